@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"log"
 
 	"go.opentelemetry.io/collector/component"
@@ -12,7 +13,20 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
+	"go.opentelemetry.io/collector/service/telemetry"
+	"go.uber.org/zap"
 )
+
+// ownTelemetry makes the collector log to standard error and measure nothing. The usual factory has hundreds of modules.
+func ownTelemetry() telemetry.Factory {
+	return telemetry.NewFactory(
+		func() component.Config { return &struct{}{} },
+		telemetry.WithCreateLogger(func(context.Context, telemetry.LoggerSettings, component.Config) (*zap.Logger, component.ShutdownFunc, error) {
+			logger, err := zap.NewDevelopment()
+			return logger, nil, err
+		}),
+	)
+}
 
 func factories() (otelcol.Factories, error) {
 	receivers, err := otelcol.MakeFactoryMap[receiver.Factory](otlpreceiver.NewFactory())
@@ -20,7 +34,7 @@ func factories() (otelcol.Factories, error) {
 		return otelcol.Factories{}, err
 	}
 	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](debugexporter.NewFactory())
-	return otelcol.Factories{Receivers: receivers, Exporters: exporters}, err
+	return otelcol.Factories{Receivers: receivers, Exporters: exporters, Telemetry: ownTelemetry()}, err
 }
 
 func main() {
@@ -30,6 +44,8 @@ func main() {
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
 			ResolverSettings: confmap.ResolverSettings{
 				ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory()},
+				// The usual scheme, env, needs a further provider.
+				DefaultScheme: "file",
 			},
 		},
 	})

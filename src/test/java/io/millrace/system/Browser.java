@@ -66,6 +66,7 @@ final class Browser implements AutoCloseable {
         Process process = new ProcessBuilder(
                         "chromium",
                         "--headless=new",
+                        "--hide-scrollbars",
                         "--no-sandbox",
                         "--disable-gpu",
                         "--disable-dev-shm-usage",

@@ -92,6 +92,18 @@ class FleetTest {
         await().atMost(LIMIT).until(() -> send(node, "GET", path).equals(content));
     }
 
+    /** The only case of the normal run. */
+    @Test
+    void aPurgeReachesTheOtherNode() {
+        start(2);
+        store("/page", "first");
+        origin.serves("/page", "second", FRESH);
+        Command purge = nodes.get(0).millctl("purge", "http://site.example/page", "--wait");
+        purge.succeeds();
+        assertTrue(purge.err().contains("fleet: complete, applied by 2 nodes"), purge::toString);
+        nodes.forEach(node -> assertEquals("second", send(node, "GET", "/page")));
+    }
+
     @Test
     @Tag("nightly")
     void aPurgeReachesEveryNode() {

@@ -93,6 +93,24 @@ public final class NatsServer implements AutoCloseable {
         }
     }
 
+    /** Stops the execution of the server, which keeps its connections. */
+    public void pause() {
+        signal("-STOP");
+    }
+
+    /** Continues the execution of the server. */
+    public void resume() {
+        signal("-CONT");
+    }
+
+    private void signal(String name) {
+        Process running = process;
+        if (running != null && running.isAlive()) {
+            Command.run(directory, List.of("sh", "-c", "kill \"$0\" \"$1\"", name, Long.toString(running.pid())))
+                    .succeeds();
+        }
+    }
+
     /** Deletes the streams of a killed server. */
     public void loseData() throws IOException {
         Path data = directory.resolve("data");
@@ -108,6 +126,11 @@ public final class NatsServer implements AutoCloseable {
                 }
             });
         }
+    }
+
+    /** Returns the port of the server. */
+    public int port() {
+        return port;
     }
 
     /** Returns the URL of the server. */

@@ -2,8 +2,10 @@ package io.millrace.system;
 
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.worker.traces.FakeCollector;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -16,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -92,7 +95,7 @@ class PrometheusTest {
         }
     }
 
-    private static Path configure(Path directory, int port, int admin) throws IOException {
+    private static Path configure(Path directory, int port, int admin, String collector) throws IOException {
         Path token = Files.writeString(directory.resolve("token"), TOKEN + "\n");
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r-----"));
         return Files.writeString(directory.resolve("millrace.yaml"), """
@@ -107,15 +110,16 @@ class PrometheusTest {
                 remap:
                   - {map: /gone/, to: "http://gone.example/", origins: gone}
                   - {map: /, to: "%s/"}
+                traces: {endpoint: "%s", sample: 100%%}
                 """.formatted(
-                        port, admin, token, directory.resolve("cache"), origin.url()));
+                        port, admin, token, directory.resolve("cache"), origin.url(), collector));
     }
 
-    private static MillraceProcess start(Path directory, int admin) throws IOException {
+    private static MillraceProcess start(Path directory, int admin, String collector) throws IOException {
         origin.serves("/a", "a response", "Cache-Control: max-age=600");
         int port = PackedProduct.freePort();
         MillraceProcess proxy = product.launch()
-                .config(configure(directory, port, admin))
+                .config(configure(directory, port, admin, collector))
                 .listeningByFile(port)
                 .start();
         for (int i = 0; i < 10; i++) {
@@ -139,6 +143,7 @@ class PrometheusTest {
         Process process = new ProcessBuilder(
                         "prometheus",
                         "--config.file=" + config,
+                        "--enable-feature=exemplar-storage",
                         "--storage.tsdb.path=" + directory.resolve("tsdb"),
                         "--web.listen-address=127.0.0.1:" + port)
                 .directory(directory.toFile())
@@ -157,7 +162,7 @@ class PrometheusTest {
     void promtoolFindsNoFaultInTheMetrics() throws IOException {
         Assumptions.assumeTrue(Command.isInstalled("promtool"), "SKIPPED: promtool is not installed");
         Path directory = product.newDirectory();
-        MillraceProcess proxy = start(directory, PackedProduct.freePort());
+        MillraceProcess proxy = start(directory, PackedProduct.freePort(), "http://127.0.0.1:1");
         Path metrics = Files.writeString(
                 directory.resolve("metrics"), proxy.admin().get("/metrics").text());
         Command check = Command.run(directory, List.of("sh", "-c", "promtool check metrics <" + metrics));
@@ -171,12 +176,13 @@ class PrometheusTest {
 
     @Test
     @Tag("nightly")
-    void prometheusScrapesTheProductAndEvaluatesTheShippedRules() throws IOException {
+    void prometheusScrapesTheProductAndEvaluatesTheShippedRules() throws Exception {
         Assumptions.assumeTrue(Command.isInstalled("prometheus"), "SKIPPED: prometheus is not installed");
         Path directory = product.newDirectory();
         int admin = PackedProduct.freePort();
-        MillraceProcess proxy = start(directory, admin);
-        try (Prometheus prometheus = prometheus(directory, admin)) {
+        try (FakeCollector collector = new FakeCollector(null);
+                Prometheus prometheus = prometheus(directory, admin)) {
+            MillraceProcess proxy = start(directory, admin, collector.url("127.0.0.1"));
             await().atMost(WITHIN)
                     .ignoreExceptions()
                     .untilAsserted(() -> assertEquals(List.of(1.0), prometheus.query("up{job=\"millrace\"}")));
@@ -191,6 +197,12 @@ class PrometheusTest {
             });
             assertRulesAreHealthy(prometheus);
             assertMetricsOfRulesExist(prometheus);
+            assertExemplarsNameExportedTraces(prometheus, collector);
+            assertEquals(
+                    1,
+                    prometheus
+                            .query("millrace_host_requests_total{host=\"127.0.0.1\"} >= 10")
+                            .size());
             assertEquals(List.of(), prometheus.query("ALERTS{severity=\"critical\", alertstate=\"firing\"}"));
             for (int i = 0; i < 5; i++) {
                 RawClient.fetch(proxy.port(), "/gone/x");
@@ -204,6 +216,28 @@ class PrometheusTest {
             proxy.terminate();
             prometheus.awaitAlert("MillraceDown");
         }
+    }
+
+    private static void assertExemplarsNameExportedTraces(Prometheus prometheus, FakeCollector collector) {
+        await().atMost(WITHIN).ignoreExceptions().untilAsserted(() -> {
+            long now = System.currentTimeMillis() / 1000;
+            Set<String> named = new TreeSet<>();
+            for (Json series : prometheus
+                    .get("query_exemplars?query=millrace_request_duration_seconds_bucket&start=" + (now - 600) + "&end="
+                            + (now + 60))
+                    .elements()) {
+                for (Json exemplar : series.at("exemplars").elements()) {
+                    named.add(exemplar.at("labels.trace_id").text());
+                }
+            }
+            Set<String> exported = new TreeSet<>();
+            collector
+                    .spans()
+                    .forEach(span -> exported.add(
+                            HexFormat.of().formatHex(span.getTraceId().toByteArray())));
+            assertFalse(named.isEmpty());
+            assertTrue(exported.containsAll(named), () -> named + " are not in " + exported);
+        });
     }
 
     private static void assertRulesAreHealthy(Prometheus prometheus) {

@@ -91,7 +91,6 @@ class TracesTest {
                 receivers: {otlp: {protocols: {http: {endpoint: "127.0.0.1:%d"}}}}
                 exporters: {debug: {verbosity: detailed}}
                 service:
-                  telemetry: {metrics: {level: none}}
                   pipelines: {traces: {receivers: [otlp], exporters: [debug]}}
                 """.formatted(port));
         Process collector = new ProcessBuilder(

@@ -70,6 +70,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Origin extends CommandGroup {}
 
     @Command(
+            name = "host",
+            customSynopsis = "millctl host COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Show and clear single origins and cached addresses.")
+    static final class Host extends CommandGroup {}
+
+    @Command(
             name = "tls",
             customSynopsis = "millctl tls COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

@@ -40,6 +40,7 @@ import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.EventsCommand;
 import io.millrace.cli.command.server.FleetStatusCommand;
 import io.millrace.cli.command.server.HistoryCommand;
+import io.millrace.cli.command.server.HostCommands;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
 import io.millrace.cli.command.server.OriginListCommand;
@@ -47,6 +48,7 @@ import io.millrace.cli.command.server.OriginUpCommand;
 import io.millrace.cli.command.server.ServerCommands;
 import io.millrace.cli.command.server.StatusCommand;
 import io.millrace.cli.command.server.TlsCommands;
+import io.millrace.cli.command.server.TrafficCommand;
 import io.millrace.cli.command.shell.ShellCommand;
 import io.millrace.cli.command.storage.StorageOfflineCommand;
 import io.millrace.cli.command.storage.StorageOnlineCommand;
@@ -119,15 +121,17 @@ public final class Millctl {
         return exitCode;
     }
 
-    /** Runs the last command of a line. Without the admin API, no command can ask another node. */
+    /**
+     * Runs the innermost subcommand of a line. Rejects {@code --node} for a command that does not use the admin API.
+     */
     private static int execute(ParseResult line, Invocation invocation) {
         ParseResult last = line;
         while (last.hasSubcommand()) {
             last = last.subcommand();
         }
         Object command = last.commandSpec().userObject();
-        boolean isAsked = command instanceof ApiCommand || command instanceof ShellCommand;
-        if (invocation.node() != null && !isAsked && !last.isUsageHelpRequested()) {
+        boolean usesAdminApi = command instanceof ApiCommand || command instanceof ShellCommand;
+        if (invocation.node() != null && !usesAdminApi && !last.isUsageHelpRequested()) {
             throw new ParameterException(
                     last.commandSpec().commandLine(), "--node is only for commands that query the admin API");
         }
@@ -136,7 +140,7 @@ public final class Millctl {
 
     /** Returns the tree of all commands. Each command receives the same invocation. */
     static CommandLine commands(GlobalOptions options, Invocation invocation) {
-        return new CommandLine(new MillctlCommand())
+        return new CommandLine(new TopLevelCommand())
                 .addMixin("global", options)
                 .addSubcommand(new StatusCommand(invocation))
                 .addSubcommand(new MemoryCommand(invocation))
@@ -159,6 +163,10 @@ public final class Millctl {
                         .addSubcommand(new OriginUpCommand(invocation)))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Fleet()).addSubcommand(new FleetStatusCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Host())
+                        .addSubcommand(new HostCommands.ListAll(invocation))
+                        .addSubcommand(new HostCommands.Show(invocation))
+                        .addSubcommand(new HostCommands.Clear(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Tls())
                         .addSubcommand(new TlsCommands.ListAll(invocation))
                         .addSubcommand(new TlsCommands.Show(invocation))
@@ -187,6 +195,7 @@ public final class Millctl {
                         .addSubcommand(new LiveLogCommands.Failed(invocation))
                         .addSubcommand(new LiveLogCommands.Refused(invocation)))
                 .addSubcommand(new TopCommand(invocation))
+                .addSubcommand(new TrafficCommand(invocation))
                 .addSubcommand(new HistoryCommand(invocation))
                 .addSubcommand(new EventsCommand(invocation))
                 .addSubcommand(

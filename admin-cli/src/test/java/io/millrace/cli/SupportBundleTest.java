@@ -118,7 +118,7 @@ final class SupportBundleTest {
                 200,
                 "{\"state\":\"running\",\"process\":{\"launcher_pid\":1},\"config\":{\"file\":\"" + config + "\"}}"));
         answers.add(ScriptedAdmin.response(503, "not ready"));
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 7; i++) {
             answers.add(ScriptedAdmin.response(503, down));
         }
         answers.add(ScriptedAdmin.response(404, "{\"error\":{\"code\":\"unknown\",\"message\":\"none\"}}"));

@@ -337,7 +337,7 @@ final class WatchTest {
                     new AdminClient(AdminAddress.parse(directory.toString()), null, Duration.ofSeconds(10));
             TopCommand top = new TopCommand(invocation);
             KeptFrames frames = new KeptFrames(answers);
-            top.draw(client, top.look(client), frames);
+            top.draw(client, top.query(client), frames);
             assertEquals(4, frames.titles.size());
             assertTrue(frames.titles.get(1).contains("NO WORKER ANSWERS"), frames.titles.toString());
             assertFalse(frames.titles.get(2).contains("NO WORKER ANSWERS"), frames.titles.toString());

@@ -201,7 +201,10 @@ public interface CacheStore<H> extends Closeable {
      */
     void resumeWrites(boolean unchanged) throws IOException;
 
-    /** Sets the check of pinned objects at reclaim. Before this call every pinned object keeps its pin. */
+    /**
+     * Sets the check whether a pinned object must still be kept when the oldest disk space is reclaimed. Before this
+     * call every pin applies.
+     */
     void pinCheck(PinCheck<H> check);
 
     /** Sets the rate of background verification in bytes of records per second, over all volumes; 0 to disable. */

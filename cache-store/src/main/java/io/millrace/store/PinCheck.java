@@ -1,8 +1,9 @@
 package io.millrace.store;
 
 /**
- * A check, at reclaim, whether a pinned object must still be kept. A pinned object that the owner has invalidated, but
- * not removed, need not be kept.
+ * A check whether a pinned object must still be kept when its disk space is reclaimed. A pinned object is one that its
+ * volume keeps until a given time ({@link HeadCodec#pinnedUntilSeconds}). If the owner has invalidated, but not removed
+ * it, it need not be kept.
  *
  * <p>Thread-safe: called on the volumes' threads, once for each pinned object of a segment that is reclaimed. Never
  * blocks.

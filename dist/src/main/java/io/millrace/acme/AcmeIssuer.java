@@ -40,7 +40,7 @@ import org.shredzone.acme4j.util.KeyPairUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The ACME client of the library acme4j as a certificate issuer. Thread-safe. Its methods block. */
+/** A certificate issuer that uses the ACME client of the library acme4j. Thread-safe. Its methods block. */
 final class AcmeIssuer implements CertificateIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeIssuer.class);
     /** Limit of each wait for the issuer. It applies to the validation of a name and to the certificate. */
@@ -130,8 +130,8 @@ final class AcmeIssuer implements CertificateIssuer {
     }
 
     /**
-     * Returns a remark for a failure by an invalid certificate of the issuer. Returns an empty text for other failures.
-     * The clock of this machine may be wrong then.
+     * Returns a remark if the TLS certificate of the issuer is not valid at this time, because the clock of this
+     * machine may be wrong. Returns an empty text for other failures.
      */
     static String clockHint(Throwable failure) {
         Throwable cause = failure;

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The ACME service of the launcher. It keeps the certificates of the configured names valid. It also orders
- * certificates on demand, during TLS handshakes.
+ * certificates on demand, during TLS handshakes, if the operator's ask service (tls.acme.on_demand.ask) permits the
+ * name.
  *
  * <p>Thread-safe. One thread makes all decisions. A small pool of threads runs the orders of different names in
  * parallel.
@@ -47,9 +48,9 @@ public final class AcmeService implements AutoCloseable {
     private static final long IDLE_TICK_MILLIS = 1000;
     /** Limit of orders in progress. */
     private static final int ORDERS_MAX = 4;
-    /** Limit of requests to the operator's ask service in progress. */
+    /** Limit of requests to the ask service in progress. */
     private static final int ASKS_MAX = 8;
-    /** Delay before the next attempt while another launcher works on the name. */
+    /** Delay before the next attempt while another launcher with the same storage orders the certificate. */
     private static final long BUSY_SECONDS = 2;
     /** Delay before the next attempt after an unexpected exception. */
     private static final long FAULT_SECONDS = 60;
@@ -243,7 +244,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Runs a task for a name on the order threads. Then runs the task that it returns on the ACME thread. */
+    /** Runs a task for a name on the order threads. Then runs the returned task on the ACME thread. */
     private void run(String name, Supplier<Runnable> task) {
         schedule.begin(name);
         try {
@@ -272,20 +273,21 @@ public final class AcmeService implements AutoCloseable {
         schedule.pause(name, nowSeconds + BUSY_SECONDS);
         run(name, () -> {
             try {
-                NameIssuance.Ordered outcome =
+                NameIssuance.OrderOutcome outcome =
                         current.order(known, nowSeconds, wanted != null).orElse(null);
-                return () -> ordered(current, name, outcome, wanted);
+                return () -> finishOrder(current, name, outcome, wanted);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return () -> {};
             } catch (RuntimeException e) {
                 LOG.error("ACME: an error occurred while ordering a certificate for {}", name, e);
-                return () -> faulty(known.retryAt(nowSeconds + FAULT_SECONDS), wanted, e);
+                return () -> finishFailedOrder(known.retryAt(nowSeconds + FAULT_SECONDS), wanted, e);
             }
         });
     }
 
-    private void faulty(AcmeRecord record, @Nullable CompletableFuture<AcmeRecord> wanted, RuntimeException fault) {
+    private void finishFailedOrder(
+            AcmeRecord record, @Nullable CompletableFuture<AcmeRecord> wanted, RuntimeException fault) {
         schedule.put(record);
         if (wanted != null) {
             forced.remove(record.name(), wanted);
@@ -296,11 +298,11 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** @param outcome result of the order; null while another launcher works on the name */
-    private void ordered(
+    /** @param outcome result of the order; null while another launcher orders the certificate */
+    private void finishOrder(
             NameIssuance by,
             String name,
-            NameIssuance.@Nullable Ordered outcome,
+            NameIssuance.@Nullable OrderOutcome outcome,
             @Nullable CompletableFuture<AcmeRecord> wanted) {
         if (outcome == null) {
             if (wanted != null || (onDemand != null && onDemand.isPending(name))) {

@@ -26,7 +26,7 @@ interface AcmeStorage {
     /** Deletes a file; does not fail if it is missing. */
     void delete(String path) throws IOException;
 
-    /** Returns the names of the files in a directory, sorted, without unfinished ones. */
+    /** Returns the names of the files in a directory, sorted, without unfinished files. */
     List<String> list(String directory) throws IOException;
 
     /** Acquires the lease of a name; empty while another holder has it. */

@@ -17,8 +17,8 @@ import org.shredzone.acme4j.toolbox.AcmeUtils;
 import org.shredzone.acme4j.util.KeyPairUtils;
 
 /**
- * Publishes the responses to the issuer's challenges. Workers serve those of HTTP-01 and TLS-ALPN-01, name servers
- * those of DNS-01. Thread-safe. Its methods block.
+ * Publishes the responses to the issuer's challenges. Workers serve the responses to HTTP-01 and TLS-ALPN-01, name
+ * servers those to DNS-01. Thread-safe. Its methods block.
  */
 final class ChallengeFiles {
     /** Removes the published response to one challenge. */

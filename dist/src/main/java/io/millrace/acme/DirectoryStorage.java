@@ -68,7 +68,10 @@ final class DirectoryStorage implements AcmeStorage {
         }
     }
 
-    /** Resolves a path below the storage. Issuers and clients supply parts of paths, so others are rejected. */
+    /**
+     * Resolves a path in the storage. Issuers and clients supply parts of it, so a path that leads elsewhere is
+     * rejected.
+     */
     private Path file(String path) throws IOException {
         for (String part : path.split("/", -1)) {
             if (part.isEmpty() || part.startsWith(".") || part.indexOf('\0') >= 0) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Orders and renews the certificate of one name at a time, and stores its record. Thread-safe. Blocks. */
+/** Orders and renews certificates, and stores an {@link AcmeRecord} of each name. Thread-safe. Blocks. */
 final class NameIssuance {
     private static final Logger LOG = LoggerFactory.getLogger(NameIssuance.class);
 
@@ -58,19 +58,20 @@ final class NameIssuance {
     }
 
     /**
-     * Orders a certificate if the renewal is due or forced. Another launcher may have ordered it meanwhile.
+     * Orders a certificate if the renewal is due or forced. Does not order a certificate that another launcher with the
+     * same storage has renewed meanwhile.
      *
      * @param known this launcher's record of the name
      * @param forced whether to order although the renewal is not due
-     * @return empty while another launcher works on the name
+     * @return empty while another launcher orders the certificate
      */
-    Optional<Ordered> order(AcmeRecord known, long nowSeconds, boolean forced) throws InterruptedException {
+    Optional<OrderOutcome> order(AcmeRecord known, long nowSeconds, boolean forced) throws InterruptedException {
         String name = known.name();
         Optional<AcmeStorage.Lease> lease;
         try {
             lease = storage.lease(AcmeFiles.fileName(name));
         } catch (IOException e) {
-            return Optional.of(new Ordered(storageFailed(known, nowSeconds, e), known, nowSeconds));
+            return Optional.of(new OrderOutcome(storageFailed(known, nowSeconds, e), known, nowSeconds));
         }
         if (lease.isEmpty()) {
             return Optional.empty();
@@ -79,21 +80,23 @@ final class NameIssuance {
         try (AcmeStorage.Lease held = lease.get()) {
             LOG.debug("ACME: processing {}: {}", name, held);
             current = latest(known);
-            boolean lost = current.expirySeconds() > 0 && held(name) == null && current.retrySeconds() <= nowSeconds;
+            boolean lost = current.expirySeconds() > 0
+                    && storedCertificate(name) == null
+                    && current.retrySeconds() <= nowSeconds;
             if (!forced && !lost && !current.isDue(nowSeconds)) {
-                return Optional.of(new Ordered(current, current, nowSeconds));
+                return Optional.of(new OrderOutcome(current, current, nowSeconds));
             }
             UnsavedCertificate unsavedCertificate = unsaved.get(name);
             AcmeRecord result = unsavedCertificate == null
                     ? orderWhileLeased(current, nowSeconds)
                     : save(current, unsavedCertificate, nowSeconds);
-            Ordered ordered = new Ordered(result, current, nowSeconds);
+            OrderOutcome ordered = new OrderOutcome(result, current, nowSeconds);
             if (!ordered.kept().equals(result)) {
                 tryWrite(ordered.kept());
             }
             return Optional.of(ordered);
         } catch (IOException e) {
-            return Optional.of(new Ordered(storageFailed(current, nowSeconds, e), current, nowSeconds));
+            return Optional.of(new OrderOutcome(storageFailed(current, nowSeconds, e), current, nowSeconds));
         }
     }
 
@@ -103,9 +106,12 @@ final class NameIssuance {
      * @param result record for the caller that forced the order
      * @param kept record in force from now on
      */
-    record Ordered(AcmeRecord result, AcmeRecord kept) {
-        /** Ignores a failure before the renewal is due, except for the caller. The current certificate stays valid. */
-        Ordered(AcmeRecord result, AcmeRecord before, long nowSeconds) {
+    record OrderOutcome(AcmeRecord result, AcmeRecord kept) {
+        /**
+         * Keeps the old record if the order failed before the renewal was due, because the old certificate is still
+         * valid.
+         */
+        OrderOutcome(AcmeRecord result, AcmeRecord before, long nowSeconds) {
             this(
                     result,
                     result.failures() > before.failures()
@@ -124,10 +130,10 @@ final class NameIssuance {
 
     private AcmeRecord orderWhileLeased(AcmeRecord before, long nowSeconds) throws IOException, InterruptedException {
         AcmeRecord record = before;
-        String pem = held(record.name());
+        String pem = storedCertificate(record.name());
         List<String> reasons = new ArrayList<>();
         long notBefore = Long.MAX_VALUE;
-        for (Issuer issuer : IssuerOrder.of(config.issuers(), pausedUntil, nowSeconds)) {
+        for (Issuer issuer : IssuerSequence.of(config.issuers(), pausedUntil, nowSeconds)) {
             long allowed = IssuanceLimit.next(record.orders(), config.issuancesMax(), nowSeconds);
             if (allowed > nowSeconds) {
                 reasons.add("tls.acme.issuances_per_name_per_hour is reached (limit=" + config.issuancesMax()
@@ -159,7 +165,7 @@ final class NameIssuance {
     }
 
     /** Returns the stored certificate of a name. Returns null if there is none or it cannot be read. */
-    private @Nullable String held(String name) {
+    private @Nullable String storedCertificate(String name) {
         try {
             return storage.get(certificate(name)).orElse(null);
         } catch (IOException e) {

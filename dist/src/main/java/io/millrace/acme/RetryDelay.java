@@ -2,7 +2,7 @@ package io.millrace.acme;
 
 import java.util.concurrent.TimeUnit;
 
-/** Computes the delay after failed orders. Doubled after each failure, from one minute to six hours. Stateless. */
+/** Computes the delay after failed orders. It doubles with each failure, from one minute to six hours. Stateless. */
 final class RetryDelay {
     private static final long FIRST_SECONDS = 60;
     private static final long MAX_SECONDS = TimeUnit.HOURS.toSeconds(6);

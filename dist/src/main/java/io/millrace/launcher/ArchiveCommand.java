@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:recorded, or the archive exists already", "1:the recording failed", "2:wrong usage"})
 final class ArchiveCommand implements Callable<Integer> {
-    /** RAM tier of the recording JVM. The archive is valid for any size. */
+    /** Size of the RAM tier in the JVM that records. The archive is valid for any size. */
     private static final long RAM_BYTES = 64L << 20;
 
     @Spec

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command {@code millrace check FILE}: prints every problem of a configuration file. Needs no running proxy.
- * Searches the file at the same places as {@code millrace run}.
+ * Without FILE, looks for the file at the same places as {@code millrace run}.
  */
 @Command(
         name = "check",

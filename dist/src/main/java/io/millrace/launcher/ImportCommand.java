@@ -22,7 +22,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The command {@code millrace import PROXY PATH}: converts the configuration of another proxy. */
+/** The command {@code millrace import PROXY PATH}: translates the configuration of another proxy. */
 @Command(
         name = "import",
         description = "Translates another proxy's configuration into one of Millrace.",

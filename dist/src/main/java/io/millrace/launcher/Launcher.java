@@ -67,20 +67,24 @@ final class Launcher {
             }
             return ExitCode.USAGE;
         }
-        int firstPort = config.listeners().get(0).address().port();
+        int firstPort = config.listeners().stream()
+                .mapToInt(listener -> listener.address().port())
+                .filter(port -> port > 0)
+                .findFirst()
+                .orElse(0);
         Path home = Path.of(System.getProperty("user.home", ""));
         StateDirectory state = StateDirectory.resolve(options.state(), System.getenv(), home, firstPort);
         FileMode mode = config.values().get(FileKeys.MODE);
         state.create(mode);
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
-            LauncherContext workplace = new LauncherContext(state, workerClass);
+            LauncherContext launcherContext = new LauncherContext(state, workerClass);
             long ownWorker = new WorkerIdentity(state.control().workerIdentity())
                     .find()
                     .map(survivor -> survivor.process().pid())
                     .orElse(0L);
-            StorageOwners.checkFree(workplace.complete(config), ownWorker);
-            try (Supervision supervision = Supervision.start(reader, reading, workplace, signals)) {
+            StorageOwners.checkFree(launcherContext.withDefaultPaths(config), ownWorker);
+            try (Supervision supervision = Supervision.start(reader, reading, launcherContext, signals)) {
                 supervision.watch(state, mode, held);
                 return supervision.untilStopped(options.demo(), out);
             }

@@ -42,6 +42,7 @@ import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessStatus;
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.admin.status.RestartResource;
+import io.millrace.proxy.admin.status.TrafficResource;
 import io.millrace.proxy.admin.tls.RenewResource;
 import io.millrace.proxy.admin.vendor.CloudflareResource;
 import io.millrace.proxy.admin.vendor.FastlyResource;
@@ -63,7 +64,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The admin server of the launcher, at the public admin socket. It answers requests about processes and configuration,
- * and forwards all others to the admin socket of the worker.
+ * and forwards all other requests to the admin socket of the worker.
  *
  * <p>Thread-safe.
  */
@@ -144,8 +145,11 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/origins", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/origins/down", status::changeableWorkerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/origins/up", status::changeableWorkerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/hosts", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", "/v1/hosts/clear", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/certificates", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", TrafficResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", LiveLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", KeptLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
@@ -169,12 +173,12 @@ final class LauncherAdmin implements AutoCloseable {
             builder.tcp(address(tcp), access);
         }
         AdminServer server = builder.start();
-        fleet.worker(new WorkerPurgesOverSocket(
+        fleet.setWorker(new WorkerPurgesOverSocket(
                 (socket, path, body, timeout) ->
                         body == null ? server.get(socket, path, timeout) : server.post(socket, path, body, timeout),
                 status::workerSocket));
         Path own = launcherContext.adminSocket(config);
-        fleet.queries((target, timeout) -> server.get(own, target, timeout));
+        fleet.setLocalQueries((target, timeout) -> server.get(own, target, timeout));
         return new LauncherAdmin(server, status);
     }
 
@@ -243,8 +247,8 @@ final class LauncherAdmin implements AutoCloseable {
         }
 
         /**
-         * Admin socket for requests that change state. Null while no worker serves, and during a hand-over. The
-         * successor has already read the state then, and would miss the change.
+         * Admin socket for requests that change state. Null while no worker serves, and while a new worker takes over.
+         * The new worker has already read the state then, and would miss the change.
          */
         @Nullable
         Path changeableWorkerSocket() {

@@ -19,15 +19,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The sender of service states to systemd, according to sd_notify(3). It sends datagrams with {@code NAME=value} lines
  * to the socket in {@code NOTIFY_SOCKET}; without this environment variable it sends nothing. If {@code WATCHDOG_USEC}
- * is set, it also sends a watchdog message at half of that interval. The event loop that supervises the workers sends
- * it, so systemd detects a hang of that loop.
+ * is set, it also sends a watchdog message at half of that interval. The message is sent on the event loop that
+ * supervises the workers, so that systemd detects a hang of that loop.
  *
  * <p>Thread-safe.
  */
 final class ServiceNotifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceNotifier.class);
 
-    /** Time after the drain for which the service manager is asked to wait too. */
+    /** Additional time, after the drain, for which the service manager is asked to wait. */
     private static final long GRACE_MICROS = TimeUnit.SECONDS.toMicros(10);
 
     private final @Nullable Channel channel;

@@ -41,6 +41,7 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -66,8 +67,8 @@ final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
     /**
-     * Limit of the wait for a worker of an earlier launcher. Its drain timeout is added. The supervisor kills a worker
-     * that does not respond before this limit.
+     * Limit of the wait for a worker of an earlier launcher, in addition to the drain timeout. The supervisor kills a
+     * worker that does not respond before this limit.
      */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -85,7 +86,7 @@ final class Supervision implements AutoCloseable {
     private final ConfigChanges changes;
     private final ProxyConfig firstConfig;
 
-    /** Completes when the adoption has ended and a configuration is in force. */
+    /** Completes when a worker of an earlier launcher, if any, has been adopted and a configuration is in force. */
     private final CompletableFuture<Void> startCompleted = new CompletableFuture<>();
 
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
@@ -146,7 +147,7 @@ final class Supervision implements AutoCloseable {
             ProcessSignals.handle("HUP", supervision::reload);
             ListeningSockets sockets = supervision.listen(firstConfig, launcherContext);
             supervision.config.begin(
-                    reading, new WorkerPlan(reading.source(), launcherContext.starter(firstConfig), sockets));
+                    reading, new WorkerPlan(reading.source(), launcherContext.workerCommand(firstConfig), sockets));
             supervision.acme.prepare();
             LauncherAdmin opened = LauncherAdmin.start(
                     firstConfig,
@@ -199,7 +200,7 @@ final class Supervision implements AutoCloseable {
         AcmeConfig settings = (config.hasBegun() ? config.config() : firstConfig).acme();
         return settings == null
                 ? null
-                : settings.storedIn(launcherContext.state().placement().acme());
+                : settings.storedIn(launcherContext.state().defaultPaths().acme());
     }
 
     private @Nullable ListeningSockets listen(ProxyConfig firstConfig, LauncherContext launcherContext)
@@ -219,7 +220,7 @@ final class Supervision implements AutoCloseable {
             // stop.
             Files.deleteIfExists(launcherContext.state().control().drainMark());
         }
-        Map<String, InetSocketAddress> addresses = LauncherContext.addresses(firstConfig);
+        Map<String, SocketAddress> addresses = LauncherContext.addresses(firstConfig);
         if (LauncherContext.bindsSockets(firstConfig)) {
             if (left.servesOnItsOwn()) {
                 LOG.warn("worker {} has bound its own sockets: connections are refused until a new worker serves", pid);
@@ -229,13 +230,20 @@ final class Supervision implements AutoCloseable {
                         pid);
             }
             int perAddress = LauncherContext.socketsPerAddress(firstConfig);
-            return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, left.sockets()));
+            return ListeningSockets.open(
+                    addresses,
+                    perAddress,
+                    inherited.take(addresses, perAddress, left.sockets()),
+                    inherited.names(addresses));
         }
         // Workers bind their own sockets with this configuration. The inherited sockets would occupy the addresses.
         left.sockets().values().forEach(ListeningSockets::closeAll);
-        for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
-            ListeningSockets.checkFree(
-                    address.getKey(), address.getValue(), left.found() == Adoption.Found.SERVING ? pid : 0);
+        for (Map.Entry<String, SocketAddress> address : addresses.entrySet()) {
+            if (address.getValue() instanceof InetSocketAddress tcp) {
+                ListeningSockets.checkFree(address.getKey(), tcp, left.found() == Adoption.Found.SERVING ? pid : 0);
+            } else {
+                throw new LaunchException(address.getKey() + ": Unix sockets in listen need epoll");
+            }
         }
         return null;
     }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The sender of store changes to the successor, through the launcher. Purges are such changes. Thread-safe. */
+/** The sender of changes to the store, such as purges, to the successor through the launcher. Thread-safe. */
 final class StoreChangeSender implements Successor {
     /** The connection to the launcher. Thread-safe. */
     @FunctionalInterface

@@ -29,7 +29,7 @@ final class StoreHandOver {
     private final StoreChangeSender.Link link;
     private final Executor commands;
     private final Runnable drain;
-    private final StoreChangeSender passed;
+    private final StoreChangeSender changeSender;
     private final CompletableFuture<Void> predecessorClosed = new CompletableFuture<>();
     private boolean released;
     private boolean reopening;
@@ -48,7 +48,7 @@ final class StoreHandOver {
         this.link = link;
         this.commands = commands;
         this.drain = drain;
-        passed = new StoreChangeSender(link);
+        changeSender = new StoreChangeSender(link);
     }
 
     /**
@@ -57,7 +57,7 @@ final class StoreHandOver {
      * @param overlapping whether a predecessor still accepts connections
      * @return completes when the predecessor no longer accepts connections
      */
-    CompletionStage<Void> followsPredecessor(boolean overlapping) {
+    CompletionStage<Void> prepareServing(boolean overlapping) {
         takeoverDone = !overlapping;
         if (!overlapping) {
             predecessorClosed.complete(null);
@@ -87,7 +87,7 @@ final class StoreHandOver {
     }
 
     void made(ControlMessage.ChangeMade message) {
-        passed.onReply(message);
+        changeSender.onReply(message);
     }
 
     private void release(ServedProxy proxy) {
@@ -97,7 +97,7 @@ final class StoreHandOver {
         } else if (!released) {
             try {
                 released = true;
-                proxy.release(passed);
+                proxy.release(changeSender);
             } catch (IOException e) {
                 LOG.error("an error occurred while the store was released for the new worker", e);
             }
@@ -120,7 +120,7 @@ final class StoreHandOver {
             proxy.reopenStore();
             reopening = false;
             released = false;
-            passed.answerAll(null);
+            changeSender.answerAll(null);
             LOG.info("the store is open again; this worker continues to serve");
             link.send(new ControlMessage.StoreReopened());
         } catch (IOException e) {
@@ -147,7 +147,8 @@ final class StoreHandOver {
      * @return true if this worker must exit, because it is a successor whose take-over the launcher has not confirmed
      */
     boolean launcherGone(ServedProxy proxy) {
-        passed.answerAll(new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
+        changeSender.answerAll(
+                new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
         predecessorClosed.complete(null);
         beginReopen(proxy);
         return !takeoverDone;

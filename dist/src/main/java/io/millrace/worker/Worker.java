@@ -185,7 +185,7 @@ final class Worker implements ControlLink.Listener {
         } else if (message instanceof ControlMessage.ReturnSockets) {
             sendDescriptors();
         } else if (message instanceof ControlMessage.Drain drain) {
-            drain(drain.deadlineNanos());
+            drain(drain.timeoutNanos());
         }
     }
 
@@ -259,12 +259,12 @@ final class Worker implements ControlLink.Listener {
                     source.file(),
                     descriptors,
                     options.control().workerAdmin(options.generation()),
-                    options.placement().state().toAbsolutePath());
+                    options.defaultPaths().state().toAbsolutePath());
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }
             proxy.events(this::report);
-            proxy.predecessorClosed(handOver.followsPredecessor(order.overlapping()));
+            proxy.predecessorClosed(handOver.prepareServing(order.overlapping()));
             proxy.start();
             ready(proxy);
         } catch (IOException | RuntimeException e) {
@@ -324,7 +324,7 @@ final class Worker implements ControlLink.Listener {
             throw new IOException("the configuration has problems: " + result.problems());
         }
         drainNanos = config.timeouts().drainNanos();
-        return options.placement().complete(config);
+        return options.defaultPaths().complete(config);
     }
 
     private void sendDescriptors() {
@@ -336,7 +336,7 @@ final class Worker implements ControlLink.Listener {
         DescriptorExchange.send(loop, options.control(), all);
     }
 
-    private void drain(long deadlineNanos) {
+    private void drain(long timeoutNanos) {
         ServedProxy proxy = serving;
         if (draining) {
             return;
@@ -347,7 +347,7 @@ final class Worker implements ControlLink.Listener {
             return;
         }
         handOver.drains();
-        CompletionStage<Void> drained = proxy.drain(deadlineNanos);
+        CompletionStage<Void> drained = proxy.drain(timeoutNanos);
         link.send(new ControlMessage.Draining());
         var unused = drained.whenCompleteAsync(
                 (nothing, failure) -> {

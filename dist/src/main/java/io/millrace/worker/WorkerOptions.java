@@ -1,7 +1,7 @@
 package io.millrace.worker;
 
 import io.millrace.worker.control.ControlPaths;
-import io.millrace.worker.control.Placement;
+import io.millrace.worker.control.DefaultPaths;
 import java.nio.file.Path;
 
 /**
@@ -9,11 +9,11 @@ import java.nio.file.Path;
  * Immutable.
  *
  * @param control paths of the sockets between launcher and worker
- * @param placement default paths for settings without a path
+ * @param defaultPaths default paths for settings without a path
  * @param generation number of the worker
  * @param beatIntervalNanos interval of heartbeats in nanoseconds
  */
-record WorkerOptions(ControlPaths control, Placement placement, long generation, long beatIntervalNanos) {
+record WorkerOptions(ControlPaths control, DefaultPaths defaultPaths, long generation, long beatIntervalNanos) {
     private static final int ARGUMENTS = 6;
 
     private static final String USAGE =
@@ -25,7 +25,7 @@ record WorkerOptions(ControlPaths control, Placement placement, long generation,
         }
         return new WorkerOptions(
                 new ControlPaths(Path.of(arguments[0])),
-                new Placement(Path.of(arguments[1]), Path.of(arguments[2]), Path.of(arguments[3])),
+                new DefaultPaths(Path.of(arguments[1]), Path.of(arguments[2]), Path.of(arguments[3])),
                 Long.parseLong(arguments[4]),
                 Long.parseLong(arguments[5]));
     }

@@ -77,9 +77,9 @@ class DecisionsTest {
     void failedIssuersComeLast() {
         Issuer one = new Issuer("https://one/", null, null);
         Issuer two = new Issuer("https://two/", null, null);
-        assertEquals(List.of(one, two), IssuerOrder.of(List.of(one, two), Map.of(), 10));
-        assertEquals(List.of(two, one), IssuerOrder.of(List.of(one, two), Map.of("https://one/", 20L), 10));
-        assertTrue(IssuerOrder.of(List.of(one, two), Map.of("https://one/", 20L), 20)
+        assertEquals(List.of(one, two), IssuerSequence.of(List.of(one, two), Map.of(), 10));
+        assertEquals(List.of(two, one), IssuerSequence.of(List.of(one, two), Map.of("https://one/", 20L), 10));
+        assertTrue(IssuerSequence.of(List.of(one, two), Map.of("https://one/", 20L), 20)
                 .get(0)
                 .equals(one));
     }

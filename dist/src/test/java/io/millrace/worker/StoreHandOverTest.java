@@ -118,7 +118,7 @@ class StoreHandOverTest {
 
     @Test
     void aSuccessorEndsUnlessTheTakeoverWasConfirmed() {
-        handOver.followsPredecessor(true);
+        handOver.prepareServing(true);
         assertTrue(launcherGone());
         told(new ControlMessage.TakeoverDone());
         assertFalse(launcherGone());
@@ -126,10 +126,10 @@ class StoreHandOverTest {
 
     @Test
     void detectsThatThePredecessorAcceptsNoConnections() {
-        CompletableFuture<Void> closed = handOver.followsPredecessor(true).toCompletableFuture();
+        CompletableFuture<Void> closed = handOver.prepareServing(true).toCompletableFuture();
         assertFalse(closed.isDone());
         told(new ControlMessage.PredecessorClosed());
         assertTrue(closed.isDone());
-        assertTrue(handOver.followsPredecessor(false).toCompletableFuture().isDone());
+        assertTrue(handOver.prepareServing(false).toCompletableFuture().isDone());
     }
 }

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * removals since release()  -- change -->     applyChange()
  * </pre>
  *
+ * <p>The lease is the lock by which one process owns the storage. Removals are purges and other deletions.
+ *
  * <p>Thread-safe. {@link #release} and {@link #reopenStore} block, and must not be called on event loops.
  */
 public final class HandOver {

@@ -45,8 +45,8 @@ record LiveSettings(
                 DnsSettingsFactory.of(config.dns()),
                 http1(config),
                 http2(config),
-                headers(config, false),
-                headers(config, true));
+                proxyHeaders(config, false),
+                proxyHeaders(config, true));
     }
 
     private static Http1Settings http1(ProxyConfig config) {
@@ -81,7 +81,7 @@ record LiveSettings(
                 config.timeouts().clientBodyNanos());
     }
 
-    private static ProxyHeaderDecoder.Settings headers(ProxyConfig config, boolean required) {
+    private static ProxyHeaderDecoder.Settings proxyHeaders(ProxyConfig config, boolean required) {
         return new ProxyHeaderDecoder.Settings(
                 config.access().proxyProtocolAllow()::contains,
                 required,

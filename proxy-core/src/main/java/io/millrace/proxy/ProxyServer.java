@@ -13,6 +13,7 @@ import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
@@ -21,8 +22,9 @@ import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
-import io.millrace.proxy.net.TlsContexts;
+import io.millrace.proxy.net.TlsLibrary;
 import io.millrace.proxy.net.Transport;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
@@ -217,6 +219,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         accessLogs.startTraces(config);
         simulateSizes(config);
+        metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));
         ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
@@ -226,10 +229,12 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
+        metrics.supplyGauge(
+                MetricFamily.ORIGINS_MARKED_DOWN, () -> shared.hosts().downCount());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());
-        originMetrics.follow(shared.groups());
+        originMetrics.update(shared.groups());
         Path marksFile = builder.originMarks();
         OriginMarks marks = marksFile == null ? null : new OriginMarks(marksFile);
         if (marks != null) {
@@ -246,6 +251,7 @@ public final class ProxyServer implements AutoCloseable {
                 : new EventLimit(builder.events(), System::nanoTime);
         // Set after the marks of operators were restored, because restored marks are no new events.
         shared.groups().events(events);
+        shared.hosts().events(events);
         purges.events(events);
         serverTls.events(events);
         diskWatch =
@@ -268,7 +274,7 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Closes what exists besides the store when the constructor fails before it creates the event loops. */
+    /** Closes all objects except the store, after the constructor failed before it created the event loops. */
     private void closeBeforeLoops() {
         serverTls.close();
         originTls.close();
@@ -345,12 +351,16 @@ public final class ProxyServer implements AutoCloseable {
     private Listener listen(ListenerConfig listener) throws IOException {
         ListenerTls tls = serverTls.listener(listener);
         Function<EventLoop, Listener.Serving> serving =
-                loop -> of(loop).serving(tls, listener.http2(), headersOf(listener));
+                loop -> loopOf(loop).serving(tls, listener.http2(), proxyHeadersOf(listener));
         String address = listener.address().toString();
         List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
         List<Integer> descriptors = adopted.get(address);
         if (descriptors != null) {
             return Listener.adopt(transport, eventLoops, address, descriptors, tls != null, serving);
+        }
+        UnixAddress unix = UnixAddress.of(listener);
+        if (unix != null) {
+            return Listener.bindUnix(transport, eventLoops, unix, tls != null, serving);
         }
         String ip = listener.address().ip();
         InetSocketAddress socketAddress = ip == null
@@ -359,7 +369,7 @@ public final class ProxyServer implements AutoCloseable {
         return Listener.bind(transport, eventLoops, address, socketAddress, tls != null, serving);
     }
 
-    private ServingLoop of(EventLoop eventLoop) {
+    private ServingLoop loopOf(EventLoop eventLoop) {
         for (ServingLoop loop : loops) {
             if (loop.loop() == eventLoop) {
                 return loop;
@@ -390,10 +400,11 @@ public final class ProxyServer implements AutoCloseable {
         live = next;
         serverTls.reload(config);
         accessLogs.apply(config);
-        originMetrics.follow(shared.groups());
+        originMetrics.update(shared.groups());
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
         simulateSizes(config);
+        metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));
         return new ReloadReport(settings);
     }
 
@@ -411,7 +422,7 @@ public final class ProxyServer implements AutoCloseable {
         serverTls.giveTicketKeys(TicketKeys.parse(keys));
     }
 
-    private @Nullable Supplier<ProxyHeaderDecoder.Settings> headersOf(ListenerConfig listener) {
+    private @Nullable Supplier<ProxyHeaderDecoder.Settings> proxyHeadersOf(ListenerConfig listener) {
         return switch (listener.proxyProtocol()) {
             case OFF -> null;
             case ACCEPT -> () -> live.acceptedHeaders();
@@ -563,12 +574,15 @@ public final class ProxyServer implements AutoCloseable {
         return accessLogs.failures();
     }
 
-    /** The bound addresses, in the order of the configuration. */
+    /** The bound TCP addresses, in the order of the configuration. */
     public List<InetSocketAddress> addresses() {
-        return listeners.stream().map(Listener::localAddress).toList();
+        return listeners.stream()
+                .filter(listener -> !listener.isUnix())
+                .map(Listener::localAddress)
+                .toList();
     }
 
-    /** The bound port of the first address. */
+    /** The bound port of the first TCP address. */
     public int port() {
         return addresses().get(0).getPort();
     }
@@ -590,7 +604,7 @@ public final class ProxyServer implements AutoCloseable {
 
     /** The TLS provider, with its version. */
     public String tls() {
-        return TlsContexts.provider();
+        return TlsLibrary.version();
     }
 
     /** All metrics in Prometheus' text format. */

@@ -82,8 +82,8 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the file that keeps the marks of origins that operators have marked down. The next proxy with the same file
-     * restores the marks.
+     * Sets the file that records which origin hosts operators have marked down. The next proxy with the same file
+     * restores these marks.
      */
     public ProxyServerBuilder originMarks(Path file) {
         originMarks = file;

@@ -159,10 +159,10 @@ class AdminTlsTest {
         try (RawClient open = certificate.client(address())) {
             assertEquals(200, open.send(REQUEST).response().status());
             Files.copy(other.key(), certificate.key(), StandardCopyOption.REPLACE_EXISTING);
-            access.look();
+            access.rereadChangedFiles();
             assertEquals(200, status(certificate.client(address())), "a key without its certificate is not used");
             Files.copy(other.certificate(), certificate.certificate(), StandardCopyOption.REPLACE_EXISTING);
-            access.look();
+            access.rereadChangedFiles();
             assertEquals(200, status(other.client(address())));
             assertThrows(IOException.class, () -> status(certificate.client(address())));
             assertEquals(200, open.send(REQUEST).response().status(), "an open connection stays");

@@ -9,8 +9,8 @@ import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.admin.tls.CertificatesSource;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.tls.TlsConfig.UnknownName;
-import io.millrace.proxy.config.tls.TlsKeys;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
@@ -48,9 +48,10 @@ class CertificatesTest {
 
     private ProxyConfig.Builder withDirectory(ProxyConfig.Builder config) {
         return config.listenTls("127.0.0.1:0")
-                .certificate(
-                        ConfigValues.builder().set(TlsKeys.DIRECTORY, directory).build())
-                .set(TlsKeys.CHECK_INTERVAL, Duration.ofMillis(100));
+                .certificate(ConfigValues.builder()
+                        .set(SharedTlsKeys.DIRECTORY, directory)
+                        .build())
+                .set(SharedTlsKeys.CHECK_INTERVAL, Duration.ofMillis(100));
     }
 
     private InetSocketAddress start() throws IOException {
@@ -90,7 +91,8 @@ class CertificatesTest {
     @Test
     void unknownNamesAreRejectedWithTheirAlert() throws IOException {
         AUTHORITY.issue("one.example").write(directory, "1");
-        proxy.start(exchange -> {}, config -> withDirectory(config).set(TlsKeys.UNKNOWN_NAME, UnknownName.REJECT));
+        proxy.start(
+                exchange -> {}, config -> withDirectory(config).set(SharedTlsKeys.UNKNOWN_NAME, UnknownName.REJECT));
         InetSocketAddress address = proxy.proxy().addresses().get(1);
         SSLException refused = assertThrows(SSLException.class, () -> AUTHORITY.shown(address, "other.example"));
         assertTrue(refused.getMessage().contains("unrecognized_name"), refused::toString);
@@ -162,7 +164,9 @@ class CertificatesTest {
         Made two = AUTHORITY.issue("two.example");
         two.write(more, "2");
         proxy.reload(config -> withDirectory(config)
-                .certificate(ConfigValues.builder().set(TlsKeys.DIRECTORY, more).build()));
+                .certificate(ConfigValues.builder()
+                        .set(SharedTlsKeys.DIRECTORY, more)
+                        .build()));
         assertEquals(two.certificate(), AUTHORITY.shown(address, "two.example"));
         assertEquals(one.certificate(), AUTHORITY.shown(address, "one.example"));
     }

@@ -496,6 +496,7 @@ class FastLaneTest {
                 all.invalidator(),
                 all.purges(),
                 all.groups(),
+                all.hosts(),
                 all.overload(),
                 all.clients(),
                 all.encoderThreads(),

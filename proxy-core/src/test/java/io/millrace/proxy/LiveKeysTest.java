@@ -33,6 +33,8 @@ class LiveKeysTest {
             LiveMemoryTest.class,
             LiveOriginsTest.class,
             LiveHealthTest.class,
+            LiveDeadOriginTest.class,
+            LiveHostsTest.class,
             LiveConnectionsTest.class,
             LiveClientLimitsTest.class,
             LiveRequestLimitsTest.class,

@@ -54,6 +54,7 @@ class LiveSettingsTest {
             Map.entry("alarms.syslog.certificate", "the launcher, at each change of an alarm"),
             Map.entry("alarms.syslog.key", "the launcher, at each change of an alarm"),
             Map.entry("admin.history", "the launcher, at each reload"),
+            Map.entry("admin.hosts", "HostFigures, told at each reload"),
             Map.entry("admin.config_history", "the launcher, when it writes an entry"),
             Map.entry("timeouts.drain", "the launcher, when a worker is to go"),
             Map.entry("purge.history", "PurgeHistory, at each purge"),
@@ -122,6 +123,8 @@ class LiveSettingsTest {
      */
     private static final Map<String, String> ELEMENTS = new TreeMap<>(Map.ofEntries(
             Map.entry("listen[].address", "listen: ['127.0.0.1:<1|2>']"),
+            Map.entry("listen[].socket_mode", "listen: [{address: 'unix:/run/a.sock', socket_mode: '<0660|0666>'}]"),
+            Map.entry("listen[].socket_owner", "listen: [{address: 'unix:/run/a.sock', socket_owner: <root|nobody>}]"),
             Map.entry(
                     "listen[].proxy_protocol",
                     "listen: [{address: '127.0.0.1:1', proxy_protocol: <off|accept>}]\naccess: {proxy_protocol_allow: 10.0.0.1}"),

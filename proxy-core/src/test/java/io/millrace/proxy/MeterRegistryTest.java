@@ -71,6 +71,8 @@ class MeterRegistryTest {
         try (ProxyServer proxy = start(registry, "proxy", "one")) {
             assertEquals(502, get(proxy));
             awaitOneError(proxy);
+            // Adds the series of hosts, which otherwise follow within seconds.
+            new ServerView(proxy).metrics().refresh();
             Set<String> names = names(registry);
             Matcher type = TYPE.matcher(proxy.metricsText());
             int found = 0;

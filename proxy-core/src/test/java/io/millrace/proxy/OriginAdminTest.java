@@ -141,13 +141,13 @@ class OriginAdminTest {
     void eachHostHasItsSeriesAsLongAsItIsConfigured() {
         try (MetricsRegistry metrics = new MetricsRegistry()) {
             OriginMetrics series = new OriginMetrics(metrics, () -> now);
-            series.follow(groups);
+            series.update(groups);
             String labels = "{application=\"millrace\",group=\"shop\",host=\"http://10.0.0.2\"} ";
             assertTrue(metrics.prometheusText().contains("millrace_origin_host_up" + labels + "1"));
             now(admin.down("10.0.0.2", "deploy", 600));
             assertTrue(metrics.prometheusText().contains("millrace_origin_host_up" + labels + "0"));
             groups.apply(List.of());
-            series.follow(groups);
+            series.update(groups);
             assertFalse(metrics.prometheusText().contains("10.0.0.2"));
         }
     }

@@ -6,9 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.data.ProxyAlarms;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LogKeys;
+import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.proxy.origin.OriginHealth;
 import io.millrace.proxy.origin.OriginHost;
 import java.nio.file.Files;
@@ -46,16 +49,34 @@ class ProxyAlarmsTest {
                         Map.of())
                 .config());
         OriginHost host = grouped.shared().groups().find("shop").hosts().get(0);
-        host.putDown(
-                new OriginHealth.Put("deploy", ProxyExtension.START_MILLIS, Long.MAX_VALUE),
+        host.markDown(
+                new OriginHealth.ManualDown("deploy", ProxyExtension.START_MILLIS, Long.MAX_VALUE),
                 ProxyExtension.START_MILLIS);
         Alarm alarm = alarms(grouped).get(0);
         assertEquals(AlarmKind.ORIGIN_GROUP_DOWN, alarm.kind());
         assertEquals("shop", alarm.subject());
         assertTrue(alarm.text().startsWith("its only host is down: "), alarm.text());
         assertTrue(alarm.text().endsWith("(marked down by an operator, deploy)"), alarm.text());
-        host.putUp(ProxyExtension.START_MILLIS);
+        host.markUp(ProxyExtension.START_MILLIS);
         assertEquals(List.of(), alarms(grouped));
+    }
+
+    /** The second origin is that of no rule, like a host that a client of the forward proxy names. */
+    @Test
+    void singleOriginThatIsDownIsAnAlarmUntilItAnswers() throws Exception {
+        ProxyServer server = proxy.start(request -> request.ok("", new byte[0]));
+        HostDatabase hosts = server.shared().hosts();
+        proxy.get("/a");
+        Origin origin = hosts.all().get(0).origin();
+        Markdown rules = new Markdown(1, 1000, 1000, List.of());
+        hosts.failed(origin, "connect-refused", ProxyExtension.START_MILLIS, rules);
+        hosts.failed(Origin.http("other.example", 80), "dns", ProxyExtension.START_MILLIS, rules);
+        Alarm alarm = alarms(server).get(0);
+        assertEquals(List.of(AlarmKind.ORIGIN_DOWN), kinds(server));
+        assertEquals(proxy.origin().url(), alarm.subject());
+        assertEquals("connect-refused, failed connections in a row: 1; see millctl host show 127.0.0.1", alarm.text());
+        proxy.get("/b");
+        assertEquals(List.of(), alarms(server));
     }
 
     @Test

@@ -73,6 +73,7 @@ class ReloadWithinRequestTest {
                 all.invalidator(),
                 all.purges(),
                 all.groups(),
+                all.hosts(),
                 all.overload(),
                 all.clients(),
                 all.encoderThreads(),

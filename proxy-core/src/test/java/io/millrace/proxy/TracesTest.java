@@ -92,6 +92,43 @@ class TracesTest {
         return RawClient.field(echo.text(), "traceparent");
     }
 
+    /** The exemplars of histograms name exported traces. The Prometheus text has none. */
+    @Test
+    void aTracedRequestIsAnExemplarOfItsDuration() throws Exception {
+        start("100%", config -> config);
+        proxy.get("/a");
+        Span miss = spans.server("/a");
+        proxy.get("/a");
+        String exemplar = "# {span_id=\"" + miss.spanId() + "\",trace_id=\"" + miss.traceId() + "\"}";
+        String open = proxy.proxy().metrics().openMetricsText();
+        assertTrue(
+                open.lines()
+                        .anyMatch(line -> line.startsWith("millrace_request_duration_seconds_bucket")
+                                && line.contains("served_from=\"origin\"")
+                                && line.contains(exemplar)),
+                open);
+        assertTrue(
+                open.lines()
+                        .anyMatch(line -> line.startsWith("millrace_request_duration_seconds_bucket")
+                                && line.contains("served_from=\"cache\"")
+                                && line.contains("trace_id")),
+                open);
+        assertTrue(open.endsWith("# EOF\n"), open);
+        // Prometheus refuses them elsewhere.
+        assertTrue(
+                open.lines().filter(line -> line.contains("trace_id")).allMatch(line -> line.contains("_bucket{")),
+                open);
+        assertFalse(proxy.proxy().metrics().prometheusText().contains("trace_id"));
+    }
+
+    @Test
+    void aRequestThatIsNotExportedIsNoExemplar() throws Exception {
+        start("0%", config -> config);
+        proxy.get("/a");
+        proxy.settle();
+        assertFalse(proxy.proxy().metrics().openMetricsText().contains("trace_id"));
+    }
+
     @Test
     void aMissHasASpanAndASpanOfItsRequestToTheOrigin() throws Exception {
         start("100%", config -> config);

@@ -123,8 +123,7 @@ public final class AddressHash {
 
     /**
      * Returns true for an IPv6 address: eight groups of up to four digits, or fewer groups and {@code ::}. An IPv4
-     * address
-     * may stand for the last two groups.
+     * address may stand for the last two groups.
      */
     private static boolean isIpV6(String text) {
         boolean shortened = text.contains("::");

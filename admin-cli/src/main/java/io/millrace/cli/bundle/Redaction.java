@@ -67,7 +67,7 @@ public final class Redaction {
         return lines(text, false, true);
     }
 
-    /** Removes secrets from JSON or metrics of Millrace. Long random randomWords stay, since they are identifiers. */
+    /** Removes secrets from JSON or metrics of Millrace. Keeps long random words, since they are identifiers. */
     public String data(String text) {
         return lines(text, false, false);
     }
@@ -223,8 +223,8 @@ public final class Redaction {
 
     private static boolean isSecret(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
-        for (String file : HARMLESS_ENDINGS) {
-            if (lower.endsWith(file)) {
+        for (String ending : HARMLESS_ENDINGS) {
+            if (lower.endsWith(ending)) {
                 return false;
             }
         }
@@ -236,7 +236,7 @@ public final class Redaction {
         return false;
     }
 
-    /** Returns the index of the value after a colon or an equals atSign; -1 if neither follows the name. */
+    /** Returns the index of the value after a colon or an equals sign; -1 if neither follows the name. */
     private static int startOfValue(String line, int from) {
         int at = from;
         while (at < line.length() && "\"' \\".indexOf(line.charAt(at)) >= 0) {
@@ -281,7 +281,7 @@ public final class Redaction {
                 || c == '.';
     }
 
-    /** Removes randomWords that look like random keys: at least 32 characters, with letters and digits. */
+    /** Removes words that look like random keys: at least 32 characters, with letters and digits. */
     private String withoutRandomWords(String line) {
         StringBuilder safe = new StringBuilder(line.length());
         int at = 0;

@@ -36,8 +36,7 @@ public final class AdminClient {
      * @param token the bearer token, sent over TCP only; null for none
      * @param timeout time limit of one request: connecting, sending and reading the response together
      * @param tls trusted authorities and client certificate for an {@code https} address; null for the JDK's
-     *     authorities
-     *     and no client certificate
+     *     authorities and no client certificate
      */
     public AdminClient(AdminAddress address, @Nullable String token, Duration timeout, @Nullable SSLContext tls) {
         this(address, token, timeout, tls, null);
@@ -56,8 +55,8 @@ public final class AdminClient {
         this.node = node;
     }
 
-    /** Returns a client that sends queries over this admin API to another node of its fleet. */
-    public AdminClient of(String nodeName) {
+    /** Returns a client that sends queries through this admin API to another node of the fleet. */
+    public AdminClient forNode(String nodeName) {
         return new AdminClient(address, token, timeout, tls, nodeName);
     }
 
@@ -84,7 +83,7 @@ public final class AdminClient {
     public AdminResponse post(String target, byte[] json) throws AdminClientException {
         if (node != null) {
             throw new AdminClientException(
-                    Kind.NOT_OF_OTHER_NODES, "--node: other nodes answer queries only, not POST " + target);
+                    Kind.CHANGE_OF_OTHER_NODE, "--node: other nodes answer queries only, not POST " + target);
         }
         return exchange("POST", target, json);
     }
@@ -140,7 +139,8 @@ public final class AdminClient {
             throw e;
         } catch (IOException e) {
             // A server that refuses a request may respond and close the connection before it has received the whole
-            // request. So a response is still read, and this failure is reported only if there is none.
+            // request. So this method still reads a response, and reports the write failure only if no response
+            // arrives.
             writeFailure = e;
         }
         ResponseReader reader = new ResponseReader(channel);

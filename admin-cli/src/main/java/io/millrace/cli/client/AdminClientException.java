@@ -10,8 +10,8 @@ public final class AdminClientException extends Exception {
         UNTRUSTED,
         /** Connected, but no response arrived before the deadline; the request may still be executed. */
         NO_ANSWER,
-        /** A change for another node of the fleet, which answers queries only. The request was not sent. */
-        NOT_OF_OTHER_NODES,
+        /** The request would change another node of the fleet, which answers queries only. It was not sent. */
+        CHANGE_OF_OTHER_NODE,
         /** The response is not a complete HTTP response, or not the expected JSON. */
         BROKEN_ANSWER
     }

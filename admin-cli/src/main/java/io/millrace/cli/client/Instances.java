@@ -26,8 +26,7 @@ public record Instances(List<Candidate> checked) {
      *
      * @param runDirectory systemd's runtime directory of the service, such as {@code /run/millrace}
      * @param stateHome the parent of the state directories, such as {@code ~/.local/state/millrace}. Each state
-     *     directory
-     *     is named after the first port of its instance.
+     *     directory is named after the first port of its instance.
      */
     public static Instances find(Path runDirectory, Path stateHome) {
         List<Candidate> checked = new ArrayList<>();

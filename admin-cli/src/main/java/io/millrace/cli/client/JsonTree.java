@@ -42,7 +42,7 @@ public final class JsonTree {
     }
 
     /** Writes a boolean. */
-    public JsonTree truth(String name, boolean value) {
+    public JsonTree bool(String name, boolean value) {
         json.writeBooleanProperty(name, value);
         return this;
     }
@@ -56,7 +56,7 @@ public final class JsonTree {
     }
 
     /** Writes a nested object. */
-    public JsonTree below(String name, Consumer<JsonTree> members) {
+    public JsonTree nested(String name, Consumer<JsonTree> members) {
         json.writeObjectPropertyStart(name);
         members.accept(this);
         json.writeEndObject();
@@ -65,11 +65,12 @@ public final class JsonTree {
 
     /** Writes a nested object that contains an object for each map entry, named by its key. */
     public <T> JsonTree each(String name, Map<String, T> entries, BiConsumer<JsonTree, T> members) {
-        return below(name, self -> entries.forEach((key, value) -> below(key, inner -> members.accept(inner, value))));
+        return nested(
+                name, self -> entries.forEach((key, value) -> nested(key, inner -> members.accept(inner, value))));
     }
 
     /** Writes an array of objects. */
-    public <T> JsonTree all(String name, Iterable<T> elements, BiConsumer<JsonTree, T> members) {
+    public <T> JsonTree array(String name, Iterable<T> elements, BiConsumer<JsonTree, T> members) {
         json.writeArrayPropertyStart(name);
         for (T element : elements) {
             json.writeStartObject();

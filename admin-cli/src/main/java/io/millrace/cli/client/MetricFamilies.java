@@ -28,8 +28,7 @@ public record MetricFamilies(List<Family> all) {
     public record Family(String name, String kind, String help, List<String> labels, int series) {
         /**
          * Returns true if a user may have meant this family. The user may omit the prefix {@code millrace_} and the
-         * suffix
-         * {@code _total}.
+         * suffix {@code _total}.
          */
         public boolean isOf(String metric) {
             return new MetricSample(name, Map.of(), 0).isOf(metric);

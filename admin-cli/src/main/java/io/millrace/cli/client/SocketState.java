@@ -73,8 +73,7 @@ public enum SocketState {
 
     /**
      * Returns the state as far as the file system shows it. For every socket the result is {@link #LISTENING}, even if
-     * no
-     * process listens.
+     * no process listens.
      */
     private static SocketState ofFile(Path path) {
         try {

@@ -3,7 +3,7 @@ package io.millrace.cli.client;
 import io.millrace.cli.via.ViaString;
 import java.util.List;
 
-/** Writes decoded Via letters as JSON, for {@code millctl via -o json}. */
+/** Writes decoded letters of Via fields as JSON, for {@code millctl via -o json}. */
 public final class ViaJson {
     private ViaJson() {}
 

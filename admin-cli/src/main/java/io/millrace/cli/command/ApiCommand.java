@@ -55,7 +55,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         if (ALL.equals(node)) {
             return onAllNodes(client);
         }
-        return execute(node == null ? client : client.of(node));
+        return execute(node == null ? client : client.forNode(node));
     }
 
     /** Runs the command on each live node. Returns the highest exit code. */
@@ -64,7 +64,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         for (String name : liveNodes(client)) {
             console().node(name, invocation.isJson());
             try {
-                exitCode = Math.max(exitCode, execute(client.of(name)));
+                exitCode = Math.max(exitCode, execute(client.forNode(name)));
             } catch (CommandFailure e) {
                 console().report(e);
                 exitCode = Math.max(exitCode, e.exitCode());
@@ -103,11 +103,11 @@ public abstract class ApiCommand implements Callable<Integer> {
         }
     }
 
-    /** Repeats the command until it is interrupted. After the first run, temporary failures are only reported. */
+    /** Repeats the command until an interrupt. From the second run on, a temporary failure does not end it. */
     private int watch(AdminClient client, Duration interval) throws CommandFailure {
         int exitCode = once(client);
         while (console().flush() && invocation.pause().pass(interval)) {
-            console().another(invocation.isJson());
+            console().separate(invocation.isJson());
             try {
                 exitCode = once(client);
             } catch (CommandFailure e) {
@@ -125,10 +125,13 @@ public abstract class ApiCommand implements Callable<Integer> {
         console().say("millctl: " + failure.message() + "; retrying");
     }
 
-    /** Runs a query that a command repeats itself. Returns null after a temporary failure, which it reports. */
-    protected final <T> @Nullable T lookedAgain(AdminClient client, Look<T> look) throws CommandFailure {
+    /**
+     * Runs a query of a command that repeats its queries in its own loop. After a temporary failure, reports the
+     * failure and returns null.
+     */
+    protected final <T> @Nullable T queryOrNull(AdminClient client, RepeatedQuery<T> query) throws CommandFailure {
         try {
-            return look.look();
+            return query.run();
         } catch (AdminClientException e) {
             reportIfTemporary(failure(client, e));
         } catch (CommandFailure e) {
@@ -139,8 +142,8 @@ public abstract class ApiCommand implements Callable<Integer> {
 
     /** A query that a command repeats in its own loop, without {@code --watch}. */
     @FunctionalInterface
-    public interface Look<T> {
-        T look() throws AdminClientException, CommandFailure;
+    public interface RepeatedQuery<T> {
+        T run() throws AdminClientException, CommandFailure;
     }
 
     /** Checks the arguments before a request is sent. The default accepts all arguments. */
@@ -157,7 +160,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         return false;
     }
 
-    /** Returns true if the command needs this machine besides the admin API. */
+    /** Returns true if the command also uses files or processes of this machine, not only the admin API. */
     protected boolean isLocal() {
         return false;
     }
@@ -208,7 +211,7 @@ public abstract class ApiCommand implements Callable<Integer> {
                                 ExitCode.UNREACHABLE,
                                 e.message(),
                                 "allow more time with --timeout, or look at the log of the launcher");
-            case NOT_OF_OTHER_NODES -> new CommandFailure(ExitCode.USAGE, e.message());
+            case CHANGE_OF_OTHER_NODE -> new CommandFailure(ExitCode.USAGE, e.message());
             case BROKEN_ANSWER ->
                 CommandFailure.temporary(
                         ExitCode.FAILED,
@@ -249,7 +252,8 @@ public abstract class ApiCommand implements Callable<Integer> {
                 new CommandFailure(
                         ExitCode.FAILED, message, "name the token: --token-file FILE, or set MILLRACE_ADMIN_TOKEN");
             case 404, 405 ->
-                new CommandFailure(ExitCode.FAILED, message, "is it older than this millctl? see: millctl --version");
+                new CommandFailure(
+                        ExitCode.FAILED, message, "is Millrace older than this millctl? see: millctl --version");
             case 502, 503, 504 -> CommandFailure.temporary(ExitCode.FAILED, message, whatNext());
             default -> new CommandFailure(ExitCode.FAILED, message);
         };

@@ -69,10 +69,10 @@ public final class Console {
     }
 
     /**
-     * Separates the results of a repeated command. Clears a terminal with colours, otherwise prints an empty line.
-     * Between JSON results it prints nothing.
+     * Separates two results of a repeated command. Clears a terminal with colours; otherwise prints an empty line.
+     * Prints nothing between JSON results.
      */
-    public void another(boolean isJson) {
+    public void separate(boolean isJson) {
         if (!isJson) {
             out.print(paint.isEnabled() ? "\u001b[H\u001b[2J" : "\n");
         }

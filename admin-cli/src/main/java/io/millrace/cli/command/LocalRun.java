@@ -29,7 +29,7 @@ public final class LocalRun {
         if (millrace == null) {
             throw new CommandFailure(
                     ExitCode.FAILED,
-                    "no bin/millrace beside this millctl for this command",
+                    "no bin/millrace beside this millctl, which this command needs",
                     "run millctl from the unpacked product");
         }
         List<String> command = new ArrayList<>(List.of(millrace.toString()));

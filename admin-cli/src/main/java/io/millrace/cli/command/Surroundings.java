@@ -69,8 +69,8 @@ public record Surroundings(
     }
 
     /**
-     * Returns the parent of the state directories. The launcher creates one for each instance, named after its first
-     * port.
+     * Returns the parent of the state directories. The launcher creates a state directory for each instance, named
+     * after the first port.
      */
     public Path stateHome() {
         String base = variable("XDG_STATE_HOME");

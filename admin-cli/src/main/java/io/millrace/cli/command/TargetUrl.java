@@ -9,7 +9,7 @@ public final class TargetUrl {
 
     /**
      * Characters that are not encoded: the unreserved characters of RFC 3986 section 2.3, and slash and colon. A query
-     * may contain these two, and URLs in it stay readable.
+     * may contain slash and colon, so URLs in a query stay readable.
      */
     private static final String UNRESERVED =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~" + "/:";

@@ -10,8 +10,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Converts the value of {@code --watch}: seconds, such as {@code 5} or {@code 0.5}. The value is optional. If the next
- * argument is not a number, it is not the value, and the default is used.
+ * Converts the value of {@code --watch}: seconds, such as {@code 5} or {@code 0.5}. The value is optional: if the next
+ * argument is not a number, the default applies.
  */
 public final class WatchInterval implements ITypeConverter<Duration>, IParameterPreprocessor {
     static final String DEFAULT_SECONDS = "2";

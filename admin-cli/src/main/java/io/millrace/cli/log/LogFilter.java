@@ -49,7 +49,7 @@ public final class LogFilter {
      *
      * @param line null for a line in an unknown format, which matches only if there is no condition
      */
-    public boolean takes(@Nullable LogLine line) {
+    public boolean matches(@Nullable LogLine line) {
         if (line == null) {
             return conditions.isEmpty();
         }
@@ -123,8 +123,7 @@ public final class LogFilter {
 
     /**
      * Returns true if a host matches. The port is compared only if {@code wanted} has one. If {@code wanted} begins
-     * with
-     * a dot, each of its subdomains matches.
+     * with a dot, each subdomain of it matches.
      */
     private static boolean isHost(@Nullable String host, String wanted) {
         if (host == null) {

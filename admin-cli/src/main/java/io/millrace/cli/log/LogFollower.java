@@ -164,7 +164,8 @@ public final class LogFollower implements AutoCloseable {
     }
 
     /**
-     * Returns true if the log's name now denotes replaced file. False if no file has the name: the open one may grow.
+     * Returns true if the log's name now denotes another file. False if no file has the name, since the open file may
+     * grow.
      */
     private boolean isReplaced(OpenLog followed) throws IOException {
         try {
@@ -190,7 +191,7 @@ public final class LogFollower implements AutoCloseable {
                 return null;
             }
             OpenLog followed = new OpenLog(opened, before);
-            // Only if the name denotes the same file before and after opening, the key belongs to the opened file.
+            // The key belongs to the opened file only if the name denotes the same file before and after opening.
             if (!isReplaced(followed)) {
                 return followed;
             }

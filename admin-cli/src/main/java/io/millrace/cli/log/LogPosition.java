@@ -17,26 +17,26 @@ import org.jspecify.annotations.Nullable;
  * inode. Immutable.
  *
  * @param bytes number of bytes read, uncompressed
- * @param mark hash of the last of these bytes, in hexadecimal
+ * @param tailHash hash of the last of these bytes, in hexadecimal
  * @param modifiedMillis modification time of the file when it was read, in epoch milliseconds. A file with this time
  *     has no new lines.
  */
-record LogPosition(long bytes, String mark, long modifiedMillis) {
+record LogPosition(long bytes, String tailHash, long modifiedMillis) {
     /** Number of hashed bytes before the position. Log lines contain times, so 4 KiB of two logs are never equal. */
-    private static final int MARKED_BYTES = 4096;
+    private static final int HASHED_BYTES = 4096;
 
     /** Returns the position after the first {@code bytes} bytes of a file. */
     static LogPosition in(Path file, long bytes, long modifiedMillis) throws IOException {
-        String mark = markOf(file, bytes);
-        if (mark == null) {
+        String tailHash = tailHashOf(file, bytes);
+        if (tailHash == null) {
             throw new IOException(file + " became shorter while it was read");
         }
-        return new LogPosition(bytes, mark, modifiedMillis);
+        return new LogPosition(bytes, tailHash, modifiedMillis);
     }
 
     /** Returns true if the bytes before this position have the same hash in the file. */
     boolean isIn(Path file) throws IOException {
-        return mark.equals(markOf(file, bytes));
+        return tailHash.equals(tailHashOf(file, bytes));
     }
 
     /** Opens a file and skips {@code from} bytes of its content; a compressed file is decompressed. */
@@ -57,11 +57,11 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
     }
 
     /** Returns the hash of the last bytes before a position; null if the file is shorter. */
-    private static @Nullable String markOf(Path file, long bytes) throws IOException {
-        int marked = (int) Math.min(MARKED_BYTES, bytes);
-        try (InputStream in = open(file, bytes - marked)) {
-            byte[] last = in.readNBytes(marked);
-            return last.length < marked ? null : hash(last);
+    private static @Nullable String tailHashOf(Path file, long bytes) throws IOException {
+        int hashed = (int) Math.min(HASHED_BYTES, bytes);
+        try (InputStream in = open(file, bytes - hashed)) {
+            byte[] last = in.readNBytes(hashed);
+            return last.length < hashed ? null : hash(last);
         } catch (EOFException e) {
             return null;
         } catch (IOException e) {

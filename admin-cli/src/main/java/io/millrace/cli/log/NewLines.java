@@ -38,9 +38,8 @@ final class NewLines {
     /**
      * Reads every new line.
      *
-     * @param last the positions that the last run has returned, the newest last; empty for the first run, which
-     *     reads the
-     *     whole log but no rotated files
+     * @param last the positions that the last run has returned, the newest last; empty for the first run, which reads
+     *     the whole log but no rotated files
      * @param lineConsumer receives each line
      * @param warnings receives a message for each part that could not be read
      * @return the positions up to which files were read, the newest last
@@ -90,8 +89,7 @@ final class NewLines {
 
     /**
      * Returns the file to which a position belongs; null if there is none. Tries the log first, since it was most
-     * likely
-     * not rotated.
+     * likely not rotated.
      *
      * @param unchanged true to accept a file that was not modified since the position was stored
      */

@@ -136,11 +136,11 @@ public final class ProgressFile implements AutoCloseable {
     public void save() throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         text.writeBytes(JsonTree.object(json -> json.number("version", VERSION)
-                .below(
+                .nested(
                         "logs",
                         all -> logs.forEach((log, positions) ->
-                                all.all(log, positions, (one, position) -> one.number("bytes", position.bytes())
-                                        .text("mark", position.mark())
+                                all.array(log, positions, (one, position) -> one.number("bytes", position.bytes())
+                                        .text("mark", position.tailHash())
                                         .number("modified_millis", position.modifiedMillis()))))));
         text.write('\n');
         Path replacement = file.resolveSibling(file.getFileName() + ".new");

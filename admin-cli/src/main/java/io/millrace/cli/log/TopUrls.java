@@ -8,10 +8,9 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * Finds the most requested URLs with a table of fixed size (Space-Saving, Metwally 2005). If the
- * table is full, a new URL replaces the URL with the lowest count. The new URL starts with the replaced count, which
- * is
- * stored as its error. So a count is too high by at most its error. Confined to one thread.
+ * Finds the most requested URLs with a table of fixed size (Space-Saving, Metwally 2005). If the table is full, a new
+ * URL replaces the URL with the lowest count. The new URL starts with the replaced count, which is stored as its error.
+ * So a count is too high by at most its error. Confined to one thread.
  */
 public final class TopUrls {
     /** Table entries for each URL in the result. A larger table makes the errors smaller. */

@@ -13,9 +13,7 @@ public final class DiffView {
     private DiffView() {}
 
     /**
-     * Returns a line for each setting that differs from its default. After these follow the changes that a reload would
-     * make.
-     * A
+     * Returns a line for each setting that differs from its default, and then the changes that a reload would make. A
      * star marks a value that {@code config set} has set.
      */
     public static List<String> settings(JsonObject report, Paint paint) {

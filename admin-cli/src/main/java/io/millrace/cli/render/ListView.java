@@ -35,7 +35,7 @@ public final class ListView {
             lines.set(0, "nothing found");
         }
         if (!report.isTrue("complete")) {
-            lines.add("not complete: " + Printable.of(report.text("reason", "the inventory does not say why")));
+            lines.add("not complete: " + Printable.of(report.text("reason", "no reason is given")));
         }
         String next = report.text("next");
         if (next != null) {

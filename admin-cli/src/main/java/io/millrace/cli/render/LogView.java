@@ -63,9 +63,12 @@ public final class LogView {
                     .number("sampled_lines", stats.sampledLines())
                     .number("hosts_seen", stats.siteCount())
                     .number("requests_of_other_hosts", stats.otherRequests())
-                    .below("total", total -> site(total, stats.total()))
-                    .all("hosts", stats.sites(sites), (one, site) -> site(one.text("host", site.host()), site.stats()))
-                    .all("urls", stats.urls(), (one, url) -> one.text("url", url.url())
+                    .nested("total", total -> site(total, stats.total()))
+                    .array(
+                            "hosts",
+                            stats.sites(sites),
+                            (one, site) -> site(one.text("host", site.host()), site.stats()))
+                    .array("urls", stats.urls(), (one, url) -> one.text("url", url.url())
                             .number("requests", url.count())
                             .number("error", url.error())
                             .number("hits", url.hits())
@@ -80,7 +83,7 @@ public final class LogView {
     private static void site(JsonTree json, SiteStats site) {
         tally(json, site.all());
         for (CacheGroup group : CacheGroup.values()) {
-            json.below(group.word(), below -> tally(below, site.group(group))
+            json.nested(group.word(), below -> tally(below, site.group(group))
                     .each("results", site.results(group), LogView::tally));
         }
         json.each("statuses", site.statuses(), LogView::tally)

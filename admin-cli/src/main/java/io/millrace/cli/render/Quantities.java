@@ -8,8 +8,7 @@ public final class Quantities {
 
     /**
      * Formats a number of bytes such as {@code 1.5 GiB}. The unit is the largest with a value of at least 1. The
-     * decimal
-     * is omitted if it is zero.
+     * decimal is omitted if it is zero.
      */
     public static String bytes(long bytes) {
         int unit = 0;

@@ -12,7 +12,7 @@ public final class SettingView {
 
     /**
      * Returns a line {@code key: value} for each setting. Keys of list elements, such as {@code storage[].size}, have
-     * none.
+     * no line.
      */
     public static List<String> values(JsonObject report) {
         List<String> lines = new ArrayList<>();

@@ -4,7 +4,7 @@ import io.millrace.cli.via.ViaString;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats decoded Via letters as text. Stateless. */
+/** Formats decoded letters of Via fields as text. Stateless. */
 public final class ViaView {
     private static final int ASKS_WIDTH = 29;
 

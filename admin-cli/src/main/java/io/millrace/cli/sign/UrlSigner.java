@@ -14,9 +14,12 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
-/** Signs URLs with a key from a file of {@code signed_urls.keys}. Confined to one thread. */
+/**
+ * Signs URLs with a key from a file of {@code signed_urls.keys}. A key with a number (such as key0) signs as Traffic
+ * Server's plugin url_sig; a key with a name signs in Millrace's own form. Confined to one thread.
+ */
 public final class UrlSigner {
-    private static final String OWN = "hmac-sha256:";
+    private static final String MILLRACE_SECRET = "hmac-sha256:";
     private static final int SECRET_BYTES = 32;
 
     private final Map<String, String> keys = new LinkedHashMap<>();
@@ -37,8 +40,8 @@ public final class UrlSigner {
                 String name = text.substring(0, equals).strip();
                 String value = text.substring(equals + 1).strip();
                 boolean numbered = name.startsWith("key") && name.length() <= 5 && isNumber(name.substring(3));
-                if (numbered || value.startsWith(OWN)) {
-                    signer.keys.put(numbered && !value.startsWith(OWN) ? name.substring(3) : name, value);
+                if (numbered || value.startsWith(MILLRACE_SECRET)) {
+                    signer.keys.put(numbered && !value.startsWith(MILLRACE_SECRET) ? name.substring(3) : name, value);
                 }
             }
         }
@@ -58,7 +61,7 @@ public final class UrlSigner {
     public static String newKey(String name) {
         byte[] secret = new byte[SECRET_BYTES];
         new SecureRandom().nextBytes(secret);
-        return name + " = " + OWN + Base64.getEncoder().encodeToString(secret);
+        return name + " = " + MILLRACE_SECRET + Base64.getEncoder().encodeToString(secret);
     }
 
     /** Returns the names of the keys: a number for a key of url_sig. */
@@ -76,10 +79,10 @@ public final class UrlSigner {
         return keys.containsKey(name);
     }
 
-    /** Returns true if the key is one of url_sig, which has a number. */
+    /** Returns true if the key has a number, so that it signs as url_sig. */
     public boolean isNumbered(String name) {
         String value = keys.get(name);
-        return value != null && !value.startsWith(OWN);
+        return value != null && !value.startsWith(MILLRACE_SECRET);
     }
 
     /**
@@ -114,10 +117,10 @@ public final class UrlSigner {
         String base = whole.substring(whole.indexOf("//") + 2);
         String application = question < 0 ? "" : url.substring(question + 1);
         String before = application.isEmpty() ? "" : application + "&";
-        if (!value.startsWith(OWN)) {
+        if (!value.startsWith(MILLRACE_SECRET)) {
             return whole + "?" + before + numbered(base, before, name, value, terms);
         }
-        byte[] secret = Base64.getDecoder().decode(value.substring(OWN.length()));
+        byte[] secret = Base64.getDecoder().decode(value.substring(MILLRACE_SECRET.length()));
         String parameters = "mr-expires=" + terms.expiresSeconds() + "&mr-key=" + name
                 + (terms.client() == null ? "" : "&mr-client=" + terms.client())
                 + (terms.prefix() == null ? "" : "&mr-prefix=" + terms.prefix()) + "&mr-signature=";

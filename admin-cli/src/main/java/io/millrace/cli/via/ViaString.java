@@ -6,10 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The diagnostic letters that one proxy has written into a Via field, with their meanings. The full form of Millrace
- * and
- * of Traffic Server up to 3.x has 24 characters. Later Traffic Server versions omit the ICP letters, so their full
- * form
- * has 22. The short form has 6 characters in all versions. Immutable.
+ * and of Traffic Server up to 3.x has 24 characters. Later Traffic Server versions omit the ICP letters, so their full
+ * form has 22. The short form has 6 characters in all versions. Immutable.
  *
  * @param proxy name of the proxy, from the text before the brackets; empty for letters without brackets
  * @param text the letters as written in the field

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The latest HTTP requests of a WARC file, by the identifiers of their records. Confined to one thread. */
 public final class RequestRecords {
-    /** Limit of the identifiers; a request has two or more, and the oldest identifier is forgotten. */
+    /** Limit of identifiers; beyond it the oldest is dropped. A request has two or more identifiers. */
     static final int IDS_MAX = 64;
 
     private static final int HEAD_BYTES_MAX = 32 << 10;
-    /** Fields that select no response. */
+    /** Fields that select no variant of a response, so that they are left out. */
     private static final List<String> NOT_SELECTING = List.of("", "host", "connection", "content-length");
 
     private final Map<String, Request> requests = new LinkedHashMap<>();
@@ -23,13 +23,13 @@ public final class RequestRecords {
     /**
      * A request. Immutable.
      *
-     * @param fields lines {@code Name: value}, without those of the connection
+     * @param fields lines {@code Name: value}, without Host and fields that belong to the connection
      */
     public record Request(String method, List<String> fields) {}
 
     /**
-     * Reads a record of type request to its end. Ignores it if its head is longer than 32 KiB or not valid, or if its
-     * digest is wrong.
+     * Reads a record of type request to its end. Ignores the request if its head is longer than 32 KiB or not valid, or
+     * if its digest is wrong.
      *
      * @throws IOException as {@link WarcReader#next}
      */
@@ -63,7 +63,7 @@ public final class RequestRecords {
         }
     }
 
-    /** Returns the request of a record of type response; null if it is not known. */
+    /** Returns the request that belongs to a record of type response; null if the request is not known. */
     public @Nullable Request of(WarcReader.Head response) {
         for (String id : concurrent(response)) {
             Request request = requests.get(id);

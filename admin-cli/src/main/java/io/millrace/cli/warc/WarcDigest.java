@@ -64,7 +64,7 @@ public final class WarcDigest {
      *
      * @param value in base32 or hexadecimal, without the name of the algorithm
      */
-    public boolean isSame(String value) {
+    public boolean matches(String value) {
         byte[] bytes = bytes();
         return unpadded(base32(bytes)).equals(unpadded(value.toUpperCase(Locale.ROOT)))
                 || hex(bytes).equals(value.toLowerCase(Locale.ROOT));

@@ -200,8 +200,7 @@ public final class WarcReader implements Closeable {
 
     /**
      * Compares the digest of the block with the digest in the head of its record. To be called after the whole block
-     * was
-     * read or skipped.
+     * was read or skipped.
      *
      * @return true if both are equal or the head has no digest; false if they differ or the algorithm is unknown
      */
@@ -212,7 +211,7 @@ public final class WarcReader implements Closeable {
             return true;
         }
         digest = null;
-        return made != null && made.isSame(expected.substring(expected.indexOf(':') + 1));
+        return made != null && made.matches(expected.substring(expected.indexOf(':') + 1));
     }
 
     private String line(boolean mayEnd) throws IOException {

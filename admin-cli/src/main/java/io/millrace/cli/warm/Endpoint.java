@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A listener of the proxy to which requests are sent. Immutable.
  *
- * @param secure whether it expects TLS
+ * @param secure whether the listener expects TLS
  */
 public record Endpoint(InetSocketAddress address, boolean secure) {
-    /** Whether its certificate is verified: not on loopback, where certificates name sites. */
+    /** Returns true if its certificate is verified. On loopback it is not, since the certificates name the sites. */
     boolean isVerified() {
         return !address.getAddress().isLoopbackAddress();
     }
@@ -30,7 +30,7 @@ public record Endpoint(InetSocketAddress address, boolean secure) {
     }
 
     /**
-     * Parses the form of {@code --via}.
+     * Parses the value of {@code --via}.
      *
      * @throws IllegalArgumentException if the text is not {@code http[s]://HOST:PORT}; the message has the problem
      */
@@ -78,7 +78,9 @@ public record Endpoint(InetSocketAddress address, boolean secure) {
         }
     }
 
-    /** Returns the listener for a URL: of its scheme, with its port if there is one; null if there is none. */
+    /**
+     * Returns a listener with the scheme of the URL, if possible with its port too; null if no listener has the scheme.
+     */
     static @Nullable Endpoint forUrl(WarmUrl url, List<Endpoint> endpoints) {
         Endpoint first = null;
         for (Endpoint endpoint : endpoints) {

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The distinct valid requests of a source, numbered and marked. Confined to one thread. */
+/** The distinct valid requests of a source, each with its number and a hash of the sequence. Confined to one thread. */
 public final class Feed implements Closeable {
-    /** Limit of invalid URLs that are named. */
+    /** Limit of invalid URLs that the report names. */
     private static final int NAMED_MAX = 5;
 
     private final UrlSource source;
@@ -19,7 +19,7 @@ public final class Feed implements Closeable {
     private long repeated;
     private SequenceHash hash = SequenceHash.NONE;
 
-    /** @param source owned */
+    /** @param source closed with this feed */
     public Feed(UrlSource source) {
         this.source = source;
     }
@@ -39,7 +39,7 @@ public final class Feed implements Closeable {
             List<String> fields = new ArrayList<>();
             item.fields().forEach(fields::add);
             String text = url.text() + (fields.isEmpty() ? "" : "\n" + String.join("\n", fields));
-            if (seen.isRepeated(text)) {
+            if (!seen.add(text)) {
                 repeated++;
                 continue;
             }
@@ -85,7 +85,7 @@ public final class Feed implements Closeable {
         return invalidNamed;
     }
 
-    /** Number of requests that were left out because a recent one was the same. */
+    /** Number of requests that were left out because an equal request came shortly before. */
     public long repeated() {
         return repeated;
     }

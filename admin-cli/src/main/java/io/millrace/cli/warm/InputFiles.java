@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 
-/** Opens inputs; a gzip file is recognized by its first bytes. No state. Blocks. */
+/** Opens input files, and decompresses those that begin like a gzip file. Stateless. Blocks. */
 public final class InputFiles {
     private static final int BUFFER_BYTES = 64 << 10;
     private static final int GZIP_FIRST = 0x1f;
@@ -27,7 +27,10 @@ public final class InputFiles {
         }
     }
 
-    /** Returns a stream without gzip, if the bytes have it. The result owns {@code in}. */
+    /**
+     * Returns the content of a stream, decompressed if its first two bytes are those of gzip. Closing it closes
+     * {@code in}.
+     */
     public static InputStream decompressed(InputStream in) throws IOException {
         PushbackInputStream first = new PushbackInputStream(in, 2);
         byte[] magic = first.readNBytes(2);

@@ -9,9 +9,12 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The URLs of stored objects, with the request fields of their variants. Confined to one thread. */
+/**
+ * The URLs of stored objects from the inventory (the table of these objects), with the request fields of their
+ * variants. Confined to one thread.
+ */
 public final class InventoryUrls implements UrlSource {
-    /** Longer descriptions of variants are cut in the inventory. */
+    /** Length at which the inventory cuts the description of a variant. */
     private static final int VARIANT_LENGTH_MAX = 512;
 
     private final Pages pages;
@@ -68,7 +71,7 @@ public final class InventoryUrls implements UrlSource {
 
     /**
      * Returns the fields in a text such as {@code Accept-Encoding: gzip; Origin absent}; null if a request could not
-     * have them.
+     * have these fields.
      */
     static @Nullable List<String> fields(String variant) {
         List<String> fields = new ArrayList<>();
@@ -85,7 +88,7 @@ public final class InventoryUrls implements UrlSource {
                 if (fields.isEmpty()) {
                     return null;
                 }
-                // A part of the value before it.
+                // This part belongs to the value of the previous field.
                 int last = fields.size() - 1;
                 fields.set(last, fields.get(last) + "; " + part);
             }

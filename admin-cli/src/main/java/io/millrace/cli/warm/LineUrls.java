@@ -51,7 +51,7 @@ public final class LineUrls implements UrlSource {
         return new LineUrls(name, in, true, whole);
     }
 
-    /** Opens a file, also compressed by gzip; {@code -} is {@code standardInput}. */
+    /** Opens a file, which may be compressed by gzip; {@code -} means {@code standardInput}. */
     public static InputStream open(String file, InputStream standardInput) throws IOException {
         if (file.equals("-")) {
             return InputFiles.decompressed(standardInput);

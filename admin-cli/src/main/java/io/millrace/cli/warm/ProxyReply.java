@@ -3,7 +3,7 @@ package io.millrace.cli.warm;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a response that a run evaluates. Immutable.
+ * The parts of a response that {@code millctl cache warm} evaluates. Immutable.
  *
  * @param status the status code
  * @param cacheStatus the last line of Cache-Status; null for none

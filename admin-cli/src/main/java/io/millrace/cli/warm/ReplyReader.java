@@ -26,7 +26,7 @@ final class ReplyReader {
     private boolean started;
     private boolean closes;
 
-    // Of the response that is being read.
+    // These fields belong to the response that is being read.
     private int status;
     private long length;
     private long bytes;

@@ -14,8 +14,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The file with the progress of a run. It exists while the run is not complete, and is replaced atomically. Confined
- * to one thread. Blocks.
+ * The file of {@code millctl cache warm --resume}, with the progress of a run. It exists while the run is not complete,
+ * and is replaced atomically. Confined to one thread. Blocks.
  */
 public final class ResumeFile {
     private static final int VERSION = 1;
@@ -91,7 +91,7 @@ public final class ResumeFile {
                 .text("input", input)
                 .number("position", reached)
                 .text("mark", at.hex())
-                .below("counts", tally::write));
+                .nested("counts", tally::write));
         Path beside = created();
         try {
             try (FileChannel fresh = FileChannel.open(beside, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {

@@ -13,8 +13,8 @@ final class SeenUrls {
 
     private final long[] slots = new long[SLOTS];
 
-    /** Returns true if the text was seen, unless another one has taken its slot since. */
-    boolean isRepeated(String text) {
+    /** Adds a text. Returns false if it was added before, unless another text has taken its slot since. */
+    boolean add(String text) {
         long hash = FNV_BASIS;
         for (int i = 0; i < text.length(); i++) {
             hash = (hash ^ text.charAt(i)) * FNV_PRIME;
@@ -22,8 +22,8 @@ final class SeenUrls {
         hash ^= hash >>> 32;
         hash = hash == 0 ? 1 : hash;
         int slot = (int) ((hash * FNV_PRIME) >>> 47) & (SLOTS - 1);
-        boolean isKnown = slots[slot] == hash;
+        boolean isNew = slots[slot] != hash;
         slots[slot] = hash;
-        return isKnown;
+        return isNew;
     }
 }

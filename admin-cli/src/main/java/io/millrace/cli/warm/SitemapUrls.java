@@ -36,7 +36,7 @@ public final class SitemapUrls implements UrlSource {
     static final int CHILD_CHARACTERS_MAX = 8 << 20;
 
     private static final int LOC_LENGTH_MAX = WarmUrl.LENGTH_MAX;
-    /** Depth of {@code loc} below the root; images and videos have theirs further down. */
+    /** Depth of the {@code loc} element of a page or sitemap; those of images and videos are deeper. */
     private static final int LOC_DEPTH = 3;
 
     private final Documents documents;
@@ -51,7 +51,7 @@ public final class SitemapUrls implements UrlSource {
         /**
          * Opens a document, decompressed.
          *
-         * @throws IOException if there is none; the message names it
+         * @throws IOException if the document cannot be opened; the message names it
          */
         InputStream open(String url) throws IOException;
     }

@@ -48,7 +48,7 @@ public final class WarmRun {
     private SequenceHash lastHash = SequenceHash.NONE;
     private long nextSendNanos;
     private long savedNanos;
-    private long shownNanos;
+    private long lastProgressNanos;
     private long begunNanos;
     private long totalBefore;
 
@@ -62,7 +62,7 @@ public final class WarmRun {
      */
     public record Options(double perSecond, int concurrency, List<String> fields, Duration patience) {}
 
-    /** The end of a run. */
+    /** The reason why a run ended. */
     public enum End {
         /** Every URL was requested. */
         COMPLETE,
@@ -76,7 +76,7 @@ public final class WarmRun {
      * Creates a run.
      *
      * @param feed owned by the caller
-     * @param resume holds the progress; null for none
+     * @param resume receives the progress; null without {@code --resume}
      * @param progress receives a line every few seconds, on the thread of {@link #run}
      */
     public WarmRun(
@@ -104,7 +104,7 @@ public final class WarmRun {
         begunNanos = System.nanoTime();
         nextSendNanos = begunNanos;
         savedNanos = begunNanos;
-        shownNanos = begunNanos;
+        lastProgressNanos = begunNanos;
         if (resume != null && resume.position() > 0) {
             feed.skip(resume.position(), resume.hash());
             lastNumber = feed.number();
@@ -157,7 +157,7 @@ public final class WarmRun {
         }
     }
 
-    /** Why the proxy cannot be reached; null if it can. */
+    /** Returns why the proxy cannot be reached; null as long as it can be reached. */
     public @Nullable String unreachable() {
         return unreachable;
     }
@@ -168,7 +168,7 @@ public final class WarmRun {
 
     private void readFeed() throws IOException {
         for (WarmRequest next = feed.next(); next != null; next = feed.next()) {
-            if (!pace() || !hand(next)) {
+            if (!pace() || !handOut(next)) {
                 return;
             }
             tick();
@@ -192,7 +192,7 @@ public final class WarmRun {
         return !isStopped();
     }
 
-    private boolean hand(WarmRequest next) throws IOException {
+    private boolean handOut(WarmRequest next) throws IOException {
         lock.lock();
         try {
             open.put(next.number(), lastHash);
@@ -308,7 +308,7 @@ public final class WarmRun {
         }
         lock.lock();
         try {
-            // Both together, so that a saved position and its counts belong to each other.
+            // The lock covers both changes, so that a saved position and its counts belong to each other.
             tally.add(result, bytes);
             open.remove(request.number());
         } finally {
@@ -329,8 +329,8 @@ public final class WarmRun {
             savedNanos = now;
             save();
         }
-        if (now - shownNanos >= PROGRESS_NANOS) {
-            shownNanos = now;
+        if (now - lastProgressNanos >= PROGRESS_NANOS) {
+            lastProgressNanos = now;
             double seconds = (now - begunNanos) / 1e9;
             long perSecond = Math.round((tally.total() - totalBefore) / seconds);
             progress.accept("requested " + tally.total() + " URLs: " + tally.of(Effect.FRESH) + " fresh, "

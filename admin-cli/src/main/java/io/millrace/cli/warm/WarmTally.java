@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Counts of results, with a bounded number of reasons. Thread-safe. */
+/** Counts of the results of {@code millctl cache warm}, with a bounded number of reasons. Thread-safe. */
 public final class WarmTally {
-    /** Limit of different reasons of one effect; further ones are counted together. */
+    /** Limit of different reasons of one effect; further reasons are counted together. */
     private static final int REASONS_MAX = 20;
 
     private static final String OTHERS = "others";
@@ -173,7 +173,7 @@ public final class WarmTally {
                 json.number(effect.word(), of(effect));
             }
             json.number("bytes", bytes);
-            json.all("reasons", reasons(), (one, reason) -> one.text("result", reason.effect())
+            json.array("reasons", reasons(), (one, reason) -> one.text("result", reason.effect())
                     .text("reason", reason.text())
                     .number("count", reason.count()));
         } finally {
@@ -181,7 +181,7 @@ public final class WarmTally {
         }
     }
 
-    /** Adds the counts that {@link #write} wrote. */
+    /** Adds the counts of an earlier run, in the form of {@link #write}. */
     void read(JsonObject json) {
         lock.lock();
         try {

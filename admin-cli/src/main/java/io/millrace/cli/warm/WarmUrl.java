@@ -74,7 +74,7 @@ public record WarmUrl(boolean secure, String authority, String host, int port, S
         return !host.isEmpty();
     }
 
-    /** Encodes what cannot be in a request line; returns null for text with control characters. */
+    /** Encodes spaces and characters beyond ASCII as %XX; returns null for text with control characters. */
     private static @Nullable String target(String text) {
         StringBuilder target = new StringBuilder(text.length() + 8);
         if (!text.startsWith("/")) {

@@ -23,8 +23,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Benchmark of one decision of a request limit: hash of the key, and the change of its time. The table is shared by all
- * threads and full of clients, so that most decisions miss the processor's caches. Target: 200 ns.
+ * Benchmark of one decision of a request limit: the hash of the client's key, and the update of the client's slot in
+ * the table of rates. The table is shared by all threads and full of clients, so that most decisions miss the
+ * processor's caches. Target: 200 ns.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -64,13 +65,13 @@ public class RequestLimitBenchmark {
         private int next = (int) System.nanoTime();
         private KeyHash hash = new ClientAdmission().rates().newHash();
 
-        /** Takes the secret of the table. */
+        /** Creates a hash function with the secret of the table. */
         @Setup
         public void begin(Table table) {
             hash = table.rates.newHash();
         }
 
-        private IpAddress one() {
+        private IpAddress nextAddress() {
             next = next * 1_664_525 + 1_013_904_223;
             return address(Integer.remainderUnsigned(next, CLIENTS));
         }
@@ -83,10 +84,10 @@ public class RequestLimitBenchmark {
     /** Decides about a request of one of a million clients. */
     @Benchmark
     public long ofAMillionClients(Table table, Client client) {
-        return table.limit.take(table.rates, table.limit.key(client.hash, table.request, client.one()));
+        return table.limit.take(table.rates, table.limit.key(client.hash, table.request, client.nextAddress()));
     }
 
-    /** Decides about a request of a client that sends all of them. */
+    /** Decides about a request of the only client that sends requests. */
     @Benchmark
     public long ofOneClient(Table table, Client client) {
         return table.limit.take(table.rates, table.limit.key(client.hash, table.request, address(1)));

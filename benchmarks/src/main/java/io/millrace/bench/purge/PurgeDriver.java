@@ -39,10 +39,16 @@ public final class PurgeDriver {
     private static final int READERS = 2;
     private static final int HOT = 10_000;
     private static final int PROBES = 2000;
-    /** Objects that may wait for the inventory. It queues at most 32,768. */
+    /**
+     * Limit of objects that wait for their entry in the inventory (the table of stored objects), whose queue has 32,768
+     * entries.
+     */
     private static final long BEHIND_MAX = 16_000;
 
     private static final long PAUSE_NANOS = 1_000_000;
+    /** Time without a new entry of the inventory after which lost objects are looked for. */
+    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private static final String REGEX = "url =~ \"[.]css$\"";
     /** Threads that a sweep uses. */
     private static final List<String> SWEEP_THREADS = List.of("millrace-purge-sweep", "millrace-store-inventory");
@@ -50,6 +56,12 @@ public final class PurgeDriver {
     private final Path directory;
     private final long objects;
     private final TaggedStore store;
+    /** Number of objects put so far. */
+    private long put;
+    /** Objects with a smaller number are stored. */
+    private long verified;
+
+    private long putAgain;
 
     private PurgeDriver(Path directory, long objects, TaggedStore store) {
         this.directory = directory;
@@ -93,6 +105,7 @@ public final class PurgeDriver {
         long start = System.nanoTime();
         for (long number = 0; number < objects; number++) {
             store.put(number, true);
+            put = number + 1;
             if (number % 1000 == 0) {
                 awaitInventory(number - BEHIND_MAX);
             }
@@ -100,19 +113,42 @@ public final class PurgeDriver {
         store.store().sync();
         awaitInventory(objects);
         double seconds = (System.nanoTime() - start) / 1e9;
-        Machine.say("stored %d objects with %d tags in %.0f s", objects, objects / OBJECTS_PER_TAG, seconds);
+        Machine.say(
+                "stored %d objects with %d tags in %.0f s; %d were stored again, since the volume's queue was full",
+                objects, objects / OBJECTS_PER_TAG, seconds, putAgain);
     }
 
     /** Waits until the inventory has this number of entries; after the last object, until it is complete. */
     private void awaitInventory(long entries) {
         InventoryStatistics inventory = store.store().inventory();
+        long seen = inventory.entries();
+        long seenNanos = System.nanoTime();
         while (inventory.entries() < entries || (entries == objects && !inventory.isWhole())) {
             if (inventory.obstacle() != null && inventory.entries() > 0) {
                 throw new IllegalStateException(inventory.obstacle());
             }
             LockSupport.parkNanos(PAUSE_NANOS);
             inventory = store.store().inventory();
+            if (inventory.entries() != seen) {
+                seen = inventory.entries();
+                seenNanos = System.nanoTime();
+            } else if (System.nanoTime() - seenNanos > STALL_NANOS) {
+                putLostAgain();
+                seenNanos = System.nanoTime();
+            }
         }
+    }
+
+    /** Stores the objects again that the volume did not write. A store drops writes if the volume's queue is full. */
+    private void putLostAgain() {
+        for (long number = verified; number < put; number++) {
+            if (!store.store().contains(store.key(number))) {
+                store.put(number, true);
+                putAgain++;
+            }
+        }
+        // The last ones may still wait for the volume.
+        verified = Math.max(verified, put - BEHIND_MAX);
     }
 
     private void size(String when) throws Exception {
@@ -135,7 +171,7 @@ public final class PurgeDriver {
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 
-    /** Fills the table of tags with purges of tags that no object has. */
+    /** Fills the table of purged tags with tags that no object has. The stamp of a tag is the number of its purge. */
     private void stamps() throws Exception {
         long stamps = objects / OBJECTS_PER_TAG;
         long before = usedHeap();
@@ -174,7 +210,10 @@ public final class PurgeDriver {
         return missed == 0;
     }
 
-    /** Starts threads that end when they find the response outdated, and set the start of the last current lookup. */
+    /**
+     * Starts threads that look up a response until a purge has outdated it. They record the start of the last lookup
+     * that still found it valid.
+     */
     private Thread[] readers(long number, AtomicLong latest) {
         StoreKey key = store.key(number);
         TargetUri url = TaggedStore.url(number);

@@ -29,7 +29,7 @@ public class TagLookupBenchmark {
     private static final int TAGS = 2000;
     private static final int REQUESTS = 1 << 16;
 
-    /** Number of live stamps of tags. */
+    /** Number of purged tags, which no response has. */
     @Param({"0", "1000000"})
     public long stamps;
 

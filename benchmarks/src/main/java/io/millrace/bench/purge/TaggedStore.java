@@ -197,7 +197,10 @@ final class TaggedStore implements AutoCloseable {
         }
     }
 
-    /** Purges a tag on every site, and waits until the purge is durable. Returns the time of that in ns. Blocks. */
+    /**
+     * Purges a tag on every site, and waits until the purge is durable. Returns the time at which it was durable, by
+     * {@link System#nanoTime}. Blocks.
+     */
     long purgeTag(byte[] tag, boolean soft) {
         CompletableFuture<Long> answer = new CompletableFuture<>();
         invalidator.invalidate(List.of(InvalidationScope.tag(tag, null)), soft, Runnable::run, (entries, failure) -> {

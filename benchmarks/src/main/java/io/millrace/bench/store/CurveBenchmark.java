@@ -20,8 +20,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Benchmark of {@code cache.curve}: a lookup in RAM with and without it, and one simulated request. Popular objects
- * are requested more often than others. Confined to one thread.
+ * Benchmark of {@code cache.curve}, which estimates the hit ratios of other RAM sizes. It measures a lookup in RAM with
+ * and without the estimate, and one simulated request. Popular objects are requested more often than others. Confined
+ * to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -84,7 +85,7 @@ public class CurveBenchmark {
     /** Simulates one request whose key is sampled, with all sizes and policies, on the calling thread. */
     @Benchmark
     public int simulatedRequest() {
-        // So few keys that the sample rate stays 1.
+        // The keys are few enough to keep the sample rate at 1.
         long key = requests[next++ & (REQUESTS - 1)].hashLow() & (KEYS - 1);
         simulation.request(key * 0x9E37_79B9_7F4A_7C15L, BODY_BYTES, NO_KEY);
         return simulation.keys();

@@ -40,8 +40,8 @@ public class SharedKeyBenchmark {
     public String keys = "one";
 
     /**
-     * The kind of access: {@code held} retains the object during the copy; {@code read} reads it in a read section
-     * without a reference.
+     * The kind of access: {@code held} retains the object during the copy; {@code read} reads it in an epoch-based read
+     * section, without a reference.
      */
     @Param({"held", "read"})
     public String way = "read";

@@ -14,7 +14,8 @@ import java.util.Arrays;
  * </pre>
  *
  * <p>The directory is created if missing; the files of the workload are deleted at the end. The exit code is 1 if a
- * required result was not reached, and 2 for missing arguments.
+ * required result was not reached, and 2 for missing arguments. {@code reopen} starts this program with the workload
+ * {@code fill} as a process of its own, and kills it.
  */
 public final class StoreDriver {
     private StoreDriver() {}

@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Benchmark of storing a new object of 1 KiB in RAM and on disk, as after a miss. RAM and volume are full, so each
- * object replaces others. The allocated bytes include those of the volume's and the housekeeping thread. Confined to
- * one thread.
+ * object replaces others. The allocated bytes include those of the volume's thread and of the housekeeping thread.
+ * Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -23,7 +23,7 @@ public final class CurveAccuracy {
 
     private CurveAccuracy() {}
 
-    /** One size: the estimated and the full hit ratios in percent of the requests. */
+    /** One cache size: the hit ratios of the estimate and of the full simulation, in percent of the requests. */
     record Comparison(
             String trace, double scale, double rate, double current, double full, double lru, double fullLru) {
         /** Returns the error for the policy of the RAM tier, in percentage points. */

@@ -14,8 +14,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Stress tests of lock-free reads of the invalidation table while another thread changes it. The results of the readers
- * are 0 for a valid response, 1 for a stale one and 2 for a purged one.
+ * Stress tests of lock-free reads of the table of purges (invalidations) while another thread changes it. A stamp is
+ * the number of a purge, which increases. The results of the readers are 0 for a valid response, 1 for a stale one and
+ * 2 for a purged one.
  */
 public final class InvalidationStress {
     private static final TargetUri URL = url("http://old/a");

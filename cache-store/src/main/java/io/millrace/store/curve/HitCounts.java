@@ -16,7 +16,7 @@ final class HitCounts {
     private double bytes;
     /** Sampled requests since the last call of {@link #expect}. */
     private double actual;
-    /** Expected minus actual number of sampled requests. */
+    /** Expected minus actual number of sampled requests; counts as hits. */
     private double missing;
 
     HitCounts(int sizes) {
@@ -43,11 +43,13 @@ final class HitCounts {
         }
     }
 
+    /** Adds the expected number of sampled requests since the previous call, for the correction of the sample. */
     void expect(double expected) {
         missing += expected - actual;
         actual = 0;
     }
 
+    /** Continues without a correction for the requests since the previous call. */
     void expectActual() {
         actual = 0;
     }

@@ -14,8 +14,8 @@ import java.util.function.Function;
  *
  * <p>All requests for a sampled key are simulated, and none for other keys. A simulated cache has the size that it
  * stands for times the sample rate. The rate starts at 1 and is lowered by a quarter when more than {@value #KEYS_MAX}
- * keys would be in the simulation, as in SHARDS with a fixed size (Waldspurger et al., FAST 2015). Therefore the memory is bounded:
- * the simulation takes at most 8 MiB.
+ * keys would be in the simulation, as in SHARDS with a fixed size (Waldspurger et al., FAST 2015). So the simulation
+ * takes at most 8 MiB of memory.
  *
  * <p>Popular keys may be over- or under-represented in the sample. The difference between the expected and the actual
  * number of sampled requests counts as hits (SHARDS-adj). Byte ratios have no such correction.
@@ -37,7 +37,7 @@ public final class MissRatioCurve {
     private static final int GROUPS_SHOWN = 10;
     /** Factor of the sample rate when it is lowered. */
     private static final double STEP = 0.75;
-    /** A rate of 10 to the power of -10. */
+    /** Limit of {@link #steps}: the rate is then 10 to the power of -10. */
     private static final int STEPS_MAX = 80;
     /** The rate is raised when fewer keys than the maximum divided by this number are in the simulation. */
     private static final int KEYS_FEW_SHARE = 2;
@@ -193,7 +193,7 @@ public final class MissRatioCurve {
     }
 
     /**
-     * Adds the number of requests to this proxy, for the correction of the sample.
+     * Adds the number of all requests, for the correction of the sample.
      *
      * @param requests all requests, sampled or not, since the previous call
      */
@@ -206,7 +206,10 @@ public final class MissRatioCurve {
         counts.expectActual();
     }
 
-    /** Lowers the sample rate if enough keys remain. For too many sampled requests per time. */
+    /**
+     * Lowers the sample rate if enough keys remain. Called when more sampled requests arrive than the thread can
+     * simulate.
+     */
     public void relieve() {
         if (keys.count() >= 2 * KEYS_MIN) {
             lowerRate();
@@ -221,7 +224,7 @@ public final class MissRatioCurve {
         calmPeriods = 0;
         if (countedSteps < steps) {
             countedSteps = steps;
-            // All counts are those that the present rate would have had.
+            // Converts all counts to the values that the new rate would have given.
             counts.scale(STEP);
             groups.decay(STEP);
         }

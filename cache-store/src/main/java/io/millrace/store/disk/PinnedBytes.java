@@ -10,10 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the bytes of pinned records in each segment of a volume. A record counts from its write until its segment is
- * reclaimed, even if it was replaced or removed. For segments written before the volume was opened, {@link #step} reads
- * the count from the footer of the segment's summary, between other tasks. A segment without a summary is scanned
- * instead; its blocks do not count, because their headers contain no pin.
+ * Counts the bytes of pinned records in each segment of a volume. A pinned record belongs to an object that the volume
+ * keeps until a given time. A record counts from its write until its segment is reclaimed, even if it was replaced or
+ * removed. For segments written before the volume was opened, {@link #step} reads the count from the footer of the
+ * segment's summary, between other tasks. A segment without a summary is scanned instead; its blocks do not count,
+ * because their headers contain no pin.
  *
  * <p>Changed on the volume's thread; read on any.
  */
@@ -54,19 +55,19 @@ final class PinnedBytes {
         }
     }
 
-    /** Subtracts a record that was carried to another segment. */
-    void left(int segment, int length) {
+    /** Subtracts a record that was copied (carried) to another segment. */
+    void subtract(int segment, int length) {
         bytes.addAndGet(segment, -length);
     }
 
     /** Replaces the count of a segment by the bytes of its pinned records that are still valid. */
-    void found(int segment, long pinnedBytes) {
+    void replace(int segment, long pinnedBytes) {
         bytes.set(segment, pinnedBytes);
     }
 
     /**
      * Returns the oldest sealed segment with more than {@code most} pinned bytes; -1 if there is none. Ignores segments
-     * up to that sequence.
+     * up to {@code sequence}.
      */
     int nextAbove(long most, long sequence, long nowSeconds) {
         int found = -1;
@@ -87,7 +88,10 @@ final class PinnedBytes {
         return known && lastEnds.get(segment) > nowSeconds ? bytes.get(segment) : 0;
     }
 
-    /** Reads the footer of the next segment, if its count is not known yet. Idle after the last segment. */
+    /**
+     * Reads the footer of the next segment, if its count is not known yet. Returns when to call it again; idle after
+     * the last segment.
+     */
     long step() {
         if (next == tags.length()) {
             return VolumeThread.BackgroundWork.IDLE;

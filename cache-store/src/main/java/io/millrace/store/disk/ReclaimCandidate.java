@@ -4,8 +4,9 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A segment that is reclaimed soon, with a rating of each of its records. A rating is from 0 to {@link
- * #PINNED_AND_READ}. The {@link SegmentReclaimer} copies the records with the highest ratings to the active segment.
+ * A segment that is reclaimed soon, with a rating of each of its records. A rating is from 0 to
+ * {@link #PINNED_AND_READ}. The {@link SegmentReclaimer} copies (carries) the records with the highest ratings to the
+ * active segment.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -20,8 +21,8 @@ final class ReclaimCandidate {
     private final SegmentSummary records;
     private final byte[] worth;
     private final boolean early;
-    /** Bytes of pinned records still to be carried early, that is, before the segment is due for reclaim. */
-    private long toLose;
+    /** Bytes of pinned records that are still to be carried early: before the segment is due for reclaim. */
+    private long earlyBytesLeft;
 
     private long pinnedBytes;
 
@@ -35,11 +36,11 @@ final class ReclaimCandidate {
     /**
      * Creates a candidate without ratings.
      *
-     * @param toLose bytes of pinned records to carry early, if the segment is reclaimed later; 0 for the next segment
+     * @param earlyBytesLeft bytes of pinned records to carry early, if the segment is reclaimed later, else 0
      */
-    ReclaimCandidate(int segment, long tag, SegmentSummary records, long toLose) {
-        this.early = toLose > 0;
-        this.toLose = toLose;
+    ReclaimCandidate(int segment, long tag, SegmentSummary records, long earlyBytesLeft) {
+        this.early = earlyBytesLeft > 0;
+        this.earlyBytesLeft = earlyBytesLeft;
         this.segment = segment;
         this.tag = tag;
         this.records = records;
@@ -55,13 +56,13 @@ final class ReclaimCandidate {
      * Returns true if a record of this length may be carried early; the last record may exceed the planned bytes by
      * {@code margin}.
      */
-    boolean mayLose(int bytes, long margin) {
-        return toLose > 0 && bytes <= toLose + margin;
+    boolean mayCarryEarly(int bytes, long margin) {
+        return earlyBytesLeft > 0 && bytes <= earlyBytesLeft + margin;
     }
 
     /** Counts bytes that are carried early. */
-    void lose(int bytes) {
-        toLose -= bytes;
+    void carriedEarly(int bytes) {
+        earlyBytesLeft -= bytes;
     }
 
     int segment() {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The index entries of a reclaimed segment, removed in small batches.
  *
  * <p>A segment of small objects has too many entries to remove at once. Lookups ignore the entries that remain, because
- * the segment has a new tag.
+ * each use of a segment has a new random tag, and an entry contains a part of the tag.
  *
  * <p>Confined to the volume's thread.
  */

@@ -36,8 +36,9 @@ import org.slf4j.LoggerFactory;
  * <p>Before each append the {@link SegmentReclaimer} may carry records forward: it copies them from the segment that is
  * reclaimed next to the active segment.
  *
- * <p>A record is valid once its header is in the file, so the log writes long content before the header. It collects
- * shorter whole objects and writes them as one batch. The caller must {@link #flush} the batch before another append.
+ * <p>Each use of a segment has a new random tag, which its records repeat. A record is valid once its header is in the
+ * file, so the log writes long content before the header. It collects shorter whole objects and writes them as one
+ * batch. The caller must {@link #flush} the batch before another append.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -74,7 +75,7 @@ public final class SegmentLog {
     /** Records of the active segment; null until the segment is scanned after an open. */
     private @Nullable SegmentSummary summary;
 
-    private @Nullable SegmentReclaimer carry;
+    private @Nullable SegmentReclaimer reclaimer;
     private final AtomicLong bytesWritten = new AtomicLong();
     private final AtomicLong reclaimed = new AtomicLong();
     /** True if {@code onSealed} was called because the active segment is nearly full. */
@@ -105,9 +106,9 @@ public final class SegmentLog {
         }
     }
 
-    /** Sets the reclaimer, which carries records forward before their segment is reclaimed. */
-    void carry(SegmentReclaimer carryForward) {
-        carry = carryForward;
+    /** Sets the reclaimer, which copies (carries forward) records before their segment is reclaimed. */
+    void reclaimer(SegmentReclaimer segmentReclaimer) {
+        reclaimer = segmentReclaimer;
     }
 
     /** Returns the bytes of pinned records. */
@@ -143,7 +144,7 @@ public final class SegmentLog {
      */
     void pace(int length) throws IOException {
         retired.pace(length);
-        SegmentReclaimer carrying = carry;
+        SegmentReclaimer carrying = reclaimer;
         if (carrying != null) {
             carrying.pace(length);
         }
@@ -175,11 +176,11 @@ public final class SegmentLog {
             segments.write(active, offset, out.limit(metaBytes));
         }
         nextSequence++;
-        return counts(header);
+        return register(header);
     }
 
     /** Registers the record written at the log's offset. Returns its location. */
-    private long counts(RecordHeader header) {
+    private long register(RecordHeader header) {
         int length = header.recordLength();
         long location = Location.pack(active, offset, length, tag);
         if (summary != null) {
@@ -244,7 +245,7 @@ public final class SegmentLog {
             segments.write(active, offset, batch.bytes());
             List<RecordBatch.Member> members = batch.take();
             for (RecordBatch.Member member : members) {
-                member.written(counts(member.header()));
+                member.written(register(member.header()));
             }
             return members;
         } catch (IOException e) {
@@ -269,7 +270,7 @@ public final class SegmentLog {
             RecordBatch.Member member = members.get(i);
             try {
                 segments.write(active, offset, bytes[i]);
-                member.written(counts(member.header()));
+                member.written(register(member.header()));
             } catch (IOException e) {
                 member.failed(e);
                 all = false;

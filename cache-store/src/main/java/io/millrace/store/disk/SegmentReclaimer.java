@@ -60,7 +60,7 @@ final class SegmentReclaimer {
      */
     private static final double SLACK_SHARE = 0.25;
     /** Limit of records that are rated before one append of a caller. */
-    private static final int LOOKS_MAX = 2048;
+    private static final int RATINGS_MAX = 2048;
     /** Limit of records that are read for a rating before one append of a caller. */
     private static final int READS_MAX = 32;
 
@@ -81,7 +81,7 @@ final class SegmentReclaimer {
     private final RecordReader reader;
     private final Runnable beforeCarrying;
     private final Map<Long, KeyHead> heads = new HashMap<>();
-    private final Deque<ReclaimCandidate> toLookAt = new ArrayDeque<>();
+    private final Deque<ReclaimCandidate> toRate = new ArrayDeque<>();
     private final Deque<ReclaimCandidate> toCarry = new ArrayDeque<>();
     private final long[] bytesByWorth = new long[ReclaimCandidate.PINNED_AND_READ + 1];
 
@@ -163,10 +163,10 @@ final class SegmentReclaimer {
         if (round != log.activeSequence()) {
             begin();
         }
-        if (!toLookAt.isEmpty()) {
-            look();
+        if (!toRate.isEmpty()) {
+            rate();
         }
-        if (toLookAt.isEmpty() && !toCarry.isEmpty() && !fits(length)) {
+        if (toRate.isEmpty() && !toCarry.isEmpty() && !fits(length)) {
             beforeCarrying.run();
             carryDue(length + Math.min(RecordBatch.BYTES, segments.segmentBytes() / AHEAD_SHARE));
         }
@@ -182,13 +182,13 @@ final class SegmentReclaimer {
 
     private void begin() throws IOException {
         round = log.activeSequence();
-        for (ReclaimCandidate victim : toCarry) {
+        for (ReclaimCandidate candidate : toCarry) {
             // The active segment was full before all planned records were carried.
-            for (; isGivenUp(victim) && victim.next() < victim.size(); victim.advance()) {
-                leave(victim, victim.next());
+            for (; isGivenUp(candidate) && candidate.next() < candidate.size(); candidate.advance()) {
+                drop(candidate, candidate.next());
             }
         }
-        toLookAt.clear();
+        toRate.clear();
         toCarry.clear();
         heads.clear();
         left = 0;
@@ -207,7 +207,7 @@ final class SegmentReclaimer {
             }
             SegmentSummary records = summary(oldest);
             if (records != null) {
-                toLookAt.add(new ReclaimCandidate(oldest, table.tag(oldest), records));
+                toRate.add(new ReclaimCandidate(oldest, table.tag(oldest), records));
             }
             if (!log.isPinned(oldest)) {
                 return;
@@ -229,27 +229,27 @@ final class SegmentReclaimer {
         }
     }
 
-    private void look() {
+    private void rate() {
         reads = 0;
-        for (int looks = 0; looks < LOOKS_MAX && reads < READS_MAX && !toLookAt.isEmpty(); looks++) {
-            ReclaimCandidate victim = toLookAt.element();
-            if (victim.next() == victim.size()) {
-                victim.rewind();
-                if (victim.isEarly()) {
-                    log.pinned().found(victim.segment(), victim.pinnedBytes());
+        for (int ratings = 0; ratings < RATINGS_MAX && reads < READS_MAX && !toRate.isEmpty(); ratings++) {
+            ReclaimCandidate candidate = toRate.element();
+            if (candidate.next() == candidate.size()) {
+                candidate.rewind();
+                if (candidate.isEarly()) {
+                    log.pinned().replace(candidate.segment(), candidate.pinnedBytes());
                 }
-                toCarry.add(toLookAt.remove());
+                toCarry.add(toRate.remove());
                 continue;
             }
-            SegmentSummary.Entry entry = victim.entry(victim.next());
-            int worth = entry == null ? 0 : worth(victim, entry);
-            victim.worth(victim.next(), worth, entry == null ? 0 : entry.length());
-            if (entry != null && worth > 0 && !victim.isEarly()) {
+            SegmentSummary.Entry entry = candidate.entry(candidate.next());
+            int worth = entry == null ? 0 : worth(candidate, entry);
+            candidate.worth(candidate.next(), worth, entry == null ? 0 : entry.length());
+            if (entry != null && worth > 0 && !candidate.isEarly()) {
                 bytesByWorth[worth] += entry.length() + SegmentLog.overhead();
             }
-            victim.advance();
+            candidate.advance();
         }
-        if (toLookAt.isEmpty()) {
+        if (toRate.isEmpty()) {
             if (!chosen) {
                 choose();
             }
@@ -272,12 +272,12 @@ final class SegmentReclaimer {
         chosen = true;
     }
 
-    private int worth(ReclaimCandidate victim, SegmentSummary.Entry entry) {
+    private int worth(ReclaimCandidate candidate, SegmentSummary.Entry entry) {
         if (entry.type() == RecordType.TOMBSTONE) {
             return 0;
         }
         long now = index.find(entry.hashHigh(), entry.hashLow());
-        long location = Location.pack(victim.segment(), entry.offset(), entry.length(), victim.tag());
+        long location = Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag());
         boolean current = now == location;
         if (now == Location.NONE || (!current && entry.type() != RecordType.COMPLETE)) {
             return 0;
@@ -285,14 +285,14 @@ final class SegmentReclaimer {
         int hits = index.hits(entry.hashHigh(), entry.hashLow());
         try {
             if (entry.type() == RecordType.BLOCK) {
-                return worthOfBlock(victim, entry, hits);
+                return worthOfBlock(candidate, entry, hits);
             }
             // If there is a newer head, its expiry applies.
-            if (current ? isExpired(entry.expiry()) : !isBodyOf(now, victim, entry)) {
+            if (current ? isExpired(entry.expiry()) : !isBodyOf(now, candidate, entry)) {
                 return 0;
             }
-            boolean pinned = current ? isHeld(victim, entry) : isPinned(newerPinnedUntil);
-            return pinned ? worthOfPinned(hits) : worthOf(victim, entry.hashLow(), hits);
+            boolean pinned = current ? isHeld(candidate, entry) : isPinned(newerPinnedUntil);
+            return pinned ? worthOfPinned(hits) : worthOf(candidate, entry.hashLow(), hits);
         } catch (IOException e) {
             LOG.debug(
                     "the record cannot be read, so it is not copied before its segment is reclaimed: {}", e.toString());
@@ -312,12 +312,12 @@ final class SegmentReclaimer {
      * Returns true if the entry's object is pinned and the pin policy confirms it. Invalidated objects must not use
      * space for pins.
      */
-    private boolean isHeld(ReclaimCandidate victim, SegmentSummary.Entry entry) throws IOException {
+    private boolean isHeld(ReclaimCandidate candidate, SegmentSummary.Entry entry) throws IOException {
         if (!isPinned(entry.pinnedUntil())) {
             return false;
         }
         reads++;
-        DiskRecord record = reader.readHead(victim.segment(), entry.offset(), victim.tag());
+        DiskRecord record = reader.readHead(candidate.segment(), entry.offset(), candidate.tag());
         try {
             return pins.isHeld(record.key(), record.head());
         } finally {
@@ -329,17 +329,17 @@ final class SegmentReclaimer {
      * Returns the rating of an unpinned record. Records of a segment that is reclaimed later get 0 without a call of
      * the policy, because the policy learns from each call.
      */
-    private int worthOf(ReclaimCandidate victim, long keyHash, int hits) {
-        return victim.isEarly() ? 0 : policy.worth(keyHash, hits);
+    private int worthOf(ReclaimCandidate candidate, long keyHash, int hits) {
+        return candidate.isEarly() ? 0 : policy.worth(keyHash, hits);
     }
 
     private static int worthOfPinned(int hits) {
         return hits > 0 ? ReclaimCandidate.PINNED_AND_READ : ReclaimCandidate.PINNED;
     }
 
-    private int worthOfBlock(ReclaimCandidate victim, SegmentSummary.Entry entry, int hits) throws IOException {
+    private int worthOfBlock(ReclaimCandidate candidate, SegmentSummary.Entry entry, int hits) throws IOException {
         reads++;
-        DiskRecord record = reader.readHead(victim.segment(), entry.offset(), victim.tag());
+        DiskRecord record = reader.readHead(candidate.segment(), entry.offset(), candidate.tag());
         try {
             RecordHeader header = record.header();
             KeyHead head = head(header.keyHash());
@@ -347,7 +347,7 @@ final class SegmentReclaimer {
                 return 0;
             }
             int read = Math.max(hits, index.hits(head.hashHigh(), header.keyHash()));
-            return isPinned(head.pinnedUntil()) ? worthOfPinned(read) : worthOf(victim, header.keyHash(), read);
+            return isPinned(head.pinnedUntil()) ? worthOfPinned(read) : worthOf(candidate, header.keyHash(), read);
         } finally {
             record.release();
         }
@@ -377,20 +377,20 @@ final class SegmentReclaimer {
         return reader.readHead(segment, Location.offset(location), table.tag(segment));
     }
 
-    /** Returns true if the record at {@code location} is a newer head of the body in the victim's record. */
-    private boolean isBodyOf(long location, ReclaimCandidate victim, SegmentSummary.Entry entry) throws IOException {
+    /** Returns true if the record at {@code location} is a newer head of the body in the candidate's record. */
+    private boolean isBodyOf(long location, ReclaimCandidate candidate, SegmentSummary.Entry entry) throws IOException {
         reads++;
         DiskRecord record = readAt(location);
         try {
             long pinnedUntil = record.header().pinnedUntil();
             newerPinnedUntil = isPinned(pinnedUntil) && pins.isHeld(record.key(), record.head()) ? pinnedUntil : 0;
-            return isBodyOf(record, victim, entry);
+            return isBodyOf(record, candidate, entry);
         } finally {
             record.release();
         }
     }
 
-    private static boolean isBodyOf(DiskRecord record, ReclaimCandidate victim, SegmentSummary.Entry entry)
+    private static boolean isBodyOf(DiskRecord record, ReclaimCandidate candidate, SegmentSummary.Entry entry)
             throws IOException {
         RecordHeader header = record.header();
         if (header.type() != RecordType.HEAD
@@ -400,7 +400,7 @@ final class SegmentReclaimer {
         }
         BodyPlace place = record.place();
         // The segment number is only a hint, because the volume shrinker may have moved the segment.
-        return place.offset() == entry.offset() && place.tag() == victim.tag();
+        return place.offset() == entry.offset() && place.tag() == candidate.tag();
     }
 
     /** Carries records until the remaining ones fit in the active segment after {@code length} further bytes. */
@@ -411,51 +411,51 @@ final class SegmentReclaimer {
     }
 
     private void carryNext() throws IOException {
-        ReclaimCandidate victim = toCarry.element();
-        if (victim.next() == victim.size()) {
+        ReclaimCandidate candidate = toCarry.element();
+        if (candidate.next() == candidate.size()) {
             toCarry.remove();
             left = toCarry.isEmpty() ? 0 : left;
             return;
         }
-        if (victim.isEarly()) {
-            carryEarly(victim);
+        if (candidate.isEarly()) {
+            carryEarly(candidate);
             return;
         }
-        int worth = victim.worth(victim.next());
-        int number = victim.next();
-        SegmentSummary.Entry entry = worth == 0 ? null : victim.entry(number);
-        victim.advance();
+        int worth = candidate.worth(candidate.next());
+        int number = candidate.next();
+        SegmentSummary.Entry entry = worth == 0 ? null : candidate.entry(number);
+        candidate.advance();
         if (entry == null) {
             return;
         }
         int cost = entry.length() + SegmentLog.overhead();
         if (worth < limit || (worth == limit && atLimitLeft < cost)) {
-            leave(victim, number);
+            drop(candidate, number);
             return;
         }
         atLimitLeft -= worth == limit ? cost : 0;
         left -= Math.min(left, cost);
         if (cost <= log.room()) {
-            carry(victim, entry, worth >= ReclaimCandidate.PINNED);
+            carry(candidate, entry, worth >= ReclaimCandidate.PINNED);
         } else {
-            leave(victim, number);
+            drop(candidate, number);
         }
     }
 
-    private void carryEarly(ReclaimCandidate victim) throws IOException {
-        int number = victim.next();
-        SegmentSummary.Entry entry = victim.worth(number) < ReclaimCandidate.PINNED ? null : victim.entry(number);
-        victim.advance();
+    private void carryEarly(ReclaimCandidate candidate) throws IOException {
+        int number = candidate.next();
+        SegmentSummary.Entry entry = candidate.worth(number) < ReclaimCandidate.PINNED ? null : candidate.entry(number);
+        candidate.advance();
         int cost = entry == null ? 0 : entry.length() + SegmentLog.overhead();
-        if (entry == null || !victim.mayLose(cost, margin()) || cost > log.room()) {
+        if (entry == null || !candidate.mayCarryEarly(cost, margin()) || cost > log.room()) {
             return;
         }
-        victim.lose(cost);
+        candidate.carriedEarly(cost);
         left -= Math.min(left, cost);
         long before = bytesCarried.get();
-        carry(victim, entry, true);
+        carry(candidate, entry, true);
         if (bytesCarried.get() > before) {
-            log.pinned().left(victim.segment(), entry.length());
+            log.pinned().subtract(candidate.segment(), entry.length());
         }
     }
 
@@ -476,9 +476,9 @@ final class SegmentReclaimer {
         long now = System.currentTimeMillis() / 1000;
         long behind = 0;
         int early = 0;
-        for (ReclaimCandidate victim : toCarry) {
-            behind = Math.max(behind, table.sequence(victim.segment()));
-            early += victim.isEarly() ? 1 : 0;
+        for (ReclaimCandidate candidate : toCarry) {
+            behind = Math.max(behind, table.sequence(candidate.segment()));
+            early += candidate.isEarly() ? 1 : 0;
         }
         int next = early < EARLY_MAX ? log.pinned().nextAbove(wanted, behind, now) : -1;
         SegmentSummary records = next < 0 ? null : summary(next);
@@ -486,32 +486,32 @@ final class SegmentReclaimer {
             long bytes = Math.min(room, log.pinned().of(next, now) - wanted);
             total += bytes;
             left += bytes;
-            toLookAt.add(new ReclaimCandidate(next, table.tag(next), records, bytes));
+            toRate.add(new ReclaimCandidate(next, table.tag(next), records, bytes));
         }
     }
 
-    private boolean isGivenUp(ReclaimCandidate victim) {
-        return table.state(victim.segment()) != SegmentTable.State.SEALED
-                || table.tag(victim.segment()) != victim.tag();
+    private boolean isGivenUp(ReclaimCandidate candidate) {
+        return table.state(candidate.segment()) != SegmentTable.State.SEALED
+                || table.tag(candidate.segment()) != candidate.tag();
     }
 
     /** Drops the record; counts a broken pin if it was pinned and is still valid. */
-    private void leave(ReclaimCandidate victim, int number) {
-        SegmentSummary.Entry entry = victim.worth(number) < ReclaimCandidate.PINNED ? null : victim.entry(number);
+    private void drop(ReclaimCandidate candidate, int number) {
+        SegmentSummary.Entry entry = candidate.worth(number) < ReclaimCandidate.PINNED ? null : candidate.entry(number);
         if (entry == null) {
             return;
         }
         long now = index.find(entry.hashHigh(), entry.hashLow());
         boolean newerHead = entry.type() == RecordType.COMPLETE && now != Location.NONE;
-        if (newerHead || now == Location.pack(victim.segment(), entry.offset(), entry.length(), victim.tag())) {
+        if (newerHead || now == Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag())) {
             pinsBroken.incrementAndGet();
         }
     }
 
-    private void carry(ReclaimCandidate victim, SegmentSummary.Entry entry, boolean pinned) throws IOException {
+    private void carry(ReclaimCandidate candidate, SegmentSummary.Entry entry, boolean pinned) throws IOException {
         DiskRecord record;
         try {
-            record = reader.readWhole(victim.segment(), entry.offset(), victim.tag(), entry.length());
+            record = reader.readWhole(candidate.segment(), entry.offset(), candidate.tag(), entry.length());
         } catch (IOException e) {
             // A damaged record is dropped; the next open of the object reports it.
             LOG.debug(
@@ -520,12 +520,12 @@ final class SegmentReclaimer {
         }
         try {
             long now = index.find(entry.hashHigh(), entry.hashLow());
-            if (now == Location.pack(victim.segment(), entry.offset(), entry.length(), victim.tag())) {
+            if (now == Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag())) {
                 if (entry.type() == RecordType.BLOCK || !pinned || pins.isHeld(record.key(), record.head())) {
                     copy(record, entry);
                 }
             } else if (now != Location.NONE && entry.type() == RecordType.COMPLETE) {
-                merge(record, victim, entry, now, pinned);
+                merge(record, candidate, entry, now, pinned);
             }
         } finally {
             record.release();
@@ -560,7 +560,8 @@ final class SegmentReclaimer {
     }
 
     /** Appends the body and its newer head as one record. */
-    private void merge(DiskRecord body, ReclaimCandidate victim, SegmentSummary.Entry entry, long newer, boolean pinned)
+    private void merge(
+            DiskRecord body, ReclaimCandidate candidate, SegmentSummary.Entry entry, long newer, boolean pinned)
             throws IOException {
         DiskRecord head;
         try {
@@ -571,7 +572,7 @@ final class SegmentReclaimer {
             return;
         }
         try {
-            if (!isBodyOf(head, victim, entry) || (pinned && !pins.isHeld(head.key(), head.head()))) {
+            if (!isBodyOf(head, candidate, entry) || (pinned && !pins.isHeld(head.key(), head.head()))) {
                 return;
             }
             DiskKey key = new DiskKey(body.key(), entry.hashHigh(), entry.hashLow());

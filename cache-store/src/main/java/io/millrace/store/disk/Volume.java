@@ -105,7 +105,7 @@ public final class Volume {
                 health,
                 (header, key, location, receiver) -> listener.stored(this, header, key, location, receiver));
         reclaimer = new SegmentReclaimer(log, parts, segments, reader, writer::settle);
-        log.carry(reclaimer);
+        log.reclaimer(reclaimer);
         if (rebuild == null) {
             reclaimer.enable();
         }
@@ -119,7 +119,7 @@ public final class Volume {
     }
 
     /**
-     * Sets the policies that decide which records are kept at reclaim. Call before {@link #start}.
+     * Sets the policies that decide which records are kept when their segment is reclaimed. Call before {@link #start}.
      *
      * @param pins decides which pinned records are kept, regardless of {@code policy}
      */
@@ -363,8 +363,8 @@ public final class Volume {
     }
 
     /**
-     * Appends a tombstone. From now on the key holds no object, even if the append fails. Called on the volume's
-     * thread. Returns true if the key may have held an object before.
+     * Appends a tombstone (the record of a removal). From now on the key holds no object, even if the append fails.
+     * Called on the volume's thread. Returns true if the key may have held an object before.
      */
     public boolean appendTombstone(DiskKey key) throws IOException {
         boolean present = mayHold(key.hashHigh(), key.hashLow());

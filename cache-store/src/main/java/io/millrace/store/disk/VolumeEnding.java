@@ -81,9 +81,9 @@ final class VolumeEnding {
     private void publishReaders() {
         try {
             if (health.state() == VolumeState.RELEASED) {
-                parts.readers().tellAll(parts.pins(), parts.table());
+                parts.readers().publishAll(parts.pins(), parts.table());
             } else {
-                parts.readers().tell(parts.pins(), parts.table());
+                parts.readers().publishPinned(parts.pins(), parts.table());
             }
         } catch (IOException e) {
             health.note(e);
@@ -111,7 +111,7 @@ final class VolumeEnding {
         try {
             parts.file().close();
         } finally {
-            parts.readers().untell();
+            parts.readers().delete();
         }
     }
 
@@ -129,6 +129,6 @@ final class VolumeEnding {
      * pins.
      */
     void passOnReaders() throws IOException {
-        parts.readers().untell();
+        parts.readers().delete();
     }
 }

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The state of a volume and its error counts. A lock serializes all state changes, and {@link VolumeState#mayBecome}
- * says which are allowed. Therefore concurrent changes, for example an error during a close, do not overwrite each
+ * defines the allowed ones. Therefore concurrent changes, for example an error during a close, do not overwrite each
  * other.
  *
  * <p>Thread-safe.
@@ -136,7 +136,7 @@ final class VolumeHealth {
         if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
             IOException explained = FileFaults.explain(directory, cause);
             lastError = explained;
-            LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.words(explained));
+            LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.messageOf(explained));
             onGivenUp.run();
         }
     }

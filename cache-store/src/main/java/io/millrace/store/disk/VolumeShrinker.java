@@ -46,7 +46,7 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
 
     /** The callbacks to the volume that shrinks. */
     interface Owner {
-        /** Returns its state. */
+        /** Returns the state of the volume. */
         VolumeState state();
 
         /** Writes the superblock and truncates the file. Called when no segment after the new end is in use. */
@@ -178,7 +178,7 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
             for (int i = 0; i < summary.size(); i++) {
                 SegmentSummary.Entry entry = summary.entry(i);
                 if (entry != null) {
-                    point(current, entry);
+                    updateIndex(current, entry);
                 }
             }
         } else {
@@ -188,14 +188,14 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
                     SegmentHeader.BYTES,
                     segments.segmentBytes(),
                     true,
-                    (header, offset) -> point(current, SegmentSummary.entry(header, offset)));
+                    (header, offset) -> updateIndex(current, SegmentSummary.entry(header, offset)));
         }
         segments.eraseHeader(current.source);
         table.state(current.source, SegmentTable.State.RETIRED);
         moved++;
     }
 
-    private void point(Move current, SegmentSummary.Entry entry) {
+    private void updateIndex(Move current, SegmentSummary.Entry entry) {
         index.moveIf(
                 entry.hashHigh(),
                 entry.hashLow(),

@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The writer of a volume: appends records to its log, enters them in its index, and keeps the tombstones that could not
- * be appended yet. If the index fails, the volume goes offline and the caller receives an {@link IOException}.
+ * The writer of a volume: appends records to its log, enters them in its index, and keeps the tombstones (records of
+ * removals) that could not be appended yet. If the index fails, the volume goes offline and the caller receives an
+ * {@link IOException}.
  *
  * <p>Confined to the volume's thread, except {@link #force}.
  */
@@ -268,7 +269,7 @@ final class VolumeWriter {
         }
     }
 
-    private void payOwed() throws IOException {
+    private void appendOwedTombstones() throws IOException {
         while (!owed.isEmpty()) {
             DiskKey key = owed.peek();
             // A newer object of the key must not be hidden; its own record hides the old one.
@@ -284,7 +285,7 @@ final class VolumeWriter {
     private void succeeded() throws IOException {
         log.applied();
         dirty = true;
-        payOwed();
+        appendOwedTombstones();
         health.succeeded();
     }
 

@@ -96,7 +96,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         if (newLength > target.bodyBytesMax()) {
             fail();
         } else if (newLength > target.blockBytes()) {
-            cut();
+            switchToBlocks();
         }
     }
 
@@ -159,7 +159,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
             int from = (int) ((position + done) % blockBytes);
             int part = Math.min(count - done, blockBytes - from);
             if (block > 0) {
-                cut();
+                switchToBlocks();
                 if (refused) {
                     return;
                 }
@@ -169,7 +169,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
                 fail();
                 return;
             }
-            if (body.isCut()) {
+            if (body.isInBlocks()) {
                 flushIfCovered(block, covered);
             }
             done += part;
@@ -184,12 +184,12 @@ final class FillWriter<H> implements ObjectWriter<H> {
      * volume's admission policy about a new object. If the policy refuses, the writer fails before any block is
      * written.
      */
-    private void cut() {
-        if (!extension && !refused && !body.isCut() && !changes.isAdmitted(target, object.volume(), body.head())) {
+    private void switchToBlocks() {
+        if (!extension && !refused && !body.isInBlocks() && !changes.isAdmitted(target, object.volume(), body.head())) {
             refused = true;
             fail();
         }
-        if (!refused && body.cut()) {
+        if (!refused && body.switchToBlocks()) {
             flushIfCovered(0, body.covered(0));
         }
     }
@@ -217,7 +217,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
      * it can be recognized only when the length of the body is known.
      */
     private void flushLast(long length) {
-        if (length > 0 && body.isCut()) {
+        if (length > 0 && body.isInBlocks()) {
             int last = (int) ((length - 1) / target.blockBytes());
             flushIfCovered(last, body.covered(last));
         }
@@ -351,7 +351,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         boolean sane = finalLength >= 0 && finalLength <= target.bodyBytesMax();
         boolean stored = false;
         if (sane && known != null && !isFailed() && (length < 0 || length == finalLength) && body.covers(finalLength)) {
-            stored = body.isCut() ? completeInBlocks(known, finalLength) : completeInOne(known, (int) finalLength);
+            stored = body.isInBlocks() ? completeInBlocks(known, finalLength) : completeInOne(known, (int) finalLength);
         }
         if (stored) {
             changes.counters().writesCompleted.increment();
@@ -434,7 +434,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
         H known = body.head();
         if (body.covered(0) == target.blockBytes() && !isFailed()) {
-            cut();
+            switchToBlocks();
         }
         if (extension) {
             ended = true;
@@ -488,7 +488,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
 
     private void giveUp() {
         fail();
-        if (target.volume() != null && body.isCut()) {
+        if (target.volume() != null && body.isInBlocks()) {
             changes.partials().withdraw(target, object, partialPublished);
         }
     }

@@ -169,7 +169,7 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Makes a fill conditional on the present object of its key. As a change of the key, so that a lookup afterwards
+     * Makes a fill conditional on the present object of its key. Runs as a change of the key, so that a later lookup
      * finds every object that was stored before.
      */
     void expectUnchanged(FillTarget target) {
@@ -330,7 +330,7 @@ final class ObjectChanges<H> {
             Successor next = successor;
             // Null if the volumes were taken back in the meantime. The removal is then refused, because the volumes may
             // have missed it.
-            removal.tell(next == null ? StoreEngine::refuse : next);
+            removal.passTo(next == null ? StoreEngine::refuse : next);
         }
         removal.done();
     }

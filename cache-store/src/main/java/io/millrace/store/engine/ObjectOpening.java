@@ -30,7 +30,7 @@ final class ObjectOpening<H> {
     /** Maximum number of attempts to load an object that changes its location. */
     private static final int LOAD_TRIES = 3;
     /** Maximum number of lookups for a partial object whose head record is being replaced. */
-    private static final int LOOKS_MAX = 3;
+    private static final int LOOKUPS_MAX = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(ObjectOpening.class);
 
@@ -96,13 +96,13 @@ final class ObjectOpening<H> {
         @Override
         public void run() {
             volumes.requested(key);
-            look();
+            lookUp();
         }
 
         /** Performs the lookup: initially, and again when an index that was being rebuilt is complete. */
-        private void look() {
+        private void lookUp() {
             try {
-                admitted();
+                lookUpWithMemory();
             } catch (InternalError e) {
                 LOG.warn("a lookup failed, because a memory-mapped file cannot be read: {}", e.toString());
             } finally {
@@ -113,24 +113,24 @@ final class ObjectOpening<H> {
         }
 
         /** Looks up the key, or refuses the open if memory for the content is missing. */
-        private void admitted() {
+        private void lookUpWithMemory() {
             if (!budget.reserve(MemoryBudget.Part.READING, admittedBytes)) {
                 budget.refused(MemoryBudget.Part.READING);
                 refuse();
                 return;
             }
             try {
-                lookOnVolumes();
+                lookUpOnVolumes();
             } finally {
                 // The content that was read has its own reservation.
                 budget.release(MemoryBudget.Part.READING, admittedBytes);
             }
         }
 
-        private void lookOnVolumes() {
+        private void lookUpOnVolumes() {
             int opening = volumes.openingCount();
             Found<H> found = newest(key);
-            if (mustWait(found) && waits()) {
+            if (mustWait(found) && addToWaiting()) {
                 release(found);
                 if (!volumes.isOpening()) {
                     // The last index became complete just before this open was added. No other event would retry the
@@ -164,13 +164,13 @@ final class ObjectOpening<H> {
         }
 
         /** Adds this open to the waiting ones. Returns false if it cannot wait, and must reply now. */
-        private boolean waits() {
+        private boolean addToWaiting() {
             // From here on, the waiting entry sends the reply, or the Opening that the entry creates.
             answered = true;
             boolean taken = waiting.add(
                     deadlineNanos,
                     () -> {
-                        if (!reads.execute(new Opening(key, replyOn, reply, deadlineNanos)::look)) {
+                        if (!reads.execute(new Opening(key, replyOn, reply, deadlineNanos)::lookUp)) {
                             answer(null);
                         }
                     },
@@ -225,9 +225,9 @@ final class ObjectOpening<H> {
      */
     private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first) {
         Found<H> found = first;
-        for (int looks = 1; found != null; looks++) {
+        for (int lookups = 1; found != null; lookups++) {
             StoreObject<H> object = changes.promote(found.volume(), found.location(), found.object());
-            if (object != null || looks == LOOKS_MAX) {
+            if (object != null || lookups == LOOKUPS_MAX) {
                 return object;
             }
             PendingChange<H> pending = changes.pending(key);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It is also the step in the sequence of the key's changes, and the write to the volume. One instance for all three
  * keeps the heap per stored object small.
  *
- * <p>Thread-safe like its superclass. The step runs once, and only there the fields change.
+ * <p>Thread-safe like its superclass. The fields change only in the step, which runs once.
  *
  * @param <H> the decoded head
  */

@@ -38,8 +38,8 @@ final class PartialChanges<H> {
     private final ObjectAppender<H> appender;
     private final FillRegister fills;
     private final PendingChanges<H> pending;
-    /** The changes of all objects, which this object is a part of. */
-    private final ObjectChanges<H> life;
+    /** The changes of all objects; this class is a part of them. */
+    private final ObjectChanges<H> allChanges;
 
     PartialChanges(
             StoreCounters counters,
@@ -49,7 +49,7 @@ final class PartialChanges<H> {
             ObjectAppender<H> appender,
             FillRegister fills,
             PendingChanges<H> pending,
-            ObjectChanges<H> life) {
+            ObjectChanges<H> allChanges) {
         this.counters = counters;
         this.ram = ram;
         this.volumes = volumes;
@@ -57,7 +57,7 @@ final class PartialChanges<H> {
         this.appender = appender;
         this.fills = fills;
         this.pending = pending;
-        this.life = life;
+        this.allChanges = allChanges;
     }
 
     /**
@@ -95,7 +95,7 @@ final class PartialChanges<H> {
     }
 
     private boolean isEnded(FillTarget target) {
-        return target.ticket().isInvalidated() || target.ticket().isOvertaken() || life.isClosed();
+        return target.ticket().isInvalidated() || target.ticket().isOvertaken() || allChanges.isClosed();
     }
 
     /**
@@ -212,7 +212,8 @@ final class PartialChanges<H> {
             volumes.missed(key, object.volume(), now);
             // The volume has not accepted the tombstone. As with a removal, the pending change hides the object at
             // least in this process.
-            boolean later = (life.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
+            boolean later =
+                    (allChanges.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
             return later ? change : before;
         });
         if (queued[0]) {

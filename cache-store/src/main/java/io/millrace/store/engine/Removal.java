@@ -107,8 +107,8 @@ final class Removal<H> {
     }
 
     /**
-     * Marks the removal for the successor. Call inside the change of the key; the caller must call {@link #tell} after
-     * that change.
+     * Marks the removal for the successor. Call inside the change of the key. The caller must call {@link #passTo}
+     * after that change.
      */
     void passOn() {
         refused = true;
@@ -116,7 +116,7 @@ final class Removal<H> {
     }
 
     /** Passes the removal to the successor. Never call inside a change of a key. */
-    void tell(Successor successor) {
+    void passTo(Successor successor) {
         outstanding.incrementAndGet();
         successor.apply(PassedChange.removal(key.bytes()), problem -> {
             if (problem != null) {

@@ -83,7 +83,7 @@ final class StatisticsView {
     }
 
     private static @Nullable String words(@Nullable IOException fault) {
-        return fault == null ? null : FileFaults.words(fault);
+        return fault == null ? null : FileFaults.messageOf(fault);
     }
 
     private static StoreStatistics.State state(VolumeState state) {

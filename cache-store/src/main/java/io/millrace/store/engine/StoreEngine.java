@@ -138,7 +138,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
         opening = new ObjectOpening<>(config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting);
         commands = new VolumeCommands(lifeCycle, changes);
-        inventories = new Inventories<>(io, codec, withoutInventory(config), config.inventoryDelayNanos());
+        inventories = new Inventories<>(io, codec, reasonWithoutInventory(config), config.inventoryDelayNanos());
         hot = new HotSet<>(io, config, counters, ram, volumes, reads, housekeeping, this::loadHot);
         scrubber = new Scrubber(volumes, reads, housekeeping, counters, () -> System.currentTimeMillis() / 1000);
         scrubber.rate(config.scrubBytesPerSecond());
@@ -170,7 +170,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /** Returns the reason why the store has no inventory; null if it has one. */
-    private static @Nullable String withoutInventory(StoreConfig config) {
+    private static @Nullable String reasonWithoutInventory(StoreConfig config) {
         if (config.volumes().isEmpty()) {
             return "no storage volumes are configured; objects that are only in RAM are not listed";
         }

@@ -25,7 +25,7 @@ final class StoreMemory {
     private final MemoryBudget budget;
     private final BodyPool pool;
     /** True after the warning about the heap limit was logged. */
-    private final AtomicBoolean heapToldOf = new AtomicBoolean();
+    private final AtomicBoolean heapWarned = new AtomicBoolean();
 
     private final CountingAllocator filling;
     private final CountingAllocator reading;
@@ -63,7 +63,7 @@ final class StoreMemory {
     void warnOfFullHeap(RamTier<?> ram) {
         long heap = budget.bytes(Part.ENTRIES);
         boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;
-        if (full && heapToldOf.compareAndSet(false, true)) {
+        if (full && heapWarned.compareAndSet(false, true)) {
             LOG.warn(
                     "the keys and heads of the {} objects in RAM use their limit of {} bytes of Java heap, so the RAM tier is full"
                             + " with {} of {} bytes; raise worker.heap_size",

@@ -84,7 +84,10 @@ final class WriterFactory<H> {
         return new ShortBodyWriter<>(this, changes, bodies.allocator(), target, place);
     }
 
-    /** Creates the writer of a new object for bodies of any length. The object's body ends the target's ticket. */
+    /**
+     * Creates the writer of a new object for bodies of any length. The object's body ends the target's ticket (its
+     * entry in the register of fills).
+     */
     FillWriter<H> fill(FillTarget target, ObjectPlace place) {
         Volume volume = target.volume();
         BlockMap blocks = volume == null ? null : BlockMap.ofBlocks(volume, place.objectId(), target.blockBytes());

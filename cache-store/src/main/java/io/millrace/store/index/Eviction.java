@@ -71,7 +71,7 @@ final class Eviction {
         }
         // Number of slots, from the current one backwards, that the probe sequences of later entries pass over.
         long reach = 0;
-        for (int i = 0; i < Math.min(length, Probing.NEED_SLOTS_MAX) && candidates < CANDIDATES_MAX; i++) {
+        for (int i = 0; i < Math.min(length, Probing.MARK_SCAN_SLOTS_MAX) && candidates < CANDIDATES_MAX; i++) {
             slot = (slot - 1) & table.mask;
             boolean entry = Probing.isEntry(table.location(slot));
             if (entry && reach == 0) {

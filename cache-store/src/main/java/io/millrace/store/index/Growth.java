@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The construction, in small steps, of a new table that replaces the current table of an index. First the file of the
- * new table is written, then the auxiliary area is copied, then the slots. Until the end the old table is complete and
- * in use. Once the copy of slots has begun, every change is made in both tables. Therefore an entry that already exists
- * in the new table is kept when its slot is copied.
+ * new table is written, then the auxiliary area (the states of the volume's segments) is copied, then the slots. Until
+ * the end the old table is complete and in use. Once the copy of slots has begun, every change is made in both tables.
+ * Therefore an entry that already exists in the new table is kept when its slot is copied.
  *
  * <p>Confined to the volume's writer thread.
  */

@@ -22,7 +22,9 @@ import org.slf4j.LoggerFactory;
  */
 final class IndexFile implements TableSource {
     static final String NAME = "index";
+    /** Log2 of the minimum number of slots. */
     static final int SHIFT_MIN = 7;
+    /** Log2 of the maximum number of slots. */
     static final int SHIFT_MAX = 36;
     /** Value of the clean mark and of the complete mark in the header, if they are set. */
     static final long MARK = 0x4e41_454c_4321L;
@@ -54,7 +56,7 @@ final class IndexFile implements TableSource {
         return table;
     }
 
-    /** Maps the existing table and removes its clean mark. */
+    /** Maps the existing table and removes its clean mark, which an orderly close sets. */
     SlotTable open() throws IOException {
         deleteNew();
         SlotTable table = map();

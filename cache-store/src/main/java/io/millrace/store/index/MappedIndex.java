@@ -11,15 +11,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The index of one volume, in the mapped file {@value #FILE_NAME}. For each 128-bit hash it holds a {@link Location},
- * an expiry, flags and a hit count.
+ * an expiry, flags and a hit count. The hash identifies an object by its key, or a block: a part of a body in a record
+ * of its own.
  *
  * <p>When three quarters of the slots are used or marked deleted, a new table is built, twice as large if needed. Each
  * put performs a small, bounded part of this work, and each {@link #step} a larger part (see {@link Growth}). Lookups
  * do not wait for it. The old table counts as full at 13/16; the new table normally replaces it long before. If the
  * disk has no space for the new table, a put evicts another entry (see {@link Eviction}).
  *
- * <p>An entry is written only after its record is in the log, so that the table is never ahead of the log. After kill
- * -9, {@link #applied} returns the sequence number of the last record that the table contains.
+ * <p>An entry is written only after its record is in the log (the segments of the volume), so that the table is never
+ * ahead of the log. After kill -9, {@link #applied} returns the sequence number of the last record that the table
+ * contains.
  *
  * <p>Thread-safe: lookups and {@link #hit} from any thread; all changes of entries are confined to the volume's writer
  * thread.
@@ -126,7 +128,7 @@ public final class MappedIndex {
     }
 
     /**
-     * Maps the existing index and removes its clean mark.
+     * Maps the existing index and removes its clean mark, which {@link #close} sets.
      *
      * @throws IndexUnusableException if the index must be rebuilt from the segments; the message states the reason
      */

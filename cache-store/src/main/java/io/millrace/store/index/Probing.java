@@ -16,7 +16,7 @@ final class Probing {
     /** No place: all slots of the table are in use by other entries. */
     static final long NO_PLACE = Long.MIN_VALUE;
     /** Maximum number of slots scanned to determine whether a deletion mark is needed. */
-    static final int NEED_SLOTS_MAX = 64;
+    static final int MARK_SCAN_SLOTS_MAX = 64;
 
     private Probing() {}
 
@@ -188,7 +188,7 @@ final class Probing {
      * scan limit is reached.
      */
     private static boolean needsDeletionMark(SlotTable table, long slot) {
-        for (int distance = 1; distance <= NEED_SLOTS_MAX; distance++) {
+        for (int distance = 1; distance <= MARK_SCAN_SLOTS_MAX; distance++) {
             long behind = (slot + distance) & table.mask;
             long location = table.location(behind);
             if (location == Location.NONE) {

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.invoke.VarHandle;
 
 /**
- * One table of the index: a header page, an auxiliary area and the slots. This class defines the layout, and
- * {@link Probing} the search.
+ * One table of the index: a header page, an auxiliary area and the slots. The auxiliary area contains the states of the
+ * volume's segments. This class defines the layout, and {@link Probing} the search.
  *
  * <pre>
  * header page, 4096 bytes                                  slot, 32 bytes
@@ -75,7 +75,9 @@ final class SlotTable {
     private final TableMemory head;
     private final TableMemory slots;
     final int auxiliaryWords;
+    /** Log2 of the number of slots. */
     final int shift;
+
     final long mask;
 
     /**

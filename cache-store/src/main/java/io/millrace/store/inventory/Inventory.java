@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The inventory of one volume: a persistent map from key hash to {@link InventoryEntry}. It is a Chronicle Map in a
- * file of fixed size.
+ * The inventory of one volume: a table of its stored objects for listings and searches. It is a persistent map from key
+ * hash to {@link InventoryEntry}: a Chronicle Map in a file of fixed size.
  *
  * <p>The map's locks are in its file, and stay locked when a process is killed. Therefore only one thread of one
  * process uses the map. A map that was not closed cleanly is deleted and rebuilt from the segments.

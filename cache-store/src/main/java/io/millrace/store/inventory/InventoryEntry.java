@@ -8,14 +8,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The inventory entry of one object. Little-endian encoding:
+ * The entry of one object in the inventory (the table of stored objects for listings). Little-endian encoding:
  *
  * <pre>
- *    0  8  location of its newest record
+ *    0  8  location of the object's newest record
  *    8  8  length of the whole body, -1 while unknown
  *   16  4  length of the encoded head
  *   20  4  expiry, seconds since the epoch, unsigned
- *   24  4  when it was stored, seconds since the epoch, unsigned
+ *   24  4  when the object was stored, seconds since the epoch, unsigned
  *   28  1  flags: 1 all of the body is stored
  *   29  1  number of tags
  *   30  2  length of the text
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param storedAt time at which the object was stored, in seconds since the epoch, unsigned
  * @param isWhole whether the whole body is stored
  * @param key the key's bytes
- * @param text the owner's description
+ * @param text description of the response, defined by the store's user
  * @param tags tags of the object
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared

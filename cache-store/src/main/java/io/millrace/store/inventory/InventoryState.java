@@ -12,8 +12,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record that an inventory was closed cleanly, in its own file. It is not in the map's file, because a killed
- * process leaves locks in that file. Little-endian:
+ * A record that an inventory (table of stored objects) was closed cleanly. The record has a file of its own, because a
+ * killed process leaves locks in the file of the map. Little-endian:
  *
  * <pre>
  *    0  8  magic "MRINVEN\0"

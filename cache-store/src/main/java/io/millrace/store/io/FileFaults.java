@@ -20,7 +20,7 @@ public final class FileFaults {
         if (fault instanceof LeaseHeldException) {
             return fault;
         }
-        String text = words(fault);
+        String text = messageOf(fault);
         if (fault.getCause() != null && text.startsWith(path + ": ")) {
             return fault;
         }
@@ -29,7 +29,7 @@ public final class FileFaults {
     }
 
     /** Returns the message of the error, or its {@code toString()} if it has no message. */
-    public static String words(IOException fault) {
+    public static String messageOf(IOException fault) {
         String message = fault.getMessage();
         return message == null ? fault.toString() : message;
     }

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The file {@code journal} of a storage path: a header and records. Each append is forced to the device. A rewrite
- * writes a new file and renames it. Little-endian:
+ * The file {@code journal} of a storage path: a header and records, such as purges that a restart must apply. Each
+ * append is forced to the device. A rewrite writes a new file and renames it. Little-endian:
  *
  * <pre>
  *    0  8  magic "MRJOURN\0"
@@ -35,8 +35,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * </pre>
  *
  * <p>After a crash, the last record may be only partly written: the file ends within the record, or contains zeros in
- * its place. Such a record is dropped, because its append was never answered. Any other inconsistency is damage, and
- * the records after it are lost.
+ * its place. Such a record is dropped, because its append never returned success. Any other inconsistency is damage,
+ * and the records after it are lost.
  *
  * <p>Confined to one thread at a time.
  */
@@ -63,7 +63,7 @@ public final class JournalFile {
     public enum State {
         /** There is no file. */
         MISSING,
-        /** Every record whose append was answered is present. */
+        /** Every record whose append succeeded is present. */
         SOUND,
         /** Records may be lost. */
         DAMAGED

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jctools.queues.MpscArrayQueue;
 
 /**
- * A bounded queue of sampled requests to a RAM tier. A request is sampled by the hash of its key: a hit costs one
- * comparison, and nothing is allocated.
+ * A bounded queue of sampled requests to a RAM tier, for estimates of the hit ratio at other sizes. A request is
+ * sampled by the hash of its key: a hit costs one comparison, and nothing is allocated.
  *
  * <p>A hit is one request. A new entry without a predecessor is one request too, because its key was absent. Requests
  * whose responses never enter the tier are not seen; no size of the tier would make them hits.
@@ -13,9 +13,12 @@ import org.jctools.queues.MpscArrayQueue;
  * <p>Thread-safe; one thread drains. If the queue is full, a request is counted as lost.
  */
 public final class AccessFeed {
-    /** Requests between two drains. The reader drains often enough for its own limit of requests per second. */
+    /**
+     * Maximum number of requests between two drains. The reader drains often enough for its own limit of requests per
+     * second.
+     */
     private static final int CAPACITY = 1024;
-    /** No hash is below it. */
+    /** Threshold while sampling is off: no hash is below this value. */
     private static final long OFF = Long.MIN_VALUE;
 
     private final MpscArrayQueue<RamEntry> queue = new MpscArrayQueue<>(CAPACITY);
@@ -38,13 +41,15 @@ public final class AccessFeed {
         void request(long hash, int bytes, byte[] keyBytes);
     }
 
-    void hit(RamEntry entry) {
+    /** Adds a request that an entry answered, if the key is sampled. */
+    void addHit(RamEntry entry) {
         if (entry.hashLow() < threshold) {
             offer(entry);
         }
     }
 
-    void absent(RamEntry entry) {
+    /** Counts the request whose response became a new entry. Adds this request if the key is sampled. */
+    void addStored(RamEntry entry) {
         long limit = threshold;
         if (limit != OFF) {
             absent.increment();

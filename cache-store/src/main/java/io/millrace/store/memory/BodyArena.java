@@ -366,7 +366,7 @@ final class BodyArena {
     private ByteBuf regionOf(long place) {
         ByteBuf region = regions[regionNumber(place)];
         if (region == null) {
-            throw new IllegalStateException("no region remains");
+            throw new IllegalStateException("the region of a block is missing");
         }
         return region;
     }

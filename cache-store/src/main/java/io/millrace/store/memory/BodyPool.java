@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pool of direct memory for a store's buffers. It consists of several arenas; the id of a thread determines its
- * arena. An arena allocates large regions on demand, and releases a region when the region is empty. If an allocator is
- * configured, it replaces the arenas.
+ * arena. An arena allocates large regions on demand, and releases a region when the region is empty. An allocator that
+ * the store's configuration provides replaces the arenas.
  *
  * <p>After {@link #close} each region is released as soon as it is empty. Before, an arena may keep one empty region.
  *

@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A direct buffer whose memory is counted in the budget until its last reference is released. The counted size is the
- * size of the allocated block, which is larger than the capacity.
+ * A direct buffer whose memory is counted in the {@link MemoryBudget} until its last reference is released. The counted
+ * size is the size of the allocated block, which is larger than the capacity.
  *
  * <p>The memory is a block of a {@link BodyArena} region, which other buffers share. If an allocator is configured, the
  * memory is a buffer of that allocator instead.

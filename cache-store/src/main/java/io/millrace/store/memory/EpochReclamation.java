@@ -178,7 +178,7 @@ final class EpochReclamation {
             return;
         }
         // Entries are taken one at a time. So the lock is held briefly, and an exception for one entry does not affect
-        // the others.
+        // the other entries.
         for (RamEntry unread = pollUnread(); unread != null; unread = pollUnread()) {
             unread.releaseEntry();
         }

@@ -2,7 +2,8 @@ package io.millrace.store.memory;
 
 /**
  * The part of a memory budget that is reserved for unused space in chunks. A chunk is a large block of memory from
- * which the allocator takes buffers. The share keeps whole chunks, not only the buffers in them, within the budget.
+ * which the allocator takes buffers (a region of a {@link BodyArena}). With this share, whole chunks fit into the
+ * budget, and not only the buffers in the chunks.
  *
  * <p>A chunk is released only with its last buffer. Therefore the share grows no faster than buffers are replaced;
  * faster growth would evict entries but release no chunk. The share is at most half of the budget. For some mixtures of

@@ -147,7 +147,8 @@ public final class MemoryBudget {
     }
 
     /**
-     * Counts bytes of entries that a consumer added. They limit how fast the share for unused space in chunks changes.
+     * Counts bytes of entries that a consumer added. This count limits how fast the share for unused space in chunks
+     * changes.
      */
     void replaced(long bytes) {
         replaced.add(bytes);
@@ -335,12 +336,12 @@ public final class MemoryBudget {
         return bytes(part) > partBytesMax / 4 * TIGHT_FOURTHS;
     }
 
-    /** Returns the number of refused reservations for fills. */
+    /** Returns the number of refused reservations of {@link Part#FILLING}. */
     public long refusedFills() {
         return refusedFills.sum();
     }
 
-    /** Returns the number of refused reservations for reads and opens, including reads that later succeeded. */
+    /** Returns the number of refused reservations of other parts, including those of reads that later succeeded. */
     public long refusedReads() {
         return refusedReads.sum();
     }

@@ -82,7 +82,7 @@ final class RamTable {
 
     /**
      * Passes entries to the consumer. Visits each entry that is in the table during the whole call, and possibly
-     * others. Takes no lock.
+     * entries that are added or removed meanwhile. Takes no lock.
      */
     void forEach(Consumer<RamEntry> consumer) {
         for (int chain = 0; chain < chains.length(); chain++) {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The table alone determines which objects are resident. The tier holds one reference to each entry in the table.
  * The thread that unlinks an entry, by eviction, replacement or removal, releases that reference. The buffer is freed
- * with its last reference.
+ * when its last reference is released.
  *
  * <p>Thread-safe. Lookups never block.
  *
@@ -135,8 +135,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Creates an additional empty tier with the budget of another tier. It evicts only when the tiers created before
-     * cannot release more, and then stays smaller until {@link #grow}.
+     * Creates an additional empty tier with the budget of another tier. It evicts only when the tiers created before it
+     * cannot release more. It then stays smaller until {@link #restoreLimit}.
      *
      * @param bytesMax limit of the tier; with 0 no object is kept
      * @param entryBytes usual bytes of an entry, which determines the size of the hash table
@@ -261,7 +261,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     private void noteHit(RamEntry entry) {
-        accesses.hit(entry);
+        accesses.addHit(entry);
         HitBatch batch = hits.get();
         batch.entries[batch.size++] = entry;
         if (batch.size == batchSize) {
@@ -310,7 +310,7 @@ public final class RamTier<E extends RamEntry> {
      * Adds heap bytes to an entry, for example after its head was decoded. The tier counts them immediately. The policy
      * receives the new weight later, with the next hits, so that the caller does not wait for the policy.
      */
-    public void grew(E entry, int moreBytes) {
+    public void addHeapBytes(E entry, int moreBytes) {
         int counted = entry.grow(moreBytes);
         if (counted > 0) {
             bytes.addAndGet(counted);
@@ -355,7 +355,7 @@ public final class RamTier<E extends RamEntry> {
         int heap = entry.link();
         if (heap == RamEntry.NO_CHANGE) {
             entry.releaseEntry();
-            throw new IllegalStateException("an entry is put in once");
+            throw new IllegalStateException("the entry was put before; an entry can be put only once");
         }
         long weight = (long) entry.bodyBytes() + heap;
         bytes.addAndGet(weight);
@@ -368,7 +368,7 @@ public final class RamTier<E extends RamEntry> {
             entry.hits = before.hits;
             drop(before);
         } else {
-            accesses.absent(entry);
+            accesses.addStored(entry);
         }
         policy.put(entry, entry);
         if (entry.heapBytes() != heap) {
@@ -469,7 +469,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /** Restores the maximum limit after the tier was made smaller. */
-    public void grow() {
+    public void restoreLimit() {
         resizing.lock();
         try {
             limit(bytesMax);
@@ -485,7 +485,7 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    /** Reports hits of the entry to the policy, because the object was requested before it was added. */
+    /** Counts two hits of a new entry, because its object was requested before the entry was added. */
     public void warm(E entry) {
         for (int i = 0; i < WARM_HITS; i++) {
             var unused = policy.getIfPresent(entry);
@@ -505,7 +505,7 @@ public final class RamTier<E extends RamEntry> {
 
     /**
      * Passes the keys of entries to the consumer. Visits each entry that is present during the whole call, and possibly
-     * others. Takes no lock.
+     * entries that are added or removed meanwhile. Takes no lock.
      */
     public void forEachKey(Consumer<byte[]> consumer) {
         table.forEach(entry -> consumer.accept(entry.keyBytes()));

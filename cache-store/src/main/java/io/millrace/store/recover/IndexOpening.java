@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the index of a volume. If the existing index is valid, it adds the records that were appended to the log after
- * the last change of the index. Otherwise it creates a new index, which is rebuilt from the segments while the volume
- * already serves requests.
+ * Opens the index of a volume. If the existing index is valid, this class adds the records that were appended to the
+ * log after the last change of the index. Otherwise it creates an empty index, which is rebuilt from the segments while
+ * the volume already serves requests.
  *
  * <p>Confined to one thread.
  */

@@ -24,9 +24,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A rebuild of an index from the segments of a volume, in small steps. It adds the newest segment first, and the newest
- * record of each segment first. An existing entry is newer than the record, and remains. Until the end of the rebuild,
- * tombstones are also entries, so that they hide records of removed objects in older segments. New records may be
- * appended during the rebuild, because they are newer than all records in the segments.
+ * record of each segment first. Therefore an entry that already exists is newer than the record, and remains. Until the
+ * end of the rebuild, tombstones are also entries, so that they hide records of removed objects in older segments. New
+ * records may be appended during the rebuild, because they are newer than all records in the segments.
  *
  * <p>A segment that cannot be read may have contained tombstones. Therefore the content of all older segments is
  * dropped, so that removed objects do not reappear. If the index becomes full, the content of all older segments is

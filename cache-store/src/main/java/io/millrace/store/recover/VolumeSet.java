@@ -19,8 +19,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All volumes of one store have the same store id and the same generation. If a member is missing at the start, the
  * generation of the others increases. A volume that was missing may have missed removals; its generation is lower, and
- * it starts empty. A volume of another store also starts empty. A volume that left the store starts empty too; its own
- * list of members does not contain it. The first volume in the configuration that is not new determines the store id.
+ * it starts empty. A volume of another store also starts empty. A volume that was taken offline starts empty too: the
+ * list of members in its superblock does not contain its own id. The first volume in the configuration that is not new
+ * determines the store id.
  *
  * <p>Confined to one thread.
  */
@@ -82,7 +83,7 @@ public final class VolumeSet {
                     IOException explained = FileFaults.explain(spec.path(), e);
                     LOG.error(
                             "a volume cannot be opened; the store continues without the volume: {}",
-                            FileFaults.words(explained));
+                            FileFaults.messageOf(explained));
                     results.add(new OpenedVolume(spec, null, false, explained));
                 }
             }
@@ -106,7 +107,9 @@ public final class VolumeSet {
 
     private void fail(VolumeFiles volume, IOException e) throws IOException {
         IOException explained = FileFaults.explain(volume.spec().path(), e);
-        LOG.error("a volume cannot be opened; the store continues without the volume: {}", FileFaults.words(explained));
+        LOG.error(
+                "a volume cannot be opened; the store continues without the volume: {}",
+                FileFaults.messageOf(explained));
         results.add(new OpenedVolume(volume.spec(), null, false, explained));
         volume.close();
     }

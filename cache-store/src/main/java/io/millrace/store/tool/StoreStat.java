@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The statistics of a volume that no store has open. They are computed from the index and from the summary of each
- * sealed segment. For a segment without a summary, the headers of its records are read.
+ * sealed (complete) segment. For a segment without a summary, the headers of its records are read.
  *
  * <p>Confined to one thread.
  */

@@ -46,7 +46,7 @@ final class SummaryCheck {
             return;
         }
         next++;
-        if (!entry.isSame(record)) {
+        if (!entry.describesSameRecord(record)) {
             reportMissing(entry);
         }
     }

@@ -14,7 +14,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * A volume opened for inspection. It holds the lease, so that no store can open the volume.
+ * A volume opened for inspection. It holds the volume's lease (its lock against other processes), so that no store can
+ * open the volume.
  *
  * <p>Confined to one thread.
  */

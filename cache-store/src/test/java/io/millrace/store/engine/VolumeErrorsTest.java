@@ -80,7 +80,7 @@ class VolumeErrorsTest {
     }
 
     private static void assertSaid(String expected, IOException fault) {
-        String said = FileFaults.words(FileFaults.explain(Path.of("/x"), fault));
+        String said = FileFaults.messageOf(FileFaults.explain(Path.of("/x"), fault));
         assertTrue(said.startsWith("/x: " + expected), said);
         assertTrue(said.contains("("), said);
     }

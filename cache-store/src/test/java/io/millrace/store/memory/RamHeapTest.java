@@ -108,7 +108,7 @@ class RamHeapTest {
         }
         long before = budget.bytes(Part.ENTRIES);
         for (RamEntry entry : tier.hottest(4000)) {
-            tier.grew(entry, 2000);
+            tier.addHeapBytes(entry, 2000);
         }
         assertTrue(budget.bytes(Part.ENTRIES) > before + 2 * MIB, "counted at once");
         tier.settle();

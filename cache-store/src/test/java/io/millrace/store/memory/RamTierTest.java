@@ -126,11 +126,11 @@ class RamTierTest {
     void entryThatGrowsCountsMore_asLongAsItIsIn() {
         Entry entry = put("a", 1000);
         int before = entry.weight();
-        tier.grew(entry, 500);
+        tier.addHeapBytes(entry, 500);
         assertEquals(before + 500, entry.weight());
         assertEquals(before + 500, tier.bytes());
         assertTrue(tier.remove(entry));
-        tier.grew(entry, 500);
+        tier.addHeapBytes(entry, 500);
         assertEquals(0, tier.bytes());
     }
 
@@ -141,7 +141,7 @@ class RamTierTest {
             entries.add(put("k" + i, 1000));
         }
         assertEquals(100, tier.entries());
-        entries.forEach(entry -> tier.grew(entry, 2000));
+        entries.forEach(entry -> tier.addHeapBytes(entry, 2000));
         tier.settle();
         assertTrue(tier.bytes() <= tier.bytesMax(), () -> "bytes " + tier.bytes());
         assertTrue(tier.entries() > 30, () -> "entries " + tier.entries());
@@ -151,7 +151,7 @@ class RamTierTest {
     void entryThatGrowsWhileItIsTakenOutCountsNothingInTheEnd() {
         for (int i = 0; i < 300; i++) {
             Entry entry = put("a", 100);
-            CompletableFuture<Void> growing = CompletableFuture.runAsync(() -> tier.grew(entry, 300));
+            CompletableFuture<Void> growing = CompletableFuture.runAsync(() -> tier.addHeapBytes(entry, 300));
             tier.remove(entry);
             growing.join();
             assertEquals(0, tier.bytes());

@@ -12,10 +12,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Performs one action for each change of an alarm, one after the other, on a thread that exists only when needed. At
- * most {@value #WAITING_MAX} changes wait; further ones are dropped and counted. Thread-safe.
+ * most {@value #WAITING_MAX} changes wait; further changes are dropped and counted. Thread-safe.
  */
 final class ActionQueue implements AutoCloseable {
-    /** Limit of waiting changes. More changes are no use to a person; {@code millctl alarm list} has them. */
+    /** Limit of waiting changes. A person would not read more; {@code millctl alarm list} shows the raised alarms. */
     static final int WAITING_MAX = 64;
 
     private static final Logger LOG = LoggerFactory.getLogger(ActionQueue.class);
@@ -35,7 +35,7 @@ final class ActionQueue implements AutoCloseable {
     private final LongAdder failed = new LongAdder();
     private final LongAdder dropped = new LongAdder();
 
-    /** @param name word of the action in the metric */
+    /** @param name name of the action in metric and configuration: {@code exec} or {@code syslog} */
     ActionQueue(String name, Action action) {
         this.name = name;
         this.action = action;

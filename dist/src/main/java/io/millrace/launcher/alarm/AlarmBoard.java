@@ -12,9 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The raised alarms. {@link #update} compares them with the conditions that hold now. An alarm is raised at once, and
- * cleared when its condition was absent from {@value #ABSENCES} updates, so that a condition that comes and goes causes
- * fewer changes. Thread-safe.
+ * The list of raised alarms. {@link #update} compares it with the conditions that hold now. An alarm is raised at once,
+ * and cleared when its condition was absent from {@value #ABSENCES} updates, so that a condition that comes and goes
+ * causes fewer changes. Thread-safe.
  */
 final class AlarmBoard implements AlarmSource {
     static final int ABSENCES = 2;
@@ -36,7 +36,8 @@ final class AlarmBoard implements AlarmSource {
      * Compares the alarms with the present conditions.
      *
      * @param ofLauncher conditions that the launcher detects
-     * @param ofWorker conditions that the worker detects; null if no worker answered, which changes no alarm of workers
+     * @param ofWorker conditions that the worker detects; null if no worker answered; the alarms of workers then do not
+     * change
      * @return the changes since the last update
      */
     List<AlarmChange> update(List<Alarm> ofLauncher, @Nullable List<Alarm> ofWorker, long nowMillis) {
@@ -49,9 +50,9 @@ final class AlarmBoard implements AlarmSource {
                     entry.absences++;
                 }
             }
-            ofLauncher.forEach(condition -> holds(condition, nowMillis, changes));
+            ofLauncher.forEach(condition -> raiseOrUpdate(condition, nowMillis, changes));
             if (ofWorker != null) {
-                ofWorker.forEach(condition -> holds(condition, nowMillis, changes));
+                ofWorker.forEach(condition -> raiseOrUpdate(condition, nowMillis, changes));
             }
             entries.removeIf(entry -> {
                 boolean isCleared = entry.absences >= ABSENCES;
@@ -68,7 +69,7 @@ final class AlarmBoard implements AlarmSource {
         return changes;
     }
 
-    private void holds(Alarm condition, long nowMillis, List<AlarmChange> changes) {
+    private void raiseOrUpdate(Alarm condition, long nowMillis, List<AlarmChange> changes) {
         for (Entry entry : entries) {
             if (entry.alarm.isSameAs(condition)) {
                 entry.absences = 0;

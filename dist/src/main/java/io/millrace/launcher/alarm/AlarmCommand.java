@@ -23,8 +23,9 @@ import org.slf4j.LoggerFactory;
  * Runs the program of {@code alarms.exec} for a change of an alarm. Confined to one thread, which blocks until the
  * program ends.
  *
- * <p>The program gets no arguments and no shell interprets anything, because subjects and texts may contain text of
- * origins. Its environment has only a few variables of the launcher, since others may have secrets.
+ * <p>The program gets no arguments, and no shell is used, because subjects and texts of alarms may contain text of
+ * origins. The program's environment has only a few variables of the launcher, since other variables may contain
+ * secrets.
  */
 final class AlarmCommand implements ActionQueue.Action {
     /** Name of the file in the state directory with the output of the last run. */
@@ -35,7 +36,7 @@ final class AlarmCommand implements ActionQueue.Action {
     private static final List<String> INHERITED = List.of("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR");
     private static final int OUTPUT_SHOWN_MAX = 300;
 
-    /** Waits for a time. */
+    /** A wait, which tests replace. */
     @FunctionalInterface
     interface Pause {
         void pass(long nanos) throws InterruptedException;
@@ -78,7 +79,7 @@ final class AlarmCommand implements ActionQueue.Action {
 
     private void run(Path program, long timeoutNanos, AlarmChange change) throws IOException, InterruptedException {
         Path output = directory.resolve(OUTPUT);
-        boolean keepsOutput = isEmptied(output);
+        boolean keepsOutput = tryEmpty(output);
         ProcessBuilder builder = new ProcessBuilder(program.toString())
                 .directory(directory.toFile())
                 .redirectErrorStream(true)
@@ -105,8 +106,11 @@ final class AlarmCommand implements ActionQueue.Action {
         }
     }
 
-    /** Empties the file. Returns false if it cannot be written, for example on a full disk; the program runs anyway. */
-    private static boolean isEmptied(Path output) {
+    /**
+     * Empties the file. Returns false if it cannot be written, for example on a full disk; the output is discarded
+     * then.
+     */
+    private static boolean tryEmpty(Path output) {
         try {
             Files.write(output, new byte[0]);
             StateDirectory.restrict(output);

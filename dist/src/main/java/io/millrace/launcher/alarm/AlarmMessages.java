@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends a syslog message (RFC 5424) for a change of an alarm. While the receiver cannot be reached, the message is
- * tried again after 1 s, 2 s and so on up to 30 s, {@value #TRIES} times, which takes about five minutes. Confined to
- * one thread, which blocks meanwhile.
+ * Sends a syslog message (RFC 5424) for a change of an alarm. While the receiver cannot be reached, sends the message
+ * again after 1 s, 2 s, 4 s and so on, at most 30 s apart. Gives up after {@value #TRIES} attempts, which take about
+ * five minutes. Confined to one thread, which blocks meanwhile.
  */
 final class AlarmMessages implements ActionQueue.Action {
     static final int TRIES = 15;
@@ -53,7 +53,7 @@ final class AlarmMessages implements ActionQueue.Action {
                 return;
             } catch (IOException e) {
                 if (tries == TRIES) {
-                    throw new IOException(receiver.address() + " did not take the message in " + TRIES + " tries", e);
+                    throw new IOException(receiver.address() + " did not accept the message in " + TRIES + " tries", e);
                 }
                 if (tries == 1) {
                     LOG.warn("alarms.syslog: {}: {}; trying again", receiver.address(), e.toString());

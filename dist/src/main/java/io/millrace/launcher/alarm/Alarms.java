@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The alarms of launcher and worker. A thread asks the worker every {@value #PERIOD_SECONDS} seconds which of its
- * alarms hold. Each change becomes an event, a line in the log of the program, a run of {@code alarms.exec.command},
- * and a message to {@code alarms.syslog}.
+ * The alarms of launcher and worker. Every {@value #PERIOD_SECONDS} seconds, a thread asks the worker which alarm
+ * conditions it detects. Each change becomes an event, a line in the log of the program, a run of {@code
+ * alarms.exec.command}, and a message to {@code alarms.syslog}.
  *
  * <p>Thread-safe.
  */
@@ -86,7 +86,7 @@ public final class Alarms implements AlarmSource, AutoCloseable {
         }
     }
 
-    /** Returns the alarms of the worker; null if none serves, or it does not answer. */
+    /** Returns the alarms of the worker; null if no worker serves, or the worker does not answer. */
     private static @Nullable List<Alarm> ofWorker(Reader reader, @Nullable Path socket) throws InterruptedException {
         if (socket == null) {
             return null;

@@ -5,8 +5,8 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Detects that workers die repeatedly: {@value #DEATHS} within five minutes. It ends when no worker has died for five
- * minutes. The caller supplies times in nanoseconds of a monotonic clock. Not thread-safe.
+ * Detects a crash loop: {@value #DEATHS} workers have died within five minutes. The crash loop ends when no worker has
+ * died for five minutes. The caller supplies times in nanoseconds of a monotonic clock. Not thread-safe.
  */
 final class CrashLoop {
     static final int DEATHS = 3;
@@ -17,8 +17,8 @@ final class CrashLoop {
     private boolean isLoop;
 
     /**
-     * Takes the number of dead workers since the start of the launcher. The first call sets the number from which later
-     * calls count.
+     * Updates the detection with the number of workers that have died since the start of the launcher. The first call
+     * only records this number, from which later calls count.
      *
      * @return number of deaths within the last five minutes if workers die repeatedly; 0 if they do not
      */

@@ -1,4 +1,4 @@
-/** Alarms of launcher and workers: their list, and the command and messages for each change. */
+/** Alarms of launcher and workers: their list, and the program and the syslog message for each change. */
 @NullMarked
 package io.millrace.launcher.alarm;
 

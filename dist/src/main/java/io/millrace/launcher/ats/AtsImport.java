@@ -12,7 +12,7 @@ import io.millrace.launcher.ats.remap.RemapImport;
 import io.millrace.launcher.ats.remap.RemapRule;
 import io.millrace.launcher.ats.remap.RemapRules;
 import io.millrace.launcher.ats.remap.RemapYamlImport;
-import io.millrace.launcher.ats.settings.Certificates;
+import io.millrace.launcher.ats.settings.CertificateImport;
 import io.millrace.launcher.ats.settings.ListenImport;
 import io.millrace.launcher.ats.settings.LogImport;
 import io.millrace.launcher.ats.settings.RecordsImport;
@@ -39,7 +39,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The importer of a Traffic Server configuration directory. Stateless. */
+/** The importer of a configuration directory of Traffic Server (ATS). Stateless. */
 public final class AtsImport {
     private static final List<String> FILES = List.of(
             "records.yaml",
@@ -128,7 +128,7 @@ public final class AtsImport {
     private static void readAll(ImportState state) {
         RecordsImport records = new RecordsImport(state);
         records.read();
-        Certificates certificates = new Certificates(state);
+        CertificateImport certificates = new CertificateImport(state);
         certificates.read();
         new ListenImport(state, certificates).read();
         certificates.finish();
@@ -244,7 +244,7 @@ public final class AtsImport {
                 }
             }
             if (part.node().isElement() && part.node().field("filters") != null && !guards) {
-                if (part.node().close(error.path())) {
+                if (part.node().denyAllClients(error.path())) {
                     part.node()
                             .sources()
                             .forEach(source -> source.notMapped("requests that its filters match are denied instead"));

@@ -14,7 +14,9 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The importer of cache.config, whose lines set cache rules for some requests. Confined to one thread. */
+/**
+ * The importer of Traffic Server's cache.config, whose lines set cache rules for some requests. Confined to one thread.
+ */
 final class CacheConfigImport {
     private static final Map<String, String> ACTIONS = Map.of(
             "never-cache", "never_cache",

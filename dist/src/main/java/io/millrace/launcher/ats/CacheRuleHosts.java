@@ -37,7 +37,7 @@ final class CacheRuleHosts {
 
     /** Returns the cache rules for a line. Returns an empty result if no rule maps to a matching URL. */
     List<DraftNode> of(DraftNode line, Entry entry) {
-        if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !isSame(rule))) {
+        if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !keepsUrl(rule))) {
             entry.notMapped(
                     "url_regex: Millrace matches the client's URL, Traffic Server matches the target URL of the remap rule");
         }
@@ -48,7 +48,7 @@ final class CacheRuleHosts {
         Set<String> known = new LinkedHashSet<>();
         for (RemapRule rule : rules) {
             String prefix = prefix(text(line, "prefix"), rule);
-            if (prefix == null || !isFor(line, rule)) {
+            if (prefix == null || !matchesTarget(line, rule)) {
                 continue;
             }
             if (!isNeverCached(line) && isWider(line, rule)) {
@@ -65,15 +65,12 @@ final class CacheRuleHosts {
         return lines;
     }
 
-    /**
-     * Returns true if the cache rule would apply to too many hosts. These are hosts of other remap rules that the line
-     * excludes.
-     */
+    /** Returns true if the cache rule would also apply to hosts of other remap rules that the line excludes. */
     private boolean isWider(DraftNode line, RemapRule rule) {
         return rule.fromHost().isEmpty()
                 && rules.stream()
                         .anyMatch(other -> !other.fromHost().isEmpty()
-                                && (!isFor(line, other) || prefix(text(line, "prefix"), other) == null));
+                                && (!matchesTarget(line, other) || prefix(text(line, "prefix"), other) == null));
     }
 
     /** Returns true if the line only prevents storing. Such a line does no harm if it applies to too many hosts. */
@@ -102,7 +99,7 @@ final class CacheRuleHosts {
         return (rule.isExpression() ? "~" : "") + rule.fromHost();
     }
 
-    private static boolean isFor(DraftNode line, RemapRule rule) {
+    private static boolean matchesTarget(DraftNode line, RemapRule rule) {
         String host = rule.toHost();
         String domain = text(line, "dest_domain");
         String exact = text(line, "dest_host");
@@ -112,12 +109,12 @@ final class CacheRuleHosts {
         String name = (domain.startsWith(".") ? domain.substring(1) : domain).toLowerCase(Locale.ROOT);
         return (name.isEmpty() || host.equals(name) || host.endsWith("." + name))
                 && (exact.isEmpty() || host.equalsIgnoreCase(exact))
-                && (regex.isEmpty() || isFound(regex, host))
+                && (regex.isEmpty() || finds(regex, host))
                 && (port.isEmpty() || port.equals(rule.toPort()))
                 && (scheme.isEmpty() || scheme.equals("https") == rule.isToSecure());
     }
 
-    private static boolean isFound(String regex, String host) {
+    private static boolean finds(String regex, String host) {
         try {
             return Regex.compile(regex, Pattern.CASE_INSENSITIVE).matcher(host).find();
         } catch (PatternSyntaxException e) {
@@ -144,7 +141,7 @@ final class CacheRuleHosts {
                 : from.endsWith("/") || rest.startsWith("/") ? from + rest : from + "/" + rest;
     }
 
-    private static boolean isSame(RemapRule rule) {
+    private static boolean keepsUrl(RemapRule rule) {
         return !rule.isExpression()
                 && rule.fromHost().equals(rule.toHost())
                 && rule.fromPath().equals(rule.toPath());

@@ -5,7 +5,7 @@ import com.google.re2j.PatternSyntaxException;
 import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.remap.RemapRule;
-import io.millrace.launcher.ats.settings.Certificates;
+import io.millrace.launcher.ats.settings.CertificateImport;
 import io.millrace.launcher.ats.settings.NameCertificates;
 import io.millrace.launcher.ats.settings.NameSettings;
 import io.millrace.launcher.ats.settings.OriginTlsImport;
@@ -30,7 +30,7 @@ import org.snakeyaml.engine.v2.nodes.Node;
 /**
  * The importer of sni.yaml, which has TLS settings for each server name. Permitted client addresses become filters of
  * the remap rules for that name. TLS settings become an element of {@code tls.certificates}. If a name requires client
- * certificates and this cannot be expressed, its rules deny all clients. Confined to one thread.
+ * certificates and Millrace cannot express this, the remap rules for the name deny all clients. Confined to one thread.
  */
 final class SniImport {
     /**
@@ -52,13 +52,13 @@ final class SniImport {
             List<String> words,
             NameSettings settings,
             Map<String, String> origin) {
-        boolean isOf(String host) {
+        boolean matches(String host) {
             return hosts == null ? host.equals(name) : host.matches(hosts);
         }
 
         /**
-         * Returns true if the name has the form {@code *.DOMAIN}. It means all hosts below a domain, with any number of
-         * labels.
+         * Returns true if the name has the form {@code *.DOMAIN}, which matches all hosts below a domain, with any
+         * number of labels.
          */
         boolean isWildcard() {
             return hosts != null && name.startsWith("*.") && name.indexOf('*', 1) < 0;
@@ -71,16 +71,16 @@ final class SniImport {
         /**
          * Returns true if the settings apply to a host at every port. For a wildcard, they must apply to all its hosts.
          */
-        boolean holds(String hostOrWildcard) {
+        boolean coversAllPortsOf(String hostOrWildcard) {
             boolean wildcard = hostOrWildcard.startsWith("*");
-            return !somePorts && (!wildcard || hosts != null) && isOf(hostOrWildcard.replace("*", "a"));
+            return !somePorts && (!wildcard || hosts != null) && matches(hostOrWildcard.replace("*", "a"));
         }
     }
 
     private final ImportState state;
-    private final Certificates certificates;
+    private final CertificateImport certificates;
     /** True for a directory of a version before 10. Such a version permits a star anywhere in a name. */
-    private final boolean old;
+    private final boolean beforeVersion10;
 
     private static final String CLIENT_SNI = "client_sni_policy";
 
@@ -94,13 +94,13 @@ final class SniImport {
     /** Entries of policies whose rules deny all clients. */
     private final Set<Entry> denied = new HashSet<>();
 
-    SniImport(ImportState state, Certificates certificates) {
+    SniImport(ImportState state, CertificateImport certificates) {
         this.state = state;
         this.certificates = certificates;
-        old = !state.has("records.yaml");
+        beforeVersion10 = !state.has("records.yaml");
     }
 
-    /** @param rules all rules of remap */
+    /** @param rules all remap rules */
     void read(List<RemapRule> rules) {
         String name = state.fileNameOf("ssl.servername.filename", "sni.yaml");
         // Version 8 used another file name, and the list was the top-level value of the file.
@@ -129,7 +129,7 @@ final class SniImport {
         for (int i = 0; i < policies.size(); i++) {
             Policy policy = policies.get(i);
             NameSettings settings = policy.settings;
-            if (policies.subList(0, i).stream().anyMatch(other -> other.holds(policy.name))) {
+            if (policies.subList(0, i).stream().anyMatch(other -> other.coversAllPortsOf(policy.name))) {
                 policy.entry.note("an earlier line applies to this name");
                 continue;
             }
@@ -151,7 +151,10 @@ final class SniImport {
         strictWildcards.forEach(policy -> denyDeeperHosts(policy, rules));
     }
 
-    /** Returns why the settings of a name cannot be written. Returns null if they can, or if there are none. */
+    /**
+     * Returns the reason why the settings of a name cannot be written. Returns null if there is no obstacle, or if the
+     * name has no settings.
+     */
     private static @Nullable String reason(Policy policy, NameCertificates names, boolean secure) {
         NameSettings settings = policy.settings;
         if (settings.isEmpty() && settings.isComplete()) {
@@ -187,16 +190,16 @@ final class SniImport {
             rules.stream()
                     .filter(rule -> !rule.isExpression() && !rule.verb().equals("reverse_map"))
                     .map(RemapRule::fromHost)
-                    .filter(host -> policy.isOf(host)
+                    .filter(host -> policy.matches(host)
                             && host.indexOf('.')
                                     < host.length() - policy.domain().length() - 1)
                     .forEach(wanted::add);
         }
         for (Policy other : policies.subList(0, index)) {
-            if (other.hosts == null && policy.isOf(other.name) && !other.somePorts) {
+            if (other.hosts == null && policy.matches(other.name) && !other.somePorts) {
                 names.add(Set.of(other.name), other.settings, other.entry);
             }
-            wanted.removeIf(other::holds);
+            wanted.removeIf(other::coversAllPortsOf);
         }
         names.add(wanted, policy.settings, policy.entry);
     }
@@ -210,13 +213,13 @@ final class SniImport {
         boolean hasWideRule = rules.stream()
                 .anyMatch(rule -> rule.node() != null
                         && !rule.verb().equals("reverse_map")
-                        && (rule.fromHost().isEmpty() || (rule.isExpression() && mayBe(rule.fromHost(), policy))));
+                        && (rule.fromHost().isEmpty() || (rule.isExpression() && mayMatch(rule.fromHost(), policy))));
         if (!hasWideRule) {
             return;
         }
         DraftNode rule = state.draft().root().first("remap").from(policy.entry);
         rule.put("regex_map", "https://[^.]+\\..*\\." + policy.domain().replace(".", "\\.") + "/");
-        rule.put("to", DraftNode.CLOSED);
+        rule.put("to", DraftNode.DENIED_TARGET);
         rule.element("filters").put("action", "deny");
         policy.entry.note("hosts of several labels below " + policy.domain()
                 + " are denied in rules for many hosts, because the wildcard of a certificate stands for one label");
@@ -229,7 +232,7 @@ final class SniImport {
             return;
         }
         for (Policy policy : policies) {
-            if (policy.isOf(rule.toHost())) {
+            if (policy.matches(rule.toHost())) {
                 if (ORIGIN_KEYS.stream().anyMatch(policy.origin::containsKey)) {
                     new OriginTlsImport(state).apply(policy.origin, node, policy.entry);
                     usedForOrigins.add(policy.entry);
@@ -252,7 +255,7 @@ final class SniImport {
             return;
         }
         for (Policy policy : policies) {
-            if (policy.isOf(rule.fromHost())) {
+            if (policy.matches(rule.fromHost())) {
                 String word = OriginTlsImport.sniWord(policy.origin.getOrDefault(CLIENT_SNI, ""));
                 if (word != null) {
                     node.put("origin.tls.sni", word).from(policy.entry);
@@ -323,7 +326,7 @@ final class SniImport {
      * 10 a star is allowed only at the beginning.
      */
     private @Nullable String expression(String name) {
-        if (old ? !name.contains("*") : !name.matches("\\*\\.[^*.].*")) {
+        if (beforeVersion10 ? !name.contains("*") : !name.matches("\\*\\.[^*.].*")) {
             return null;
         }
         return name.replaceAll("[^a-z0-9*_-]", "\\\\$0").replace("*", ".*");
@@ -445,7 +448,7 @@ final class SniImport {
             guardManyHosts(
                     rule,
                     node,
-                    policies.stream().filter(policy -> mayBe(host, policy)).toList());
+                    policies.stream().filter(policy -> mayMatch(host, policy)).toList());
         } else {
             guard(node, policiesOf(host));
         }
@@ -500,7 +503,7 @@ final class SniImport {
     private List<Policy> policiesOf(String host) {
         List<Policy> matching = new ArrayList<>();
         for (Policy policy : policies) {
-            if (policy.isOf(host)) {
+            if (policy.matches(host)) {
                 matching.add(policy);
                 if (!policy.somePorts) {
                     break;
@@ -511,7 +514,7 @@ final class SniImport {
     }
 
     /** Returns true if a regular expression may match a host of a policy. */
-    private static boolean mayBe(String expression, Policy policy) {
+    private static boolean mayMatch(String expression, Policy policy) {
         if (policy.hosts != null) {
             return true;
         }

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The serial executor of configuration changes. One thread makes all changes in the order of the requests, so each
- * change sees the results of earlier ones. A change is applied completely or not at all.
+ * change sees the results of earlier changes. A change is applied completely or not at all. The overlay of the
+ * configuration has the values that {@code millctl config set} changed without saving them to the file.
  *
  * <p>Thread-safe.
  */
@@ -60,7 +61,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
 
     @Override
     public CompletionStage<ReloadReport> reload() {
-        return queued(() -> running.apply(ConfigTarget.ofFile(running.reader().read(), running.running()), "reload"))
+        return queued(() -> running.apply(ConfigTarget.ofFile(running.reader().read(), running.current()), "reload"))
                 .whenComplete((report, failure) -> running.lastReload(outcome(report, failure)));
     }
 
@@ -84,7 +85,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return queued(() -> {
             ConfigReader reader = running.reader();
             return running.plan(
-                    ConfigTarget.ofFile(file == null ? reader.read() : reader.read(file), running.running()));
+                    ConfigTarget.ofFile(file == null ? reader.read() : reader.read(file), running.current()));
         });
     }
 
@@ -102,7 +103,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
                 return refused(settings.keySet(), path, why);
             }
         }
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         Map<String, String> overlay = new TreeMap<>(now.source().overlay());
         overlay.putAll(settings);
         ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "set");
@@ -110,7 +111,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     private ReloadReport setAndSave(Map<String, String> settings) {
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         Map<String, String> overlay = new TreeMap<>(now.source().overlay());
         overlay.keySet().removeAll(settings.keySet());
         Map<String, String> expected = new HashMap<>(overlay);
@@ -122,9 +123,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         try (OperatorsFile file = OperatorsFile.open(running.reader(), now, settings.keySet(), running.instance())) {
             ConfigDocument edited = file.edit(settings);
             ConfigSource source = new ConfigSource(edited, now.source().overrides(), overlay);
-            Map<String, String> under = new HashMap<>(now.under());
-            under.keySet().retainAll(overlay.keySet());
-            ConfigTarget target = ConfigTarget.of(source, source.load(), under, 0, List.of());
+            Map<String, String> overlaidValues = new HashMap<>(now.overlaidValues());
+            overlaidValues.keySet().retainAll(overlay.keySet());
+            ConfigTarget target = ConfigTarget.of(source, source.load(), overlaidValues, 0, List.of());
             if (target.config() == null || !target.config().equals(wanted.config())) {
                 throw new IOException(
                         "an edit of the file would change other settings too; change the file by hand, then reload");
@@ -138,7 +139,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         }
     }
 
-    /** Writes a change, which is already in force, to the file. Adds to the report whether this succeeded. */
+    /** Writes a change, which is already in force, to the file. Adds a note about success or failure to the report. */
     static ReloadReport writeFile(ReloadReport report, OperatorsFile file) {
         List<String> notes = new ArrayList<>(report.notes());
         boolean ok = true;
@@ -156,7 +157,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     @Override
     public CompletionStage<ReloadReport> reset(List<String> keys) {
         return queued(() -> {
-            RunningConfig.Current now = running.running();
+            RunningConfig.Current now = running.current();
             Map<String, String> overlay = new TreeMap<>(now.source().overlay());
             for (String key : keys) {
                 if (overlay.remove(key) == null) {
@@ -188,9 +189,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     private ReloadReport rolledBack(int entry) throws IOException {
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         ConfigHistory history = running.history();
-        int number = entry > 0 ? entry : history.before(now.rolledBackTo());
+        int number = entry > 0 ? entry : history.numberBefore(now.rolledBackTo());
         ConfigSource restored = history.source(number);
         Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
         settings.putAll(restored.overlay());
@@ -215,8 +216,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     /**
-     * Returns notes about the values from {@code config set} after a rollback. One note lists the dropped keys, another
-     * one the keys with the same value in the configuration that was restored.
+     * Returns notes about the values from {@code config set} after a rollback. One note lists the dropped keys, the
+     * other note the keys that have the same value in the restored configuration.
      */
     private static List<String> overlayNotes(RunningConfig.Current before, ProxyConfig now, int number) {
         List<String> gone = new ArrayList<>();
@@ -280,9 +281,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return new ReloadReport(false, settings, List.of());
     }
 
-    /**
-     * Runs a task on the thread of the changes, after all changes that were requested earlier.
-     */
+    /** Runs a task on the thread of configuration changes, after all changes that were requested earlier. */
     <T> CompletionStage<T> runSerially(Supplier<T> task) {
         return queued(task);
     }

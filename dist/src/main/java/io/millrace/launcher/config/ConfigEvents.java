@@ -25,8 +25,8 @@ final class ConfigEvents {
         long now = System.currentTimeMillis();
         if (report.ok()) {
             List<String> keys = report.settings().stream().map(Setting::key).toList();
-            events.record(
-                    new Event(now, EventKind.RELOAD, name, by + ": " + (keys.isEmpty() ? "no change" : few(keys))));
+            events.record(new Event(
+                    now, EventKind.RELOAD, name, by + ": " + (keys.isEmpty() ? "no change" : abbreviated(keys))));
             return;
         }
         String reason = report.problems().isEmpty()
@@ -39,7 +39,7 @@ final class ConfigEvents {
         events.record(new Event(now, EventKind.CONFIG_REJECTED, name, by + ": " + reason));
     }
 
-    private static String few(List<String> keys) {
+    private static String abbreviated(List<String> keys) {
         return keys.size() <= KEYS_MAX
                 ? String.join(", ", keys)
                 : String.join(", ", keys.subList(0, KEYS_MAX)) + " and " + (keys.size() - KEYS_MAX) + " more";

@@ -31,7 +31,7 @@ final class ConfigHistory {
     private static final String SUFFIX = ".json";
 
     private final Path directory;
-    /** Number of the entry that was applied last; 0 before the first. */
+    /** Number of the entry that was applied last; 0 before the first entry. */
     private volatile int running;
     /** Number of the entry that the last rollback restored; 0 if another change followed. */
     private volatile int rolledBack;
@@ -41,7 +41,7 @@ final class ConfigHistory {
     }
 
     /** Number of the entry that was applied last. */
-    int running() {
+    int runningNumber() {
         return running;
     }
 
@@ -60,7 +60,7 @@ final class ConfigHistory {
     }
 
     /**
-     * Adds an entry, and deletes the oldest ones beyond the configured limit.
+     * Adds an entry, and deletes the oldest entries beyond the configured limit.
      *
      * @param by command that applied the configuration
      * @param changes the changed settings
@@ -152,7 +152,7 @@ final class ConfigHistory {
      *
      * @param rolledBackTo entry that is in force instead of the file; 0 for the file
      */
-    int before(int rolledBackTo) throws IOException {
+    int numberBefore(int rolledBackTo) throws IOException {
         int last = rolledBack > 0 ? rolledBack : running;
         int now = rolledBackTo > 0 ? rolledBackTo : last;
         Integer before = files().lowerKey(now);

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The source of admin API answers about the configuration in force and earlier configurations. Thread-safe. */
+/** The answers of the admin API about the configuration in force and earlier configurations. Thread-safe. */
 public final class ConfigInspection implements ConfigInspector {
     private final RunningConfig running;
 
@@ -29,7 +29,7 @@ public final class ConfigInspection implements ConfigInspector {
 
     @Override
     public List<KeyValue> settings(List<String> names) throws AdminException {
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         Set<ConfigKey<?>> keys = new LinkedHashSet<>();
         if (names.isEmpty()) {
             ConfigCatalog.keys().stream()
@@ -65,7 +65,7 @@ public final class ConfigInspection implements ConfigInspector {
                 SettingTexts.source(place),
                 place(now, place),
                 variables(place),
-                isOverlay ? now.under().getOrDefault(path, "") : null,
+                isOverlay ? now.overlaidValues().getOrDefault(path, "") : null,
                 isPending ? String.valueOf(valueAtLaunch == null ? "" : valueAtLaunch) : null);
     }
 
@@ -85,7 +85,7 @@ public final class ConfigInspection implements ConfigInspector {
 
     @Override
     public DiffReport diff() {
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         List<Difference> differences = new ArrayList<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             String value = SettingTexts.isOfElement(key) ? null : SettingTexts.shown(now.config(), key);
@@ -184,7 +184,7 @@ public final class ConfigInspection implements ConfigInspector {
                     entry.source().name(),
                     List.copyOf(new TreeSet<>(entry.source().overlay().keySet())),
                     entry.changed(),
-                    entry.number() == running.history().running()));
+                    entry.number() == running.history().runningNumber()));
         }
         return entries;
     }

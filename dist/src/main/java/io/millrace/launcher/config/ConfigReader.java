@@ -113,7 +113,7 @@ public final class ConfigReader {
         return file;
     }
 
-    /** Reads and checks the configuration in its present state. */
+    /** Reads the configuration as it is now, and checks it. */
     public Reading read() {
         return file == null ? readOptions(String.valueOf(origin)) : read(file);
     }

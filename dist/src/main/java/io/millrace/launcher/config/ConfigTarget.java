@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param config all settings; null if the configuration has errors
  * @param places the place where each key was set
  * @param source texts of the configuration, including the overlay
- * @param under as {@link RunningConfig.Current#under}
+ * @param overlaidValues as {@link RunningConfig.Current#overlaidValues}
  * @param rolledBackTo as {@link RunningConfig.Current#rolledBackTo}
  * @param problems errors in the configuration
  * @param notes remarks for the operator
@@ -31,25 +31,29 @@ record ConfigTarget(
         @Nullable ProxyConfig config,
         Map<String, SettingPlace> places,
         ConfigSource source,
-        Map<String, String> under,
+        Map<String, String> overlaidValues,
         int rolledBackTo,
         List<Problem> problems,
         List<String> notes) {
 
     static ConfigTarget of(
-            ConfigSource source, ConfigResult result, Map<String, String> under, int rolledBackTo, List<String> notes) {
+            ConfigSource source,
+            ConfigResult result,
+            Map<String, String> overlaidValues,
+            int rolledBackTo,
+            List<String> notes) {
         return new ConfigTarget(
                 result.config(),
                 result.places(),
                 source,
-                Map.copyOf(under),
+                Map.copyOf(overlaidValues),
                 rolledBackTo,
                 problems(result),
                 List.copyOf(notes));
     }
 
     /**
-     * Returns the configuration of the file with the present overlay. Drops a key of the overlay if its value in the
+     * Returns the configuration of the file with the current overlay. Drops a key of the overlay if its value in the
      * file has changed, because the newer change takes precedence.
      */
     static ConfigTarget ofFile(ConfigReader.Reading reading, RunningConfig.Current running) {
@@ -62,35 +66,35 @@ record ConfigTarget(
         if (file == null || overlay.isEmpty()) {
             return of(reading.source(), reading.result(), Map.of(), 0, file == null ? List.of() : notes);
         }
-        Map<String, String> under = new HashMap<>(running.under());
+        Map<String, String> overlaidValues = new HashMap<>(running.overlaidValues());
         for (String path : List.copyOf(overlay.keySet())) {
             ConfigKey<?> key = ConfigCatalog.find(path);
-            String before = running.under().get(path);
+            String before = running.overlaidValues().get(path);
             String now = key == null ? null : SettingTexts.whole(file, key);
             if (!String.valueOf(before).equals(String.valueOf(now))) {
                 overlay.remove(path);
-                under.remove(path);
+                overlaidValues.remove(path);
                 notes.add(path + ": the value in the file has changed and replaces the value from config set");
             }
         }
         ConfigSource source = reading.source().withOverlay(overlay);
-        return of(source, overlay.isEmpty() ? reading.result() : source.load(), under, 0, notes);
+        return of(source, overlay.isEmpty() ? reading.result() : source.load(), overlaidValues, 0, notes);
     }
 
     /** Returns the running configuration with another overlay. */
     static ConfigTarget withOverlay(RunningConfig.Current running, Map<String, String> overlay) {
-        Map<String, String> under = new HashMap<>();
+        Map<String, String> overlaidValues = new HashMap<>();
         for (String path : overlay.keySet()) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             String text = running.source().overlay().containsKey(path)
-                    ? running.under().get(path)
+                    ? running.overlaidValues().get(path)
                     : key == null ? null : SettingTexts.whole(running.config(), key);
             if (text != null) {
-                under.put(path, text);
+                overlaidValues.put(path, text);
             }
         }
         ConfigSource source = running.source().withOverlay(overlay);
-        return of(source, source.load(), under, running.rolledBackTo(), List.of());
+        return of(source, source.load(), overlaidValues, running.rolledBackTo(), List.of());
     }
 
     /** Returns the errors of a result in the form of the admin API, without warnings. */

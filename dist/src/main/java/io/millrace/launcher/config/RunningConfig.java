@@ -58,7 +58,7 @@ public final class RunningConfig {
      *     changed without saving them to the file
      * @param plan the configuration, command and sockets with which workers are started
      * @param loadedAt time since which the configuration is in force
-     * @param under for each key of the overlay, its value in the file; no entry if the file does not set the key
+     * @param overlaidValues for each key of the overlay, its value without the overlay; no entry if it has none
      * @param rolledBackTo number of the history entry in force after a rollback; 0 if the file is in force
      */
     record Current(
@@ -67,7 +67,7 @@ public final class RunningConfig {
             ConfigSource source,
             WorkerPlan plan,
             Instant loadedAt,
-            Map<String, String> under,
+            Map<String, String> overlaidValues,
             int rolledBackTo) {}
 
     private final ConfigReader reader;
@@ -119,10 +119,11 @@ public final class RunningConfig {
 
     /** Starts the first worker. */
     public void serve() {
-        worker.start(running().plan(), drainNanos());
+        worker.start(current().plan(), drainNanos());
     }
 
-    Current running() {
+    /** Returns the configuration in force. Throws IllegalStateException before {@link #begin}. */
+    Current current() {
         Current running = current;
         if (running == null) {
             throw new IllegalStateException("not started");
@@ -137,12 +138,12 @@ public final class RunningConfig {
 
     /** The configuration in force. Throws IllegalStateException before {@link #begin}. */
     public ProxyConfig config() {
-        return running().config();
+        return current().config();
     }
 
     /** Time since which the configuration is in force. */
     public Instant loadedAt() {
-        return running().loadedAt();
+        return current().loadedAt();
     }
 
     /** The reader that reloads use. */
@@ -171,7 +172,7 @@ public final class RunningConfig {
 
     /** Time limit for a replaced worker to finish its requests, in nanoseconds. */
     public long drainNanos() {
-        return running().config().timeouts().drainNanos();
+        return current().config().timeouts().drainNanos();
     }
 
     /**
@@ -180,17 +181,17 @@ public final class RunningConfig {
      * @throws CompletionException if the new worker does not become ready; the old one then continues to serve
      */
     void restart() {
-        worker.roll(running().plan(), drainNanos()).join();
+        worker.roll(current().plan(), drainNanos()).join();
     }
 
     /** The command that starts workers with the configuration in force. */
     public WorkerCommand command() {
-        return launcherContext.starter(config());
+        return launcherContext.workerCommand(config());
     }
 
     /** The listeners, with the port numbers that were bound. */
     List<ListenerSockets> listeners() {
-        Current running = running();
+        Current running = current();
         return running.plan().sockets() == null
                 ? LauncherContext.unbound(running.config())
                 : running.plan().listeners();
@@ -199,11 +200,11 @@ public final class RunningConfig {
     /** The message that is printed when the first worker is ready. */
     public StartMessage startMessage(boolean demo) {
         return new StartMessage(
-                launcherContext.complete(config()),
+                launcherContext.withDefaultPaths(config()),
                 reader.name(),
                 listeners(),
                 launcherContext.adminSocket(config()),
-                running().plan().sockets() != null,
+                current().plan().sockets() != null,
                 demo);
     }
 
@@ -233,7 +234,7 @@ public final class RunningConfig {
         if (changed == null) {
             return new ReloadReport(false, List.of(), target.problems(), target.notes());
         }
-        Current running = running();
+        Current running = current();
         List<ConfigChange> changes = ConfigChange.between(running.config(), changed);
         try {
             ConfigSource source = pinned(target.source(), changed);
@@ -263,7 +264,7 @@ public final class RunningConfig {
                     target.source(),
                     plan,
                     Instant.now(),
-                    target.under(),
+                    target.overlaidValues(),
                     target.rolledBackTo());
             List<String> notes = new ArrayList<>(target.notes());
             notes.addAll(applied.apply(changed));
@@ -344,7 +345,7 @@ public final class RunningConfig {
 
     /**
      * Returns a note about the expected duration of a roll. This is the duration of the last roll. Before the first
-     * one, it is the warm-up limit.
+     * roll, it is the warm-up limit.
      */
     private String durationOfRoll(ProxyConfig changed) {
         String prefix = "a new worker replaces the old one, which serves in the meantime: ";
@@ -418,7 +419,7 @@ public final class RunningConfig {
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets =
                 held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);
-        WorkerPlan plan = new WorkerPlan(source, launcherContext.starter(pinned), sockets);
+        WorkerPlan plan = new WorkerPlan(source, launcherContext.workerCommand(pinned), sockets);
         worker.roll(plan, changed.timeouts().drainNanos()).join();
         return plan;
     }

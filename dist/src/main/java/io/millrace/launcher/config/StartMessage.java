@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The message that {@code millrace run} prints when the first worker serves. Has at most ten lines.
  *
- * @param config the configuration with its default paths
+ * @param config the configuration, after default paths were filled in
  * @param configName name of the configuration, such as its file
  * @param listeners listeners with their bound ports
  * @param adminSocket path of the admin socket

@@ -1,4 +1,4 @@
-/** The configuration in the launcher: its reading, changes, history, and the reports about it. */
+/** The configuration in the launcher: reading, changes, history, and reports for the admin API. */
 @NullMarked
 package io.millrace.launcher.config;
 

@@ -19,9 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The file of events, one line of JSON for each. The kept events replace its content when it has twice as many lines as
- * events are kept, and after a failed append, which may have left a part of a line. Confined to one thread at a time;
- * blocks.
+ * The file of events, one line of JSON for each. The file is replaced by the events that are kept when it has twice as
+ * many lines as events are kept. It is also replaced after a failed append, which may have left a part of a line.
+ * Confined to one thread at a time; blocks.
  */
 final class EventFile {
     /** Limit of a line in bytes; longer lines are skipped. An event has 1,280 characters at most. */
@@ -32,7 +32,7 @@ final class EventFile {
     private final int bytesMax;
     private final Appender appender;
     private int lines;
-    private boolean endsInLine = true;
+    private boolean endsWithLineFeed = true;
     /** Whether the file has to be replaced before the next append: its content is unknown or too long. */
     private boolean mustReplace;
 
@@ -72,8 +72,8 @@ final class EventFile {
             channel.position(excess);
             String all = new String(in.readNBytes(bytesMax), StandardCharsets.ISO_8859_1);
             mustReplace = excess > 0;
-            endsInLine = all.isEmpty() || all.endsWith("\n");
-            // The first line may be the rest of a line, which does not parse and is skipped.
+            endsWithLineFeed = all.isEmpty() || all.endsWith("\n");
+            // The text may begin in the middle of a line. This part of a line does not parse and is skipped.
             for (String line : all.split("\n", -1)) {
                 if (!line.isEmpty()) {
                     lines++;
@@ -94,7 +94,7 @@ final class EventFile {
     }
 
     /**
-     * Appends events. After a failure, the file has none of them or a part; the next call replaces the whole file.
+     * Appends events. After a failure, the file may contain some of the events; the next call replaces the whole file.
      *
      * @param latest the events that are kept, with the new ones at the end; used to replace the file
      */
@@ -105,7 +105,7 @@ final class EventFile {
         }
         boolean isNew = !Files.exists(file);
         ByteArrayOutputStream batch = new ByteArrayOutputStream();
-        if (!endsInLine && !isNew) {
+        if (!endsWithLineFeed && !isNew) {
             batch.write('\n');
         }
         for (Numbered event : added) {
@@ -121,7 +121,7 @@ final class EventFile {
         }
         mustReplace = false;
         lines += added.size();
-        endsInLine = true;
+        endsWithLineFeed = true;
     }
 
     /** Writes another file and renames it, so that the file is complete at every time, even after a failure. */
@@ -140,7 +140,7 @@ final class EventFile {
             throw e;
         }
         lines = latest.size();
-        endsInLine = true;
+        endsWithLineFeed = true;
         mustReplace = false;
     }
 

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * Formats error messages of file operations with the file and the reason. Java's own messages lack one of the two.
- * Stateless.
+ * Formats error messages of file operations with the file and the reason. Java's own messages lack either the file or
+ * the reason. Stateless.
  */
 public final class FileFailure {
     private FileFailure() {}

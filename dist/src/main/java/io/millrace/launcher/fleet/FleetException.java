@@ -1,6 +1,6 @@
 package io.millrace.launcher.fleet;
 
-/** A condition that an operator must change: wrong credentials, or a stream that cannot be used. */
+/** Thrown if the fleet cannot be used until an operator changes something, such as wrong credentials. */
 final class FleetException extends Exception {
     private static final long serialVersionUID = 1L;
 

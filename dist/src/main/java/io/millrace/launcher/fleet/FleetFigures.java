@@ -6,32 +6,35 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The counters and present values of the membership. Thread-safe. */
+/** The metrics of this node's membership in a fleet (nodes that exchange purges over NATS). Thread-safe. */
 final class FleetFigures {
     final AtomicLong published = new AtomicLong();
     final AtomicLong received = new AtomicLong();
     final AtomicLong outboxBytes = new AtomicLong();
-    final AtomicLong applied = new AtomicLong();
-    final AtomicLong last = new AtomicLong();
+    /** Number of the last message that this node has applied. */
+    final AtomicLong lastApplied = new AtomicLong();
+    /** Number of the newest message in the stream. */
+    final AtomicLong newest = new AtomicLong();
+
     private final Map<String, AtomicLong> refused = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> gaps = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> queries = new ConcurrentHashMap<>();
 
-    void refused(String reason) {
+    void countRefused(String reason) {
         refused.computeIfAbsent(reason, key -> new AtomicLong()).incrementAndGet();
     }
 
-    void gap(String reason) {
+    void countGap(String reason) {
         gaps.computeIfAbsent(reason, key -> new AtomicLong()).incrementAndGet();
     }
 
-    void query(String result) {
+    void countQuery(String result) {
         queries.computeIfAbsent(result, key -> new AtomicLong()).incrementAndGet();
     }
 
     /** Returns the number of messages of the stream that this node has not applied. */
     long lag() {
-        return Math.max(0, last.get() - applied.get());
+        return Math.max(0, newest.get() - lastApplied.get());
     }
 
     /** Returns the metrics in the text format of Prometheus. */
@@ -39,7 +42,7 @@ final class FleetFigures {
         StringBuilder text = new StringBuilder(2048);
         one(text, MetricFamily.FLEET_CONNECTED, connected ? 1 : 0);
         many(text, MetricFamily.FLEET_NODES, "state", Map.of("live", (long) live, "away", (long) away));
-        one(text, MetricFamily.FLEET_APPLIED, applied.get());
+        one(text, MetricFamily.FLEET_APPLIED, lastApplied.get());
         one(text, MetricFamily.FLEET_LAG, lag());
         one(text, MetricFamily.FLEET_OUTBOX_BYTES, outboxBytes.get());
         one(text, MetricFamily.FLEET_PUBLISHED, published.get());

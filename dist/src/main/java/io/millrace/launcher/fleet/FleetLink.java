@@ -12,15 +12,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to the servers of a fleet. Methods may block for some seconds. Used by one thread, except where noted.
+ * A connection to the NATS servers of a fleet, which keep the stream of purges. Methods may block for some seconds.
+ * Used by one thread, except where noted.
  */
 interface FleetLink extends AutoCloseable {
     /**
      * A message of the stream.
      *
-     * @param node the node to which the subject belongs
+     * @param node name of the sender, from the NATS subject
      * @param sequence number in the stream
-     * @param id the identifier of the message, for which the server removes duplicates; empty for none
+     * @param id identifier by which the server recognizes duplicates; empty for none
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Received(String node, byte[] body, long sequence, String id) {}
@@ -40,7 +41,7 @@ interface FleetLink extends AutoCloseable {
     /** Returns true while a server is connected. */
     boolean isConnected();
 
-    /** Returns the number of connections so far; it changes when the client has connected again. */
+    /** Returns the number of connections so far, which increases with each new connection of the client. */
     long connections();
 
     /**
@@ -57,7 +58,7 @@ interface FleetLink extends AutoCloseable {
     /** Begins to receive messages from a sequence number on. Ends the previous subscription. */
     void follow(long from, Consumer<Received> receiver) throws IOException;
 
-    /** Publishes a message. The future completes with its sequence number when the stream has it. */
+    /** Publishes a message. When the message is in the stream, the future completes with its sequence number. */
     CompletableFuture<Long> publish(byte[] body, String id);
 
     /**
@@ -70,10 +71,12 @@ interface FleetLink extends AutoCloseable {
     /** Sets the receiver of queries of other nodes, which returns answers. Called on any thread. */
     void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);
 
-    /** Sends a report about this node to all nodes; loses it without a connection. */
+    /** Sends a report about this node to all nodes. The report is lost if there is no connection. */
     void report(byte[] report);
 
-    /** Sets the receiver of reports: the node to which the subject belongs, and the report. Called on any thread. */
+    /**
+     * Sets the receiver of reports. It gets the name of the sender, from the NATS subject, and the report. Any thread.
+     */
     void onReport(BiConsumer<String, byte[]> receiver);
 
     @Override

@@ -22,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The membership of this node in a fleet. One thread connects to the NATS servers, publishes the outbox, and passes
- * purges to the worker. Without the section {@code fleet}, there is no thread and no class of the NATS client.
+ * The membership of this node in a fleet: nodes that exchange purges over NATS. One thread connects to the NATS
+ * servers, publishes the outbox (the file of this node's unpublished purges), and passes purges of other nodes to the
+ * worker. Without the section {@code fleet}, there is no thread and no class of the NATS client.
  *
  * <p>Thread-safe.
  */
@@ -66,16 +67,16 @@ public final class FleetMembership implements AutoCloseable {
     }
 
     /** Sets the access to the serving worker. Call before {@link #apply}. */
-    public void worker(WorkerPurgesOverSocket purges) {
+    public void setWorker(WorkerPurgesOverSocket purges) {
         worker = purges;
     }
 
     /** Sets the queries of the admin API of this node. Call before {@link #apply}. */
-    public void queries(NodeReads.Local queries) {
-        reads.local(queries);
+    public void setLocalQueries(NodeReads.Local queries) {
+        reads.setLocal(queries);
     }
 
-    void worker(WorkerPurges purges) {
+    void setWorker(WorkerPurges purges) {
         worker = purges;
     }
 
@@ -98,7 +99,7 @@ public final class FleetMembership implements AutoCloseable {
         return state.figures.prometheusText(state.isConnected(), live, known - live);
     }
 
-    /** Returns the alarm that this node is not connected to its fleet; null if it is, or without a fleet. */
+    /** Returns the alarm that this node is not connected to its fleet; null while connected, or without a fleet. */
     public @Nullable Alarm alarm() {
         FleetConfig present = settings;
         return present == null || !state.isDownTooLong()
@@ -114,7 +115,7 @@ public final class FleetMembership implements AutoCloseable {
                 return;
             }
             settings = changed;
-            state.settings(changed);
+            state.changeSettings(changed);
             Thread running = thread;
             if (running == null) {
                 running = new Thread(this::run, "millrace-fleet");
@@ -140,17 +141,17 @@ public final class FleetMembership implements AutoCloseable {
                 serve(present, link);
             } catch (FleetException e) {
                 LOG.error("fleet {}: {}", present.name(), e.getMessage());
-                state.down(String.valueOf(e.getMessage()));
+                state.setDisconnected(String.valueOf(e.getMessage()));
                 pause(present, REFUSED_RETRY_NANOS);
             } catch (IOException e) {
                 LOG.debug("fleet {}", present.name(), e);
-                state.down("no NATS server can be reached: " + e.getMessage());
+                state.setDisconnected("no NATS server can be reached: " + e.getMessage());
                 pause(present, CONNECT_RETRY_NANOS);
             } catch (InterruptedException e) {
                 return;
             } catch (RuntimeException e) {
                 LOG.error("fleet {}", present.name(), e);
-                state.down(e.toString());
+                state.setDisconnected(e.toString());
                 pause(present, REFUSED_RETRY_NANOS);
             } finally {
                 reads.end();
@@ -163,7 +164,7 @@ public final class FleetMembership implements AutoCloseable {
         Thread own = Thread.currentThread();
         FleetSession session =
                 new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
-        Publishing publishing = new Publishing(present, link, outbox, state);
+        OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state);
         session.onOwn(publishing::received);
         reads.begin(present, link);
         while (!closed && present.equals(settings)) {
@@ -172,7 +173,7 @@ public final class FleetMembership implements AutoCloseable {
                 worked = session.step();
             } catch (IOException e) {
                 LOG.debug("fleet {}", present.name(), e);
-                state.down(String.valueOf(e.getMessage()));
+                state.setDisconnected(String.valueOf(e.getMessage()));
                 LockSupport.parkNanos(this, WORKER_RETRY_NANOS);
             }
             worked |= publishing.step(session.subscriptions(), session.position());
@@ -191,7 +192,7 @@ public final class FleetMembership implements AutoCloseable {
         }
     }
 
-    /** Tells the other nodes, and closes the connection. Blocks for at most 3 s. */
+    /** Tells the other nodes that this node leaves, and closes the connection. Blocks for at most 3 s. */
     @Override
     public void close() {
         Thread running;

@@ -25,14 +25,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the stream of purges over one connection. It detects gaps, passes messages to the worker, and sends reports
- * about this node. Confined to the thread of the fleet.
+ * Follows the stream of purges over one connection to NATS. It detects gaps (messages that this node missed), passes
+ * messages to the worker, and sends reports about this node. The position is the last message that the worker has
+ * applied. Confined to the thread of the fleet.
  */
 final class FleetSession {
     /** Interval at which the stream is compared with the position. */
     static final long CHECK_MILLIS = 1000;
 
-    /** Messages behind the stream, from which on all stored responses are purged before the messages are applied. */
+    /** Number of unapplied messages above which all stored responses are purged before the messages are applied. */
     static final long BEHIND_MAX = 10_000;
 
     private static final long REPORT_MILLIS = 1000;
@@ -42,11 +43,11 @@ final class FleetSession {
     /** Minimum interval between two comparisons with the stream. */
     private static final long CHECK_QUICK_MILLIS = 20;
 
-    /** Age of the last message from which on the first node replaces it, long before the stream removes it. */
+    /** Age of the last message at which the first live node adds a message without a purge (a mark). */
     static final long MARK_AFTER_MILLIS = 24 * 3600 * 1000L;
 
     private static final long MARK_AGAIN_MILLIS = 600_000;
-    /** Applied messages after which the stream is compared with the position before the interval ends. */
+    /** Number of applied messages after which the stream is compared with the position before the interval ends. */
     private static final int ANCHORS_CHECKED = 256;
 
     private static final int BATCH_MESSAGES = 256;
@@ -73,7 +74,10 @@ final class FleetSession {
     private long appliedAtCheck = -1;
     private String leader = "";
     private @Nullable FleetPosition verified;
-    /** The position at the latest check, and the messages applied since then; fewer than {@link #ANCHORS_CHECKED} and one batch. */
+    /**
+     * The position at the latest check, and the positions of messages applied since then. At most {@link
+     * #ANCHORS_CHECKED} and one batch.
+     */
     private final Deque<FleetPosition> anchors = new ArrayDeque<>();
     /** Number of a message that was in the stream before all stored responses were purged; -1 for none. */
     private long purgedAfter = -1;
@@ -86,7 +90,7 @@ final class FleetSession {
     /** Receives the messages of this node that have come back from the stream. */
     @FunctionalInterface
     interface OwnMessages {
-        /** Called when the position has passed a message. */
+        /** Called when the position has reached or passed a message. */
         void received(String id, FleetPosition at);
     }
 
@@ -108,7 +112,7 @@ final class FleetSession {
         this.version = version;
         this.wakeUp = wakeUp;
         this.inbound = new Inbound(wakeUp);
-        link.onReport(this::heard);
+        link.onReport(this::receiveReport);
     }
 
     /** Sets the receiver of this node's own messages. Call before {@link #step}. */
@@ -141,7 +145,7 @@ final class FleetSession {
         long now = state.nowMillis();
         if (!link.isConnected()) {
             following = false;
-            state.down("no NATS server is connected");
+            state.setDisconnected("no NATS server is connected");
             return false;
         }
         try {
@@ -172,7 +176,7 @@ final class FleetSession {
         }
         long connection = link.connections();
         StreamState stream = link.state();
-        state.figures.last.set(stream.last());
+        state.figures.newest.set(stream.last());
         boolean begins =
                 !following || connection != connections || !stream.leader().equals(leader);
         FleetPosition present = position;
@@ -180,7 +184,7 @@ final class FleetSession {
         if (gap == null && present != null) {
             gap = verify(present, begins);
         }
-        if (gap != null && !close(gap, stream)) {
+        if (gap != null && !purgeAfterGap(gap, stream)) {
             return;
         }
         if (gap == null && begins && present != null && stream.last() - present.sequence() > BEHIND_MAX) {
@@ -193,14 +197,14 @@ final class FleetSession {
         appliedAtCheck = reached == null ? -1 : reached.sequence();
         leader = stream.leader();
         if (following) {
-            state.verified(now);
+            state.setVerified(now);
             mark(stream, now);
         }
     }
 
     /**
      * Compares the message at the position with the stream. After a new connection or another leader, the servers may
-     * have lost messages and stored others under their numbers.
+     * have lost messages and stored other messages under the same numbers.
      */
     private @Nullable Gap verify(FleetPosition present, boolean begins) throws IOException {
         if (present.sequence() == 0 || (!begins && present.equals(verified))) {
@@ -223,7 +227,10 @@ final class FleetSession {
         return gap;
     }
 
-    /** Queues a message without a purge if the last message is old. Of all live nodes, the first one by name does. */
+    /**
+     * Queues a message without a purge if the last message is old. Of all live nodes, only the first one by name does
+     * this.
+     */
     private void mark(StreamState stream, long now) throws IOException {
         if (stream.lastAgeMillis() < MARK_AFTER_MILLIS
                 || now - markedAt < MARK_AGAIN_MILLIS
@@ -268,12 +275,12 @@ final class FleetSession {
         following = link.state().created().equals(stream.created());
         connections = connection;
         if (following) {
-            state.up(stream.created());
+            state.setConnected(stream.created());
         }
     }
 
     /** Purges everything because of a gap, and moves the position to the end of the stream. */
-    private boolean close(Gap gap, StreamState stream) throws IOException, InterruptedException {
+    private boolean purgeAfterGap(Gap gap, StreamState stream) throws IOException, InterruptedException {
         String id = stream.last() > 0 && stream.last() >= stream.first() ? link.idAt(stream.last()) : null;
         FleetPosition to = new FleetPosition(stream.created(), stream.last(), id == null ? "" : id);
         FleetPosition before = position;
@@ -287,7 +294,7 @@ final class FleetSession {
         anchors.add(to);
         verified = null;
         purgedAfter = stream.last();
-        state.figures.gap(gap.word());
+        state.figures.countGap(gap.word());
         String text = outcome() + text(gap, before, stream);
         LOG.warn("fleet {}: {}", settings.name(), text);
         state.event(EventKind.FLEET_GAP, settings.name(), text);
@@ -314,7 +321,9 @@ final class FleetSession {
         };
     }
 
-    /** Queues a message for nodes that had not applied the lost messages; they cannot detect the loss. */
+    /**
+     * Queues a message for nodes that had not applied the lost messages, because these nodes cannot detect the loss.
+     */
     private void tellOthers(StreamState stream) throws IOException {
         String last = Long.toString(stream.last());
         String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + last;
@@ -322,8 +331,8 @@ final class FleetSession {
     }
 
     /**
-     * Returns true if this node has purged everything after the sender of a message has detected the loss. So nodes
-     * that detect one loss together cause one purge, not one each.
+     * Returns true if this node has purged everything after the sender of a message has detected the loss. So several
+     * nodes that detect the same loss cause one purge, not one each.
      */
     private static boolean isCovered(FleetPurge lost, long purgedAfter) {
         try {
@@ -338,7 +347,7 @@ final class FleetSession {
             throws IOException, InterruptedException {
         if (apply(new FleetBatch(present, present, true, isSoft(), List.of()))) {
             purgedAfter = stream.last();
-            state.figures.gap("behind");
+            state.figures.countGap("behind");
             state.event(
                     EventKind.FLEET_GAP,
                     settings.name(),
@@ -356,9 +365,9 @@ final class FleetSession {
             return false;
         }
         position = outcome.position();
-        state.figures.applied.set(outcome.position().sequence());
+        state.figures.lastApplied.set(outcome.position().sequence());
         for (String refused : outcome.refused()) {
-            state.refuse(RefusedMessageException.Reason.INAPPLICABLE.word(), settings.node(), refused);
+            state.reportRefusal(RefusedMessageException.Reason.INAPPLICABLE.word(), settings.node(), refused);
         }
         return true;
     }
@@ -379,14 +388,14 @@ final class FleetSession {
         int count = 0;
         for (Received next = first; next != null; next = inbound.poll()) {
             if (next.sequence() > expected) {
-                // Messages are missing on the way, or in the stream: the next check decides.
+                // Messages were lost on the way, or are missing in the stream; the next check finds out.
                 following = false;
                 break;
             }
             if (next.sequence() == expected) {
                 expected++;
                 count++;
-                FleetMessage message = admit(next);
+                FleetMessage message = readOrRefuse(next);
                 to = new FleetPosition(before.created(), next.sequence(), next.id());
                 passed.add(to);
                 if (message != null && message.instance().equals(instance)) {
@@ -405,7 +414,7 @@ final class FleetSession {
         }
         if (!to.equals(before) && apply(new FleetBatch(before, to, false, isSoft(), messages))) {
             state.figures.received.addAndGet(count);
-            state.figures.last.accumulateAndGet(to.sequence(), Math::max);
+            state.figures.newest.accumulateAndGet(to.sequence(), Math::max);
             purgedAfter = Math.max(purgedAfter, lost);
             anchors.addAll(passed);
             own.forEach(at -> ownMessages.received(at.id(), at));
@@ -421,7 +430,7 @@ final class FleetSession {
         };
     }
 
-    private @Nullable FleetMessage admit(Received received) {
+    private @Nullable FleetMessage readOrRefuse(Received received) {
         try {
             FleetMessage message = FleetCodec.read(received.body(), received.node(), settings.name());
             if (!received.id().equals(message.id())) {
@@ -432,7 +441,7 @@ final class FleetSession {
             return message;
         } catch (RefusedMessageException e) {
             state.refusedAt(received.sequence());
-            state.refuse(
+            state.reportRefusal(
                     e.reason().word(),
                     received.node(),
                     "message " + received.sequence() + " was not applied: " + e.text());
@@ -478,7 +487,7 @@ final class FleetSession {
     }
 
     /** Receives a report on a thread of the link. */
-    private void heard(String sender, byte[] body) {
+    private void receiveReport(String sender, byte[] body) {
         try {
             NodeReport report = NodeReport.read(body, sender, settings.name());
             if (!report.node().equals(settings.node())) {
@@ -489,7 +498,7 @@ final class FleetSession {
                         "another machine has the name '" + sender + "' of this node; change one fleet.node");
             }
         } catch (RefusedMessageException e) {
-            state.refuse(e.reason().word(), sender, "a report was refused: " + e.text());
+            state.reportRefusal(e.reason().word(), sender, "a report was refused: " + e.text());
         }
     }
 }

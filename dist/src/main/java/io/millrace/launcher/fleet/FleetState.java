@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the membership, which the thread of the fleet changes and the admin API reads. Thread-safe. */
+/** The state of the fleet membership, which the thread of the fleet changes and the admin API reads. Thread-safe. */
 final class FleetState {
     /** Time after the connection in which the reports of all live nodes arrive. */
     static final long MEMBERS_KNOWN_MILLIS = 2500;
@@ -34,7 +34,7 @@ final class FleetState {
     private final EventSink events;
     private final LongSupplier clockMillis;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Guarded by the lock, as the next field. */
+    /** Guarded by the lock, like the next field. */
     private final Deque<String> refused = new ArrayDeque<>();
 
     private final Map<String, Long> reported = new HashMap<>();
@@ -47,7 +47,7 @@ final class FleetState {
 
     private volatile boolean checkWanted;
     private boolean wasDown;
-    /** Begin of the present time without a connection, epoch milliseconds; 0 while connected. */
+    /** Start of the current time without a connection, epoch milliseconds; 0 while connected. */
     private volatile long downSince;
 
     FleetState(EventSink events, LongSupplier clockMillis) {
@@ -64,7 +64,8 @@ final class FleetState {
         return settings;
     }
 
-    void settings(@Nullable FleetConfig next) {
+    /** Starts over with other settings; null leaves the fleet. */
+    void changeSettings(@Nullable FleetConfig next) {
         FleetConfig before = settings;
         settings = next;
         connectedSince = 0;
@@ -75,7 +76,7 @@ final class FleetState {
         }
     }
 
-    /** Returns the reason why the node is not connected; empty if it is. */
+    /** Returns the reason why the node is not connected; empty while it is connected. */
     String problem() {
         return problem;
     }
@@ -101,7 +102,8 @@ final class FleetState {
         return verifiedAt > millis;
     }
 
-    void verified(long millis) {
+    /** Records that a comparison with the stream, begun at a time, found no loss. */
+    void setVerified(long millis) {
         verifiedAt = millis;
         checkWanted = false;
     }
@@ -120,7 +122,8 @@ final class FleetState {
         return created;
     }
 
-    void up(String streamCreated) {
+    /** Records that the node is connected. Reports this as an event after a time without a connection. */
+    void setConnected(String streamCreated) {
         created = streamCreated;
         if (connectedSince == 0) {
             connectedSince = nowMillis();
@@ -133,7 +136,8 @@ final class FleetState {
         }
     }
 
-    void down(String reason) {
+    /** Records that the node is not connected. Reports the first reason as an event. */
+    void setDisconnected(String reason) {
         boolean first = connectedSince > 0 || !wasDown;
         connectedSince = 0;
         downSince = downSince == 0 ? nowMillis() : downSince;
@@ -150,8 +154,8 @@ final class FleetState {
     }
 
     /** Counts a refused message, and reports it once a minute for each reason and sender. */
-    void refuse(String reason, String sender, String text) {
-        figures.refused(reason);
+    void reportRefusal(String reason, String sender, String text) {
+        figures.countRefused(reason);
         String key = reason + " " + sender;
         if (isRepeated(key)) {
             return;

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the membership for the admin API. Thread-safe. */
+/** The state of the fleet membership for the admin API. Thread-safe. */
 final class FleetView implements FleetSource {
     private final FleetState state;
 
@@ -35,8 +35,8 @@ final class FleetView implements FleetSource {
                 state.problem(),
                 settings.onGap().name().toLowerCase(Locale.ROOT),
                 state.created(),
-                state.figures.last.get(),
-                state.figures.applied.get(),
+                state.figures.newest.get(),
+                state.figures.lastApplied.get(),
                 state.figures.outboxBytes.get(),
                 nodes);
     }
@@ -50,7 +50,7 @@ final class FleetView implements FleetSource {
                 report.version(),
                 report.leaving() ? "left" : heard.isLive(now) ? "live" : "away",
                 report.applied(),
-                follows ? Math.max(0, state.figures.last.get() - report.applied()) : -1,
+                follows ? Math.max(0, state.figures.newest.get() - report.applied()) : -1,
                 Math.max(0, now - heard.atMillis()) / 1000,
                 report.refused());
     }

@@ -113,7 +113,7 @@ final class NatsLink implements FleetLink {
             NatsLink link = new NatsLink(settings, connection, connections);
             link.createStream();
             return link;
-        } catch (FleetException | IOException e) {
+        } catch (FleetException | IOException | RuntimeException e) {
             connection.close();
             throw e;
         }
@@ -183,7 +183,9 @@ final class NatsLink implements FleetLink {
         return ((JdkSslContext) builder.build()).context();
     }
 
-    /** Logs problems of the client, which the membership detects by itself. */
+    /**
+     * Logs problems of the client. They need no other reaction, because the session detects lost messages by itself.
+     */
     private static final class Errors implements ErrorListener {
         @Override
         public void errorOccurred(Connection connection, String error) {
@@ -201,9 +203,24 @@ final class NatsLink implements FleetLink {
         }
     }
 
+    /** A request to the servers. */
+    @FunctionalInterface
+    private interface Request<T> {
+        T send() throws IOException, JetStreamApiException;
+    }
+
+    /** Sends a request. The client reports a lost connection as an illegal state, which is a failure as any other. */
+    private static <T> T request(Request<T> request) throws IOException, JetStreamApiException {
+        try {
+            return request.send();
+        } catch (IllegalStateException e) {
+            throw new IOException("no NATS server is connected: " + e.getMessage(), e);
+        }
+    }
+
     private void createStream() throws FleetException, IOException {
         try {
-            check(management.getStreamInfo(stream));
+            check(request(() -> management.getStreamInfo(stream)));
         } catch (JetStreamApiException e) {
             if (e.getErrorCode() >= SERVER_ERROR) {
                 throw new IOException("stream " + stream + ": " + e.getMessage(), e);
@@ -212,7 +229,7 @@ final class NatsLink implements FleetLink {
                 throw refused(e);
             }
             try {
-                management.addStream(StreamConfiguration.builder()
+                StreamConfiguration wanted = StreamConfiguration.builder()
                         .name(stream)
                         .subjects(subjects)
                         .storageType(StorageType.File)
@@ -223,7 +240,8 @@ final class NatsLink implements FleetLink {
                         .duplicateWindow(DUPLICATES)
                         .denyDelete(true)
                         .denyPurge(true)
-                        .build());
+                        .build();
+                request(() -> management.addStream(wanted));
                 LOG.info("fleet {}: created the stream {}", settings.name(), stream);
             } catch (JetStreamApiException failure) {
                 throw refused(failure);
@@ -267,7 +285,7 @@ final class NatsLink implements FleetLink {
     @Override
     public StreamState state() throws FleetException, IOException {
         try {
-            StreamInfo info = management.getStreamInfo(stream);
+            StreamInfo info = request(() -> management.getStreamInfo(stream));
             check(info);
             return new StreamState(
                     info.getCreateTime().toInstant().toString(),
@@ -303,7 +321,7 @@ final class NatsLink implements FleetLink {
     @Override
     public @Nullable String idAt(long sequence) throws IOException {
         try {
-            MessageInfo message = management.getMessage(stream, sequence);
+            MessageInfo message = request(() -> management.getMessage(stream, sequence));
             Headers fields = message.getHeaders();
             return fields == null ? null : fields.getFirst(ID_FIELD);
         } catch (JetStreamApiException e) {
@@ -317,6 +335,9 @@ final class NatsLink implements FleetLink {
     @Override
     public void follow(long from, java.util.function.Consumer<Received> messages) throws IOException {
         endSubscription();
+        if (!isConnected()) {
+            throw new IOException("no NATS server is connected");
+        }
         Dispatcher next = connection.createDispatcher();
         next.setPendingLimits(-1, 64L << 20);
         dispatcher = next;
@@ -330,8 +351,8 @@ final class NatsLink implements FleetLink {
                 .configuration(consumer)
                 .build();
         try {
-            JetStreamSubscription made =
-                    jetStream.subscribe(subjects, next, message -> receive(message, messages), false, options);
+            JetStreamSubscription made = request(
+                    () -> jetStream.subscribe(subjects, next, message -> receive(message, messages), false, options));
             LOG.debug("follows {} from {}: {}", stream, from, made.getConsumerName());
         } catch (JetStreamApiException e) {
             throw new IOException("stream " + stream + ": " + e.getMessage(), e);

@@ -15,15 +15,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries between the admin APIs of nodes: sends those of local clients to other nodes, and answers those of other
- * nodes. A request is an object with the target. An answer is a line with status and media type, then the content.
- * Thread-safe.
+ * Queries between the admin APIs of the nodes of a fleet. Sends queries of local clients to other nodes, and answers
+ * queries of other nodes. A query is a JSON object with the target (path and parameters). An answer is a line with
+ * status and media type, then the content. Thread-safe.
  */
 public final class NodeReads implements FleetReadResource.Reads {
     /** Limit of the content of an answer. NATS servers accept messages of 1 MiB by default. */
     static final int ANSWER_BYTES_MAX = 1000 << 10;
 
-    /** Limit of queries of other nodes in progress; further ones get status 503. */
+    /** Limit of queries of other nodes in progress; further queries get status 503. */
     static final int IN_PROGRESS_MAX = 16;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -50,7 +50,7 @@ public final class NodeReads implements FleetReadResource.Reads {
         CompletionStage<AdminReply> get(String target, Duration timeout);
     }
 
-    void local(Local queries) {
+    void setLocal(Local queries) {
         local = queries;
     }
 
@@ -139,10 +139,10 @@ public final class NodeReads implements FleetReadResource.Reads {
                         503, "busy", "queries of other nodes in progress: limit=" + IN_PROGRESS_MAX + "; try again");
             }
         } catch (AdminException e) {
-            figures.query("refused");
+            figures.countQuery("refused");
             return CompletableFuture.completedFuture(bytes(AdminReply.error(e)));
         }
-        figures.query("answered");
+        figures.countQuery("answered");
         return queries.get(target, LOCAL_TIMEOUT).handle((reply, failure) -> {
             inProgress.decrementAndGet();
             return bytes(

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The report that each node sends to all others, at least once a second. Immutable.
+ * The report that each node of a fleet sends to all other nodes, at least once a second. Immutable.
  *
  * @param fleet name of the fleet
  * @param node name of the node

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
-/** The latest report of each node, and queries about them. Reads no clock. Thread-safe. */
+/** The latest report of each node of the fleet, and queries about these reports. Reads no clock. Thread-safe. */
 final class NodeTable {
     /** Time without a report after which a node counts as away. */
     static final long LIVE_MILLIS = 5000;
@@ -34,8 +34,8 @@ final class NodeTable {
     /**
      * The state of one purge on the nodes.
      *
-     * @param applied nodes that have applied it
-     * @param missing live nodes that have not, each with the reason
+     * @param applied nodes that have applied the purge
+     * @param missing live nodes that have not applied the purge, each with the reason
      * @param away nodes that were heard from earlier, each with the time since then in seconds
      */
     record Spread(List<String> applied, Map<String, String> missing, Map<String, Long> away) {

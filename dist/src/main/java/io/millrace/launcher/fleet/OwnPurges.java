@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Places in the stream of the purges that this node has published lately. Thread-safe. */
+/** The places, in the stream of the fleet, of purges that this node has published lately. Thread-safe. */
 final class OwnPurges {
     /** Limit of remembered purges. */
     static final int MAX = 10_000;
@@ -34,7 +34,9 @@ final class OwnPurges {
             return sequence;
         }
 
-        /** Returns the time of the first call, epoch milliseconds. Call when the nodes have applied this number. */
+        /**
+         * Returns the time of the first call, epoch milliseconds. Call when all live nodes have applied this message.
+         */
         long appliedEverywhere(long nowMillis) {
             appliedEverywhere.compareAndSet(-1, nowMillis);
             return appliedEverywhere.get();
@@ -45,7 +47,7 @@ final class OwnPurges {
         }
     }
 
-    /** Remembers the place of a purge. Returns true if the purge had none. */
+    /** Remembers the place of a purge. Returns true if the purge had no place before. */
     boolean add(String localId, String created, long sequence) {
         lock.lock();
         try {

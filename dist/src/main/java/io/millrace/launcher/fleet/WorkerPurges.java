@@ -5,7 +5,7 @@ import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The purges of the serving worker. Methods block for at most 30 s. */
+/** Passes purges of other nodes to the serving worker. Methods block for at most 30 s. */
 interface WorkerPurges {
     /**
      * Returns the position of the worker in the stream; null if it has none.

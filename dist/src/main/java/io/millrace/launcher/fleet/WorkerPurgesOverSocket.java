@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Sends batches to the admin socket of the serving worker. Thread-safe. */
+/** Sends batches of purges to the admin socket of the serving worker. Thread-safe. */
 public final class WorkerPurgesOverSocket implements WorkerPurges {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final int CONFLICT = 409;

@@ -99,8 +99,7 @@ final class HistoryRing implements AutoCloseable {
     }
 
     /**
-     * Fills each archive from an earlier archive. Its source is the one with the longest step that divides its own
-     * step.
+     * Fills each archive from an archive of the earlier file: the one with the longest step that divides the new step.
      */
     private void copyFrom(HistoryRing earlier) throws IOException {
         for (Archive archive : layout.archives()) {
@@ -133,7 +132,7 @@ final class HistoryRing implements AutoCloseable {
     }
 
     /**
-     * Adds figures to the step of every archive that contains the time. Such a step may be one of an earlier launcher.
+     * Adds figures to the step of every archive that contains the time. An earlier launcher may have begun such a step.
      */
     void add(long atSeconds, Figures figures) throws IOException {
         for (Archive archive : layout.archives()) {

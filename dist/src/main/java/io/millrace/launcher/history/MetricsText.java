@@ -89,7 +89,7 @@ final class MetricsText {
         }
     }
 
-    /** Returns the value of a label without escapes. Returns an empty result if the line does not have it. */
+    /** Returns the value of a label, which must contain no escapes; empty if the line does not have it. */
     private static String label(String line, String name) {
         String start = name + "=\"";
         int at = line.indexOf(start);

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that reads the counters of the workers every 10 seconds. It adds their increases to the history. A
- * replaced worker is read until it ends, so that its last requests are counted too.
+ * The thread that reads the counters of the workers every 10 seconds, and adds the increases to the history. A replaced
+ * worker is read until it ends, so that its last requests are counted too.
  *
  * <p>{@link #start} and {@link #close} may be called on any thread; the rest is confined to the sampler's thread.
  */

@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * begin of the step, seconds since 1970 (8) | measured time, ms (4) | CRC-32C of all other bytes (4)
  * | 7 counters (8 each) | 3 histograms of 22 buckets (4 each, unsigned)
- * </pre> Numbers are big endian. The checksum detects a slot that was only partly written at a power failure. Such a
+ * </pre>
+ *
+ * <p>Numbers are big endian. The checksum detects a slot that was only partly written at a power failure. Such a
  * slot counts as empty.
  */
 final class Slot {

@@ -32,7 +32,7 @@ public record ImportResult(
         return counts;
     }
 
-    /** Returns true if every line was mapped. */
+    /** Returns true if no line is marked as not mapped. */
     public boolean isWhole() {
         return lines.stream().noneMatch(line -> line.outcome() == Outcome.NOT_MAPPED);
     }

@@ -24,8 +24,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The state of an import: its source files, problems, warnings, and the resulting configuration. Confined to one
- * thread.
+ * The state of an import from another proxy: source files, problems, warnings, and the resulting configuration.
+ * Confined to one thread.
  */
 public final class Workspace {
     /** Limit of a file's length in bytes; configurations of other proxies are far shorter. */
@@ -187,7 +187,7 @@ public final class Workspace {
     }
 
     /**
-     * Removes refused parts. Changes a refused rule with filters to one that denies all clients: without the rule, a
+     * Removes refused parts. Changes a refused rule with filters to a rule that denies all clients: without the rule, a
      * wider rule could admit clients that the filters deny.
      */
     private void refuse(List<ConfigProblem> errors) {
@@ -207,7 +207,7 @@ public final class Workspace {
                 }
             }
             if (part.node().isElement() && part.node().field("filters") != null && !guards) {
-                if (part.node().close(error.path())) {
+                if (part.node().denyAllClients(error.path())) {
                     part.node()
                             .sources()
                             .forEach(source -> source.notMapped("requests that its filters match are denied instead"));

@@ -216,14 +216,14 @@ public final class InitCommand implements Callable<Integer> {
             commonOrigin =
                     interview.ask(2, "Origin: URL of the server that has the pages", ORIGIN_DEFAULT, Site::origin);
         }
-        Certificates certificates = askCertificates(interview, siteList);
+        CertificateChoice certificates = askCertificates(interview, siteList);
         String size = cacheSize != null
                 ? size(cacheSize)
                 : interview.ask(5, "Size of the cache on disk", defaultSize(), InitCommand::size);
         return draft(siteList, commonOrigin, certificates, size);
     }
 
-    private Certificates askCertificates(Interview interview, List<Site> siteList)
+    private CertificateChoice askCertificates(Interview interview, List<Site> siteList)
             throws LaunchException, IOException, InvalidValueException {
         if (certificate != null) {
             return files(certificate, key);
@@ -253,20 +253,20 @@ public final class InitCommand implements Callable<Integer> {
                                 + " answer 'files' or use --certificate PATH",
                         ExitCode.USAGE);
             }
-            return Certificates.AUTOMATIC;
+            return CertificateChoice.AUTOMATIC;
         }
         return askFiles(interview);
     }
 
-    private Certificates askFiles(Interview interview) throws LaunchException, IOException {
+    private CertificateChoice askFiles(Interview interview) throws LaunchException, IOException {
         Path chain = interview.ask(
                 4, "PEM file of the certificate chain, or a directory of certificates", null, InitCommand::existing);
-        Certificates completed = Certificates.withKey(chain);
+        CertificateChoice completed = CertificateChoice.withKey(chain);
         if (completed != null) {
             return completed;
         }
         return interview.ask(0, "PEM file of its private key", null, text -> {
-            Certificates withKeyFile = new Certificates(chain, existing(text));
+            CertificateChoice withKeyFile = new CertificateChoice(chain, existing(text));
             withKeyFile.check(List.of(), System.currentTimeMillis());
             return withKeyFile;
         });
@@ -282,7 +282,7 @@ public final class InitCommand implements Callable<Integer> {
     }
 
     /** Checks that an automatic certificate can be issued for each name. */
-    private static Certificates automatic(List<Site> siteList) throws InvalidValueException {
+    private static CertificateChoice automatic(List<Site> siteList) throws InvalidValueException {
         for (Site site : siteList) {
             if (!AcmeConfig.isIssuable(site.name()) || site.name().startsWith("*.")) {
                 throw new InvalidValueException("'" + site.name()
@@ -290,15 +290,15 @@ public final class InitCommand implements Callable<Integer> {
                         + " use your own files (--certificate PATH)");
             }
         }
-        return Certificates.AUTOMATIC;
+        return CertificateChoice.AUTOMATIC;
     }
 
-    private static Certificates files(Path chain, @Nullable Path key) throws InvalidValueException {
+    private static CertificateChoice files(Path chain, @Nullable Path key) throws InvalidValueException {
         Path existing = existing(chain.toString());
         if (key != null) {
-            return new Certificates(existing, existing(key.toString()));
+            return new CertificateChoice(existing, existing(key.toString()));
         }
-        Certificates completed = Certificates.withKey(existing);
+        CertificateChoice completed = CertificateChoice.withKey(existing);
         if (completed == null) {
             throw new InvalidValueException(
                     chain + " contains no private key, and there is none beside it; name it with --key FILE");
@@ -326,7 +326,7 @@ public final class InitCommand implements Callable<Integer> {
     }
 
     private InitDraft draft(
-            List<Site> siteList, @Nullable String commonOrigin, Certificates certificates, String size) {
+            List<Site> siteList, @Nullable String commonOrigin, CertificateChoice certificates, String size) {
         Path cache = cacheDirectory();
         boolean beside = cache.equals(directory().normalize().resolve("cache"));
         return new InitDraft(

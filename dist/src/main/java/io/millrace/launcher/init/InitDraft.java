@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 record InitDraft(
         List<Site> sites,
         @Nullable String origin,
-        Certificates certificates,
+        CertificateChoice certificates,
         @Nullable String email,
         boolean staging,
         String http,

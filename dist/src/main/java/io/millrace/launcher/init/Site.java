@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * A site of the new configuration. Immutable.
  *
  * @param name host name, in lower case
- * @param origin URL of the site's own origin; null for the origin of all sites without one
+ * @param origin URL of the site's own origin; null to use the common origin
  */
 record Site(String name, @Nullable String origin) {
     /** Limit of sites in one configuration. */

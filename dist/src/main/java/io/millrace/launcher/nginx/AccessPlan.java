@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Translates nginx directives that restrict clients to filters of a rule. Stateless. */
 final class AccessPlan {
-    /** Directives that authenticate clients, for which Millrace has no equivalent. */
+    /** Directives that authenticate clients. The import does not translate them. */
     private static final List<String> AUTHENTICATION =
             List.of("auth_basic", "auth_request", "auth_jwt", "auth_digest", "auth_pam", "secure_link", "auth_ldap");
 
@@ -18,13 +18,14 @@ final class AccessPlan {
 
     /**
      * Returns true if a directive of the scope authenticates clients. Marks it as not mapped. The rule must then deny
-     * all clients, because Millrace cannot authenticate them.
+     * all clients, because the imported configuration does not authenticate them.
      */
     static boolean requiresAuthentication(Scope scope) {
         for (String name : AUTHENTICATION) {
             Directive found = scope.last(name);
             if (found != null && !found.arg(0).equals("off")) {
-                found.notMapped("clients cannot be authenticated; the rule denies all clients");
+                found.notMapped(
+                        "authentication is not translated, so the rule denies all clients; write basic_auth or signed_urls");
                 return true;
             }
         }
@@ -50,7 +51,7 @@ final class AccessPlan {
                 if (word.equals("all")) {
                     forAllClients = true;
                 } else if (word.equals("unix:")) {
-                    each.note("Millrace has no Unix sockets for clients");
+                    addresses.add(word);
                 } else {
                     addresses.add(Addresses.of(word));
                 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class AnswerRule {
     private AnswerRule() {}
 
-    /** Returns the directive with which a scope answers all requests itself. Returns null if there is none. */
+    /** Returns the {@code return} directive with which a scope answers all requests; null if there is none. */
     static @Nullable Directive of(Scope scope) {
         for (Directive each : scope.own("return")) {
             if (each.arg(0).matches("[245]\\d\\d") && !each.arg(0).equals("444")) {
@@ -21,7 +21,7 @@ final class AnswerRule {
 
     /** Writes the answer into a remap rule. */
     static void write(DraftNode node, Scope scope, Directive source) {
-        node.put("to", DraftNode.CLOSED);
+        node.put("to", DraftNode.DENIED_TARGET);
         DraftNode rule = node.element("rules");
         rule.put("answer.status", source.arg(0)).from(source.markHandled());
         String text = scope.expand(source.arg(1));

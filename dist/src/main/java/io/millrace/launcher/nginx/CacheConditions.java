@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer of {@code cache_rules}. They set the lifetime of some URLs, or let requests bypass the cache. Confined to
+ * The writer of {@code cache_rules}, which set the lifetime of some URLs or let requests bypass the cache. Confined to
  * one thread.
  */
 final class CacheConditions {
@@ -29,7 +29,7 @@ final class CacheConditions {
         this.http = http;
     }
 
-    /** Converts an expression for the path to one for the whole URL. It matches the same paths with any query. */
+    /** Converts an expression for paths to an expression for URLs, which matches the same paths with any query. */
     static String ofPath(String expression) {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String text = expression.substring(flag.length());
@@ -42,8 +42,6 @@ final class CacheConditions {
 
     /**
      * Adds a cache rule for each host of a server.
-     *
-     * @param prefix prefix of the paths; {@code /} for every path
      * @param prefix prefix of the paths; {@code /} for every path
      * @param expression expression for the URL of the cache key; null for none
      */
@@ -58,12 +56,12 @@ final class CacheConditions {
             String id = base.host() + " " + prefix + " " + expression + " " + key + "=" + value;
             if (!written.add(id)) {
                 for (Entry source : sources) {
-                    source.became("cache_rules");
+                    source.recordKey("cache_rules");
                 }
                 continue;
             }
             DraftNode rule = workspace.draft().root().element("cache_rules");
-            boolean all = base.isAny();
+            boolean all = base.isForAllHosts();
             if (!all && base.expression()) {
                 rule.put("host_regex", "^(?:" + base.host() + ")$");
             } else if (!all) {
@@ -90,7 +88,7 @@ final class CacheConditions {
      *
      * @return false if the directives let clients demand a fresh response by Cache-Control or Pragma
      */
-    boolean bypasses(Scope scope, RuleSettings.Rule rule, List<UrlBase> bases, String prefix) {
+    boolean translateBypasses(Scope scope, RuleSettings.Rule rule, List<UrlBase> bases, String prefix) {
         boolean clientsMayDemand = false;
         List<Directive> directives = new ArrayList<>(scope.all("proxy_cache_bypass"));
         directives.addAll(scope.all("proxy_no_cache"));

@@ -40,13 +40,16 @@ final class FieldRules {
         return all.computeIfAbsent(node, key -> new Changes(key, new LinkedHashMap<>(), new LinkedHashMap<>()));
     }
 
-    /** Adds a rule that leads to an origin. Without it, {@link #write} may apply changes of others to its requests. */
+    /**
+     * Adds a remap rule that leads to an origin, even if it changes no field. Otherwise {@link #write} could apply the
+     * changes of other rules to its requests.
+     */
     void add(DraftNode node) {
         of(node);
     }
 
     /** Sets a field of requests to origins; an empty value removes it. */
-    void request(DraftNode node, Scope scope, UrlBase base, Directive source) {
+    void setRequestField(DraftNode node, Scope scope, UrlBase base, Directive source) {
         String name = source.arg(0);
         if (!RuleTexts.isFieldName(name)) {
             source.notMapped("the importer cannot write this field name; write a rule with set_request_header");
@@ -64,7 +67,7 @@ final class FieldRules {
     }
 
     /** Removes a field of responses. */
-    void hide(DraftNode node, Directive source) {
+    void removeResponseField(DraftNode node, Directive source) {
         if (RuleTexts.isFieldName(source.arg(0))) {
             put(of(node).responses, new Change("", "remove_response_header", source.arg(0), ""), source);
         } else {
@@ -73,7 +76,7 @@ final class FieldRules {
     }
 
     /** Adds a field to responses. */
-    void response(DraftNode node, Scope scope, UrlBase base, Directive source) {
+    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source) {
         String name = source.arg(0);
         if (!RuleTexts.isFieldName(name)) {
             source.notMapped("the importer cannot write this field name; write a rule with add_response_header");
@@ -106,7 +109,7 @@ final class FieldRules {
     /** Returns the values of a text by condition. Returns null if it has variables that cannot be written. */
     private static @Nullable Map<String, String> values(String text, Scope scope, UrlBase base) {
         String value = scope.expand(text).replaceAll("\\$\\{(\\w+)}", "\\$$1");
-        if (!base.isEverything() && !base.expression()) {
+        if (!base.isForAllUrls() && !base.expression()) {
             value = value.replaceAll("\\$host\\b", base.host());
         }
         if (!base.scheme().isEmpty()) {

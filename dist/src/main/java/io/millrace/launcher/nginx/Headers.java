@@ -39,14 +39,14 @@ final class Headers {
         return found;
     }
 
-    /** Returns true if a value is the client's Host field, which has several variables. */
+    /** Returns true if a value is the client's Host field, for which nginx has several variables. */
     static boolean isClientHost(String value) {
         return value.replaceAll("[{}]", "")
                 .matches("\\$(http_host|host|server_name)(:(\\$server_port|\\$proxy_port|\\d+))?");
     }
 
     /** Translates the fields of requests for one rule, except Host. */
-    void requests(Scope scope, UrlBase base, DraftNode rule) {
+    void translateRequestFields(Scope scope, UrlBase base, DraftNode rule) {
         rules.add(rule);
         for (Directive each : scope.all("proxy_set_header", "grpc_set_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
@@ -72,7 +72,7 @@ final class Headers {
                 each.notMapped("origins get the client's address in X-Forwarded-For, or in Client-IP or Forwarded:"
                         + " access.forwarded_fields");
             } else {
-                rules.request(rule, scope, base, each);
+                rules.setRequestField(rule, scope, base, each);
             }
         }
     }
@@ -81,17 +81,18 @@ final class Headers {
         if (value.isEmpty() || value.equalsIgnoreCase("keep-alive")) {
             each.note("connections to origins are kept open by default");
         } else if (value.equalsIgnoreCase("close")) {
-            each.notMapped("connections to all origins are closed after each request with origin.keep_alive: 0");
+            each.notMapped(
+                    "not translated; origin.keep_alive: 0 closes the connections to all origins after each request");
         } else {
             each.note("Millrace writes Connection itself when it forwards Upgrade");
         }
     }
 
     /** Translates the fields of responses for one rule. */
-    void responses(Scope scope, UrlBase base, DraftNode rule, Draft draft) {
+    void translateResponseFields(Scope scope, UrlBase base, DraftNode rule, Draft draft) {
         rules.add(rule);
         for (Directive each : scope.all("proxy_hide_header", "grpc_hide_header")) {
-            rules.hide(rule, each);
+            rules.removeResponseField(rule, each);
         }
         for (Directive each : scope.all("add_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
@@ -100,7 +101,7 @@ final class Headers {
             } else if (each.arg(1).contains("$upstream_cache_status")) {
                 each.note("Cache-Status in responses has the result of the cache lookup");
             } else {
-                rules.response(rule, scope, base, each);
+                rules.addResponseField(rule, scope, base, each);
             }
         }
         for (Directive each : scope.all("proxy_pass_header", "grpc_pass_header")) {
@@ -111,10 +112,10 @@ final class Headers {
     }
 
     /** Translates the fields of responses that the proxy gives itself, except Content-Type. */
-    void answers(Scope scope, UrlBase base, DraftNode rule) {
+    void translateAnswerFields(Scope scope, UrlBase base, DraftNode rule) {
         for (Directive each : scope.all("add_header")) {
             if (!AnswerRule.isType(each) && !each.arg(0).equalsIgnoreCase("Strict-Transport-Security")) {
-                rules.response(rule, scope, base, each);
+                rules.addResponseField(rule, scope, base, each);
             }
         }
     }
@@ -152,7 +153,7 @@ final class Headers {
     }
 
     /** Writes the fields that inform origins about clients. Only the fields in the configuration are sent by nginx. */
-    void finish(Draft draft) {
+    void writeForwardedFields(Draft draft) {
         List<String> fields = List.copyOf(forwarded.keySet());
         List<String> usual = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");
         if (fields.containsAll(usual) && fields.size() == usual.size()) {

@@ -69,7 +69,7 @@ final class Listeners {
                 }
             }
             if (on != null) {
-                on.markHandled().became("listen[].http2");
+                on.markHandled().recordKey("listen[].http2");
             }
         }
         http2.forEach((address, on) -> {

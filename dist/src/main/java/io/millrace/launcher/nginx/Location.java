@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@code location} block, or one path of a block with an expression for several paths. Immutable.
+ * A {@code location} block. A block such as {@code ~ ^/(img|css)/} becomes one location for each path. Immutable.
  *
  * @param path path of a prefix or exact location; empty for an expression
  * @param expression expression in RE2 syntax, or the name of a named location with its {@code @}; empty for a path
@@ -21,7 +21,7 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         /** A prefix with {@code ^~}: if it is the longest matching prefix, no expressions are tested. */
         STRONG,
         EXACT,
-        /** An expression that is equivalent to a prefix. */
+        /** One path of an expression that is equivalent to prefixes. */
         PATHS,
         EXPRESSION,
         NAMED
@@ -99,7 +99,7 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
             return List.of(new Location(scope, Kind.EXPRESSION, "", (ignoreCase ? "(?i)" : "") + text, within));
         }
         if (ignoreCase) {
-            scope.block().entry().note("rules compare paths in the case in which they are written here");
+            scope.block().entry().note("rules compare paths case-sensitively, unlike ~*");
         }
         List<Location> all = new ArrayList<>();
         for (String prefix : paths.prefixes()) {

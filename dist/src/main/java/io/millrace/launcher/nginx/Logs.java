@@ -72,7 +72,7 @@ final class Logs {
             } else {
                 each.notMapped(
                         chosen == null
-                                ? "lines are written to a file; read it with a program that sends them on"
+                                ? "not translated; log.access[].target: syslog sends lines to a syslog receiver"
                                 : "there is one access log, with the format of "
                                         + chosen.entry().place());
             }
@@ -84,7 +84,7 @@ final class Logs {
             if (chosen == null && http.own("access_log").contains(each)) {
                 draft.set("log.access.enabled", "false", each.markHandled());
             } else {
-                each.notMapped("all requests are logged; filter the log, or turn it off with log.access.enabled");
+                each.notMapped("all requests are logged; log.access[].filter selects requests");
             }
         }
         for (Directive each : http.own("log_format")) {
@@ -106,7 +106,7 @@ final class Logs {
         log.markHandled().note("the file is access.log in the log directory; log.access.path names another");
         for (String word : log.args()) {
             if (word.startsWith("if=")) {
-                log.notMapped("if: all requests are logged");
+                log.notMapped("if: not translated; log.access[].filter selects the logged requests");
             }
         }
         if (format == null) {

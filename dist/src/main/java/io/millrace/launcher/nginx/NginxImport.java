@@ -76,24 +76,24 @@ public final class NginxImport {
         // A file of conf.d has no block http, because nginx.conf includes it in that block.
         Scope http = blocks.isEmpty() ? main : new Scope(main, blocks.get(0));
         for (int i = 1; i < blocks.size(); i++) {
-            blocks.get(i).notMapped("the first block http is imported");
+            blocks.get(i).notMapped("only the first block http is imported");
         }
         Servers servers = new Servers(http);
         Upstreams upstreams = new Upstreams(workspace, http);
         Headers headers = new Headers();
         new Listeners(workspace, servers.all()).write();
-        RuleWriter rules = new RuleWriter(workspace, http, upstreams, headers, General.inactive(http));
+        RuleWriter rules = new RuleWriter(workspace, http, upstreams, headers, GeneralSettings.inactive(http));
         servers.all().forEach(rules::add);
         boolean single = servers.all().size() == 1;
         rules.finish(single ? List.of(http.block(), servers.all().get(0).scope().block()) : List.of(http.block()));
         upstreams.finish();
         if (!rules.proxied().isEmpty()) {
-            headers.finish(workspace.draft());
+            headers.writeForwardedFields(workspace.draft());
         }
         List<Scope> scopes = new ArrayList<>();
         servers.all().forEach(each -> scopes.add(each.scope()));
         scopes.addAll(rules.proxied());
-        new General(workspace, http, scopes).write();
+        new GeneralSettings(workspace, http, scopes).write();
         new Logs(workspace.draft(), http).write(scopes);
         Notes.finish(root.children());
     }

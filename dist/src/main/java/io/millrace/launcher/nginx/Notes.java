@@ -14,7 +14,7 @@ final class Notes {
     private static final String PROCESS = "concerns the processes, threads and memory of nginx; Millrace has its own";
     private static final String SOCKETS = "concerns the sockets and buffers of nginx; Millrace has its own";
     private static final String COMPRESSION =
-            "responses are not compressed; compress at the origin, whose variants are" + " stored by Vary";
+            "responses are not compressed; compress at the origin, whose variants are stored by Vary";
 
     /** Notes about directives that need no equivalent. */
     private static final Map<String, String> NO_EFFECT = new HashMap<>();
@@ -70,8 +70,8 @@ final class Notes {
                 ssl_early_data proxy_ssl_session_reuse ssl_handshake_timeout""");
         put(NO_EFFECT, "Millrace requests and verifies OCSP answers itself", """
                 ssl_stapling_verify ssl_trusted_certificate ssl_stapling_responder ssl_ocsp ssl_stapling_file""");
-        put(NO_EFFECT, "Server of responses is that of the origin; via.server changes it", "server_tokens");
-        put(NO_EFFECT, "HTTP/1.1 with persistent connections is always used for origins", "proxy_http_version");
+        put(NO_EFFECT, "the Server field of responses is that of the origin; via.server changes it", "server_tokens");
+        put(NO_EFFECT, "connections to origins are persistent, with HTTP/1.1 or HTTP/2", "proxy_http_version");
         put(NO_EFFECT, "stale responses are always validated", "proxy_cache_revalidate");
         put(
                 NO_EFFECT,
@@ -86,20 +86,22 @@ final class Notes {
                 NO_EFFECT,
                 "redirections have the host of the request",
                 "server_name_in_redirect port_in_redirect absolute_redirect");
-        put(NO_EFFECT, "messages about the limit are not configured", """
-                limit_req_log_level limit_conn_log_level limit_req_dry_run limit_conn_dry_run rewrite_log
-                log_subrequest open_log_file_cache uninitialized_variable_warn""");
+        put(NO_EFFECT, "concerns the log messages of nginx; Millrace has its own", """
+                limit_req_log_level limit_conn_log_level rewrite_log log_subrequest open_log_file_cache
+                uninitialized_variable_warn""");
+        put(NO_EFFECT, "limits have no dry run", "limit_req_dry_run limit_conn_dry_run");
         put(NO_EFFECT, "paths keep empty segments, as clients send them", "merge_slashes");
-        put(NO_EFFECT, "fields with invalid names are always refused", "ignore_invalid_headers");
+        put(NO_EFFECT, "requests with an invalid field name are always refused", "ignore_invalid_headers");
         put(NO_EFFECT, "the last trusted address in X-Forwarded-For is used", "real_ip_recursive");
-        put(NO_EFFECT, "allows a second way of access; see the other directives of the block", "satisfy");
-        put(NO_EFFECT, "belongs to authentication", "auth_basic_user_file auth_request_set");
+        put(NO_EFFECT, "a client needs only one of the access rules of the block; see their lines", "satisfy");
+        put(NO_EFFECT, "concerns authentication, which is not translated", "auth_basic_user_file auth_request_set");
         put(MISSING, FILES, """
-                root alias try_files error_page internal recursive_error_pages proxy_store proxy_store_access
-                dav_methods create_full_put_path random_index mp4 flv autoindex_header add_before_body
+                root alias try_files internal proxy_store proxy_store_access dav_methods create_full_put_path
+                random_index mp4 flv autoindex_header add_before_body
                 add_after_body ssi empty_gif stub_status""");
+        put(MISSING, "not translated; write error_pages", "error_page recursive_error_pages");
         put(MISSING, COMPRESSION, "gzip brotli gunzip");
-        put(MISSING, "requests per second are not limited; limits.per_client limits requests in progress", """
+        put(MISSING, "not translated; write request_limits, or limits.per_client for requests in progress", """
                 limit_req limit_req_zone limit_req_status limit_conn_status""");
         put(MISSING, "bandwidth is not limited", "limit_rate limit_rate_after");
         put(
@@ -123,22 +125,27 @@ final class Notes {
                 "requests of other methods than GET and HEAD are not answered from the cache",
                 "proxy_cache_methods");
         put(MISSING, "requests are not copied", "mirror mirror_request_body");
-        put(MISSING, "requests are sent to origins unchanged", """
+        put(MISSING, "origins get the method, fields and content of the client's request", """
                 proxy_method proxy_set_body proxy_pass_request_headers proxy_pass_request_body""");
-        put(MISSING, "the system chooses the local address of connections to origins", "proxy_bind");
+        put(MISSING, "not translated; set origin.source_address", "proxy_bind");
         put(MISSING, "set purge.allow; clients send PURGE for the URL", "proxy_cache_purge");
-        put(MISSING, "clients are not chosen by country or address for variables", """
+        put(MISSING, "no variable can depend on the client's country or address", """
                 geo geoip_country geoip2 geoip_city""");
-        put(MISSING, "variables are constants or conditions of the cache", "map split_clients if");
-        put(MISSING, "map_with_referer restricts rules by Referer", "valid_referers");
-        put(MISSING, "only TCP and HTTP", "stream mail");
+        put(
+                MISSING,
+                "only constant variables, and those of proxy_cache_bypass and proxy_no_cache, are translated",
+                """
+                map split_clients""");
+        put(MISSING, "the importer cannot translate the condition; write an element of rules with when", "if");
+        put(MISSING, "not translated; map_with_referer restricts a rule by Referer", "valid_referers");
+        put(MISSING, "only HTTP is proxied: no plain TCP or UDP, and no mail", "stream mail");
         put(MISSING, "keys with a passphrase are not supported; remove it with: openssl pkey", "ssl_password_file");
         put(MISSING, "chains of any length are verified", "ssl_verify_depth proxy_ssl_verify_depth");
         put(MISSING, "suites for origins are those of Java", "proxy_ssl_ciphers");
         put(MISSING, "HTTP/3 is not supported", """
                 http3 quic_retry quic_gso ssl_reject_handshake""");
-        put(MISSING, "fields with an underscore in their name are passed on", "underscores_in_headers");
-        put(MISSING, "checks begin with origins[].health_check", "health_check check match");
+        put(MISSING, "fields with an underscore in their name are not removed", "underscores_in_headers");
+        put(MISSING, "not translated; write origins[].health_check", "health_check check match");
     }
 
     private Notes() {}
@@ -207,10 +214,12 @@ final class Notes {
         }
         if (name.equals("proxy_cache_min_uses")) {
             minUses(each);
+        } else if (name.equals("satisfy") && each.arg(0).equals("all")) {
+            each.note("all, as in Millrace");
         } else if (NO_EFFECT.containsKey(name)) {
             each.note(String.valueOf(NO_EFFECT.get(name)));
-        } else if (isOff(each)) {
-            each.note("off, as in Millrace");
+        } else if (isDefault(each)) {
+            each.note(each.arg(0) + ", as in Millrace");
         } else if (MISSING.containsKey(name)) {
             each.notMapped(String.valueOf(MISSING.get(name)));
         } else if (TRANSLATED.contains(name)) {
@@ -228,7 +237,8 @@ final class Notes {
         }
     }
 
-    private static boolean isOff(Directive each) {
+    /** Returns true if the directive turns on or off what Millrace always, or never, does. */
+    private static boolean isDefault(Directive each) {
         boolean switches = List.of(
                         "gzip",
                         "brotli",
@@ -241,12 +251,11 @@ final class Notes {
                         "mirror",
                         "charset",
                         "proxy_store",
-                        "underscores_in_headers",
                         "proxy_bind",
                         "sub_filter_once")
                 .contains(each.name());
-        boolean passes =
-                List.of("proxy_pass_request_headers", "proxy_pass_request_body").contains(each.name());
+        boolean passes = List.of("proxy_pass_request_headers", "proxy_pass_request_body", "underscores_in_headers")
+                .contains(each.name());
         return (switches && each.arg(0).equals("off")) || (passes && each.isOn());
     }
 

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer of what a remap rule says about its origin: path, Host, TLS and {@code reverse_map}. Confined to one
- * thread.
+ * The writer of those settings of a remap rule that concern its origin: path, Host, TLS and {@code reverse_map}.
+ * Confined to one thread.
  */
 final class OriginRules {
     /** A rule to be written; rules with a lower rank are written first. */
@@ -26,7 +26,12 @@ final class OriginRules {
         this.workspace = workspace;
     }
 
-    /** Translates the Host field that the origin gets. */
+    /**
+     * Translates the Host field that the origin gets.
+     *
+     * @param pristine whether the value is the client's Host field
+     * @param literal whether the value is a fixed name, which is then the host of the rule's target
+     */
     static void host(Directive host, RuleSettings.Rule rule, boolean pristine, boolean literal) {
         if (pristine) {
             rule.put("pristine_host_hdr", "true", host.markHandled());
@@ -34,7 +39,7 @@ final class OriginRules {
                 host.entry().note("origins get the Host field of the client, not the name of the server");
             }
         } else if (literal) {
-            host.markHandled().became("remap[].to");
+            host.markHandled().recordKey("remap[].to");
         } else if (host.arg(1).matches("\\$(proxy_host|\\{proxy_host}).*")) {
             host.markHandled().matchesDefaultOf("pristine_host_hdr");
         } else {
@@ -51,14 +56,14 @@ final class OriginRules {
             boolean removesPrefix = expression.equals(begin + "(.*)") || expression.equals(begin + "?(.*)");
             boolean after = expression.equals(bare + "(/.*)") || expression.equals(bare + "(.*)");
             if (each.arg(2).equals("break") && each.arg(1).matches("/[^$]*\\$1") && removesPrefix) {
-                each.markHandled().became("remap[].to");
+                each.markHandled().recordKey("remap[].to");
                 String to = each.arg(1).substring(0, each.arg(1).length() - 2);
                 return path.endsWith("/") || !to.endsWith("/") || to.equals("/")
                         ? to
                         : to.substring(0, to.length() - 1);
             }
             if (each.arg(2).equals("break") && each.arg(1).equals("$1") && after) {
-                each.markHandled().became("remap[].to");
+                each.markHandled().recordKey("remap[].to");
                 return "/";
             }
         }
@@ -66,9 +71,11 @@ final class OriginRules {
     }
 
     /**
-     * Plans a rule for Location fields in place of proxy_redirect. It replaces the origin's URL by the client's URL.
+     * Plans a {@code reverse_map} rule in place of proxy_redirect. In Location fields, such a rule replaces the
+     * origin's URL by the client's URL.
      */
-    void reverse(Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
+    void planReverseMap(
+            Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
         Directive setting = scope.last("proxy_redirect");
         String word = setting == null ? "default" : setting.arg(0);
         if (word.equals("off")) {
@@ -86,7 +93,7 @@ final class OriginRules {
             return;
         }
         String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
-        String name = base.isEverything() || base.expression() ? first(server) : base.host();
+        String name = base.isForAllUrls() || base.expression() ? firstHost(server) : base.host();
         String begin = scheme + "://" + name + port(server, scheme);
         String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
         String whole = (url.startsWith("/") ? begin + url : url)
@@ -121,15 +128,15 @@ final class OriginRules {
         return "";
     }
 
-    private static String first(Server server) {
+    private static String firstHost(Server server) {
         return server.names().stream()
                 .filter(name -> name.matches("[A-Za-z0-9.-]+"))
                 .findFirst()
                 .orElse("");
     }
 
-    /** Translates how the origin's certificate is verified, and the certificate that the origin gets. */
-    void tls(Scope scope, RuleSettings.Rule rule, Target target) {
+    /** Translates the verification of the origin's certificate, and the client certificate for the origin. */
+    void translateTls(Scope scope, RuleSettings.Rule rule, Target target) {
         if (!target.scheme().equals("https")) {
             return;
         }

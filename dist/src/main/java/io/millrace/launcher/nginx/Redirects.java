@@ -105,11 +105,8 @@ final class Redirects {
         return text.contains("\\") || expression.replace("\\.", "").contains(".") ? null : text;
     }
 
-    /**
-     * Returns true if a server redirects all its requests. Requests for one of its names, or without TLS, are
-     * sufficient.
-     */
-    static boolean isWhole(Scope server) {
+    /** Returns true if a server redirects all its requests, or all requests for one of its names or without TLS. */
+    static boolean redirectsAll(Scope server) {
         for (Directive each : server.own("return", "rewrite")) {
             Redirect found = of(each);
             if (found != null && (found.prefix == null || found.prefix.equals("/")) && !found.exact) {
@@ -125,7 +122,7 @@ final class Redirects {
      * Returns true if a server redirects any of its paths by a rule of its own. Below a mapped {@code location /}, the
      * rule for that location has the redirections.
      */
-    static boolean isAny(Scope server) {
+    static boolean redirectsSome(Scope server) {
         boolean maps = server.own("location").stream()
                 .anyMatch(each ->
                         each.text().equals("/") && !each.children("proxy_pass").isEmpty());
@@ -133,7 +130,7 @@ final class Redirects {
                 && server.own("location").stream()
                         .flatMap(each -> each.children().stream())
                         .anyMatch(each -> List.of("return", "rewrite").contains(each.name()) && of(each) != null);
-        return below || isWhole(server);
+        return below || redirectsAll(server);
     }
 
     /**

@@ -36,7 +36,7 @@ final class RuleWriter {
     private final List<Scope> proxied = new ArrayList<>();
 
     /**
-     * Blocks without a cache in nginx that contain a location with one. Their rules use the cache only for that
+     * Blocks without a cache in nginx that contain a location with a cache. Their rules use the cache only for that
      * location.
      */
     private final Set<Directive> cacheForExpressionOnly = new HashSet<>();
@@ -65,7 +65,7 @@ final class RuleWriter {
     void add(Server server) {
         for (Directive each : server.scope().own("server_name")) {
             if (!server.names().isEmpty() && !server.bases().isEmpty()) {
-                each.markHandled().became("remap");
+                each.markHandled().recordKey("remap");
             } else if (server.bases().isEmpty() && !server.names().isEmpty()) {
                 each.note(UNREACHED);
             } else {
@@ -90,7 +90,7 @@ final class RuleWriter {
         }
         Directive refusal = AccessPlan.refusal(scope);
         Directive answer = AnswerRule.of(scope);
-        if (refusal != null && base.isAny()) {
+        if (refusal != null && base.isForAllHosts()) {
             refusal.note("requests without a rule are answered with 404");
             return;
         }
@@ -142,7 +142,7 @@ final class RuleWriter {
         return name.matches("[\\w.-]+") ? name : "";
     }
 
-    /** Returns true if a filter answers as the directive: 403, or no response. */
+    /** Returns true if a deny filter answers like the directive: with 403, or without a response. */
     private static boolean isDenial(Directive refusal) {
         return List.of("403", "444").contains(refusal.arg(0));
     }
@@ -152,17 +152,17 @@ final class RuleWriter {
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.url(path));
             AnswerRule.write(node, scope, source);
-            headers.answers(scope, base, node);
+            headers.translateAnswerFields(scope, base, node);
         }));
     }
 
     /** Plans a rule that denies paths without a location. For such paths, nginx would serve files. */
     private void denyOtherPaths(UrlBase base, Set<String> paths) {
         // Without redirections only: Millrace would try the planned rule before the redirections.
-        if (!redirecting.contains(base) && !base.isAny() && !paths.isEmpty()) {
+        if (!redirecting.contains(base) && !base.isForAllHosts() && !paths.isEmpty()) {
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.url("/"));
-                node.put("to", DraftNode.CLOSED);
+                node.put("to", DraftNode.DENIED_TARGET);
                 node.element("filters").put("action", "deny");
                 node.remark("No location of the server leads to an origin for these paths; nginx answers 404.");
             }));
@@ -197,7 +197,7 @@ final class RuleWriter {
     }
 
     private void redirect(Server server, UrlBase base, String path, Redirect redirect, Directive around) {
-        if (base.isEverything()) {
+        if (base.isForAllUrls()) {
             Set<String> schemes = new HashSet<>();
             server.listens().forEach(each -> schemes.add(each.scheme()));
             for (String scheme : schemes.stream().sorted().toList()) {
@@ -356,7 +356,7 @@ final class RuleWriter {
             answer(base, location.path(), location.scope(), answer);
         }
         if (answer != null || refusal != null) {
-            location.source().markHandled().became("remap");
+            location.source().markHandled().recordKey("remap");
             noteLongerPaths(location);
             return;
         }
@@ -393,7 +393,7 @@ final class RuleWriter {
         why.markHandled().note(note);
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.url(path));
-            node.put("to", DraftNode.CLOSED);
+            node.put("to", DraftNode.DENIED_TARGET);
             node.element("filters").put("action", "deny").from(why.entry());
         }));
     }
@@ -413,7 +413,7 @@ final class RuleWriter {
             }
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.url(location.path()));
-                node.put("to", DraftNode.CLOSED);
+                node.put("to", DraftNode.DENIED_TARGET);
                 node.element("filters").put("action", "deny");
                 node.from(location.source().markHandled());
                 scope.all("allow", "deny").forEach(each -> node.from(each.entry()));
@@ -468,13 +468,13 @@ final class RuleWriter {
             OriginRules.host(host, rule, pristine, literal);
         }
         redirections.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.write(node));
-        headers.requests(scope, base, node);
-        headers.responses(scope, base, node, workspace.draft());
+        headers.translateRequestFields(scope, base, node);
+        headers.translateResponseFields(scope, base, node, workspace.draft());
         if (target.grpc()) {
             rule.put("origin.http2", "prior_knowledge", target.source().entry());
         }
         AccessPlan.write(scope, node);
-        boolean obeys = !conditions.bypasses(scope, rule, List.of(base), path);
+        boolean obeys = !conditions.translateBypasses(scope, rule, List.of(base), path);
         if (cacheForExpressionOnly.contains(scope.block())) {
             rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
             rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
@@ -486,8 +486,8 @@ final class RuleWriter {
             scope.all("proxy_request_buffering")
                     .forEach(each -> rule.put("origin.request_buffer", "0", each.markHandled()));
         }
-        origins.reverse(server, base, path, scope, target, named + to, pristine);
-        origins.tls(scope, rule, target);
+        origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
+        origins.translateTls(scope, rule, target);
     }
 
     /**
@@ -556,8 +556,8 @@ final class RuleWriter {
         }
         boolean fixed = CachePlan.ignored(scope).contains("cache-control");
         boolean off = !CachePlan.isOn(outer);
-        scope.own("proxy_cache").forEach(each -> each.markHandled().became("cache_rules"));
-        scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().became("cache_rules"));
+        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey("cache_rules"));
+        scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().recordKey("cache_rules"));
         if (off) {
             // The cache of the outer rule is enabled, but its requests bypass the cache unless the expression matches.
             conditions.add(bases, wider.path(), null, "action", "never_cache", source.markHandled());
@@ -578,7 +578,7 @@ final class RuleWriter {
         for (Planned each : planned) {
             each.content().accept(workspace.draft().root().element("remap"));
         }
-        // These rules were planned while the others were written.
+        // These rules were planned while the rules above were written.
         origins.writeReverseRules();
         headers.writeRules(workspace.draft(), common);
         settings.write(workspace.draft());

@@ -93,7 +93,7 @@ final class Servers {
         return different.size() > 1;
     }
 
-    /** Returns the default server of an address: the marked one, else the first one. */
+    /** Returns the default server of an address: the server that is marked as such, else the first server. */
     private Server defaultServer(Listen listen) {
         Server defaultServer = null;
         for (Server server : all) {
@@ -114,11 +114,11 @@ final class Servers {
      * redirections of other servers.
      */
     private boolean mayAnswerAll(Server server, Listen listen) {
-        boolean maps = !Redirects.isWhole(server.scope());
+        boolean maps = !Redirects.redirectsAll(server.scope());
         boolean named = !server.names().isEmpty();
         boolean hides = all.stream()
                 .anyMatch(other -> other != server
-                        && Redirects.isAny(other.scope())
+                        && Redirects.redirectsSome(other.scope())
                         && other.listens().stream()
                                 .anyMatch(each -> each.scheme().equals(listen.scheme())));
         if (maps && named && hides) {
@@ -128,7 +128,7 @@ final class Servers {
         }
         if (maps && hides) {
             for (Server other : all) {
-                if (other != server && Redirects.isAny(other.scope())) {
+                if (other != server && Redirects.redirectsSome(other.scope())) {
                     other.scope()
                             .own("server_name")
                             .forEach(each -> each.notMapped(

@@ -113,7 +113,7 @@ final class Upstreams {
             group.put("policy", "least_loaded").from(each.markHandled());
         } else {
             each.markHandled().matchesDefaultOf("origins[].policy");
-            each.entry().note("hosts take turns instead of being chosen at random");
+            each.entry().note("hosts are used in turn, not at random");
         }
     }
 
@@ -225,7 +225,9 @@ final class Upstreams {
                 return;
             }
             if (name.equals("max_conns")) {
-                first.entry().note("max_conns: Millrace limits the connections of each event loop");
+                first.entry()
+                        .note("max_conns: the limit applies to each event loop; connections_total_max limits all"
+                                + " together");
             }
         }
         if (value == null) {

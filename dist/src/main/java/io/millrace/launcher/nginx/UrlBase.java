@@ -46,11 +46,11 @@ record UrlBase(int rank, String scheme, String host, boolean expression, int por
         return new UrlBase(ANY, "", "", false, 0);
     }
 
-    boolean isEverything() {
+    boolean isForAllUrls() {
         return host.isEmpty();
     }
 
-    boolean isAny() {
+    boolean isForAllHosts() {
         return rank == ANY;
     }
 
@@ -61,7 +61,7 @@ record UrlBase(int rank, String scheme, String host, boolean expression, int por
 
     /** The first URL of a rule with a path. */
     String url(String path) {
-        return isEverything() ? path : scheme + "://" + host + (port == 0 ? "" : ":" + port) + path;
+        return isForAllUrls() ? path : scheme + "://" + host + (port == 0 ? "" : ":" + port) + path;
     }
 
     /** The text that stands for the host of the request in a target URL. */

@@ -11,8 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The recorder of class archives. It runs one recording JVM at a time, in a temporary directory. An archive is recorded
- * only once by a launcher, because a worker may have failed with it. Thread-safe.
+ * The recorder of class archives, files that let workers start faster. It runs one recording JVM at a time, in a
+ * temporary directory. A launcher records an archive only once, because a worker may have failed with the archive.
+ * Thread-safe.
  */
 public final class ArchiveRecorder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveRecorder.class);

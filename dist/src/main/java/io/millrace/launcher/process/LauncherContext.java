@@ -7,10 +7,12 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.WorkerConfig;
 import io.millrace.proxy.config.value.ListenAddress;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ListenerSockets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -33,8 +35,8 @@ public record LauncherContext(StateDirectory state, String workerClass) {
     private static final String HOME_PROPERTY = "millrace.home";
 
     /** Returns a copy of {@code config} in which unset paths have their defaults. */
-    public ProxyConfig complete(ProxyConfig config) {
-        return state.placement().complete(config);
+    public ProxyConfig withDefaultPaths(ProxyConfig config) {
+        return state.defaultPaths().complete(config);
     }
 
     /** Returns the path of the public admin socket with a configuration. */
@@ -44,7 +46,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
     }
 
     /** Returns the command that starts workers with a configuration. */
-    public WorkerCommand starter(ProxyConfig config) {
+    public WorkerCommand workerCommand(ProxyConfig config) {
         return new WorkerCommand(home(), config, state, workerClass);
     }
 
@@ -57,17 +59,18 @@ public record LauncherContext(StateDirectory state, String workerClass) {
                 && config.worker().transport() != WorkerConfig.Transport.NIO;
     }
 
-    /** Number of listening sockets per address: one per event loop of the worker. */
+    /** Number of listening sockets per address: one for each event loop of the worker. */
     public static int socketsPerAddress(ProxyConfig config) {
         int loops = config.worker().eventLoops();
         return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;
     }
 
     /** The listen addresses of {@code config}, by their configured text. */
-    public static Map<String, InetSocketAddress> addresses(ProxyConfig config) throws LaunchException {
-        Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
+    public static Map<String, SocketAddress> addresses(ProxyConfig config) throws LaunchException {
+        Map<String, SocketAddress> addresses = new LinkedHashMap<>();
         for (ListenerConfig listener : config.listeners()) {
-            addresses.put(listener.address().toString(), resolve(listener.address()));
+            @Nullable UnixAddress unix = UnixAddress.of(listener);
+            addresses.put(listener.address().toString(), unix == null ? resolve(listener.address()) : unix);
         }
         return addresses;
     }

@@ -5,7 +5,7 @@ import java.io.IOException;
 /** The starter of worker processes with one configuration. */
 public interface WorkerStarter {
     /**
-     * Starts the worker with a number. The worker then connects to the control socket.
+     * Starts the worker with the number {@code generation}. The worker then connects to the control socket.
      *
      * @throws IOException if the JVM cannot be started
      */

@@ -1,24 +1,30 @@
 package io.millrace.launcher.sockets;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.value.ListenAddress;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ListenerSockets;
+import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listening sockets that systemd has bound and passed to the launcher (sd_listen_fds(3)). The variable
- * {@code LISTEN_FDS} has the number of descriptors, which begin with 3. If there are fewer sockets than event loops,
- * the loops share a socket. A new connection then wakes all of them, and the first one accepts it.
+ * The listening sockets that systemd has bound and passed to the launcher (sd_listen_fds(3)). The variable {@code
+ * LISTEN_FDS} has the number of descriptors, which begin with 3. If there are fewer sockets than event loops, the loops
+ * share a socket. A new connection then wakes all these loops, and the first loop accepts it.
  *
  * <p>Immutable. The caller of {@link #take} owns the sockets in its result.
  */
@@ -34,7 +40,18 @@ public final class InheritedSockets {
     /** Flag of open(2), in the flags line of fdinfo. */
     private static final int O_NONBLOCK = 04000;
 
-    private record Inherited(Socket socket, InetSocketAddress address) {}
+    /** Socket option with the address family (socket(7)), and the family of Unix sockets. */
+    private static final int SO_DOMAIN = 39;
+
+    private static final int AF_UNIX = 1;
+
+    private record Inherited(Socket socket, SocketAddress address) {
+        String text() {
+            return address instanceof InetSocketAddress ip
+                    ? ListeningSockets.text(ip)
+                    : ListenAddress.UNIX + ((DomainSocketAddress) address).path();
+        }
+    }
 
     private final List<Inherited> sockets;
 
@@ -45,7 +62,7 @@ public final class InheritedSockets {
     /**
      * Returns the sockets that {@code environment} declares for the process {@code pid}.
      *
-     * @throws LaunchException if a descriptor is not a listening TCP socket, or is in blocking mode
+     * @throws LaunchException if a descriptor is not a listening TCP or Unix socket, or is in blocking mode
      */
     public static InheritedSockets of(Map<String, String> environment, long pid) throws LaunchException {
         String count = environment.getOrDefault("LISTEN_FDS", "");
@@ -63,7 +80,7 @@ public final class InheritedSockets {
     /**
      * Wraps descriptors of listening sockets.
      *
-     * @throws LaunchException if one of {@code passed} is not a listening TCP socket, or is in blocking mode
+     * @throws LaunchException if one of {@code passed} is not a listening TCP or Unix socket, or is in blocking mode
      */
     public static InheritedSockets of(List<Socket> passed) throws LaunchException {
         List<Inherited> sockets = new ArrayList<>();
@@ -90,17 +107,21 @@ public final class InheritedSockets {
         int descriptor = socket.intValue();
         String name = "descriptor " + descriptor + " of the service manager (LISTEN_FDS)";
         try {
-            @Nullable InetSocketAddress address = socket.localAddress();
+            @Nullable
+            SocketAddress address = socket.getIntOpt(SOL_SOCKET, SO_DOMAIN) == AF_UNIX
+                    ? socket.localDomainSocketAddress()
+                    : socket.localAddress();
             if (address == null || socket.getIntOpt(SOL_SOCKET, SO_ACCEPTCONN) == 0) {
-                throw new LaunchException(name + " is not a listening TCP socket");
+                throw new LaunchException(name + " is not a listening TCP or Unix socket");
             }
+            Inherited found = new Inherited(socket, address);
             if ((flags(descriptor) & O_NONBLOCK) == 0) {
-                throw new LaunchException(name + ", " + ListeningSockets.text(address)
-                        + ", is in blocking mode: set NonBlocking=yes in the service unit");
+                throw new LaunchException(
+                        name + ", " + found.text() + ", is in blocking mode: set NonBlocking=yes in the service unit");
             }
-            return new Inherited(socket, address);
+            return found;
         } catch (IOException e) {
-            throw new LaunchException(name + " is not a listening TCP socket: " + e.getMessage());
+            throw new LaunchException(name + " is not a listening TCP or Unix socket: " + e.getMessage());
         }
     }
 
@@ -123,7 +144,7 @@ public final class InheritedSockets {
      * @throws LaunchException if a socket has none of these addresses, because its clients would not be served
      */
     public Map<ListenerSockets, List<FileDescriptor>> take(
-            Map<String, InetSocketAddress> addresses,
+            Map<String, ? extends SocketAddress> addresses,
             int perAddress,
             Map<ListenerSockets, List<FileDescriptor>> adopted)
             throws LaunchException {
@@ -140,24 +161,38 @@ public final class InheritedSockets {
                 ListeningSockets.closeAll(own);
             } else if (!own.isEmpty()) {
                 int count = Math.max(perAddress, own.size());
-                all.put(new ListenerSockets(name, ListeningSockets.text(address), count), own);
+                String bound = address instanceof InetSocketAddress ip ? ListeningSockets.text(ip) : name;
+                all.put(new ListenerSockets(name, bound, count), own);
             }
         });
         return all;
     }
 
     /**
+     * Returns the configured addresses whose sockets the service manager owns.
+     *
+     * @throws LaunchException if a socket has none of {@code addresses}
+     */
+    public Set<String> names(Map<String, ? extends SocketAddress> addresses) throws LaunchException {
+        Set<String> names = new HashSet<>();
+        for (Inherited inherited : sockets) {
+            names.add(addressFor(inherited, addresses));
+        }
+        return names;
+    }
+
+    /**
      * Returns the configured address that matches a socket best. A socket belongs to one address only: if it belonged
      * to two, removing one of them would close the socket for both.
      */
-    private static String addressFor(Inherited inherited, Map<String, InetSocketAddress> addresses)
+    private static String addressFor(Inherited inherited, Map<String, ? extends SocketAddress> addresses)
             throws LaunchException {
         return addresses.entrySet().stream()
-                .filter(address -> isFor(inherited, address.getValue()))
+                .filter(address -> matches(inherited, address.getValue()))
                 .min(Comparator.comparingInt(address -> distance(inherited, address)))
                 .map(Map.Entry::getKey)
                 .orElseThrow(() -> new LaunchException("the service manager passed a socket for "
-                        + ListeningSockets.text(inherited.address()) + ", but listen has only "
+                        + inherited.text() + ", but listen has only "
                         + String.join(", ", addresses.keySet())));
     }
 
@@ -165,15 +200,28 @@ public final class InheritedSockets {
      * Returns how well a configured address matches a socket; 0 is best. The same IP address is better than an address
      * such as {@code :80}, which stands for all.
      */
-    private static int distance(Inherited inherited, Map.Entry<String, InetSocketAddress> address) {
+    private static int distance(Inherited inherited, Map.Entry<String, ? extends SocketAddress> address) {
         if (address.getKey().startsWith(":")) {
             return 1;
         }
-        return address.getValue().getAddress().equals(inherited.address().getAddress()) ? 0 : 2;
+        return address.getValue() instanceof InetSocketAddress at
+                        && inherited.address() instanceof InetSocketAddress bound
+                        && !at.getAddress().equals(bound.getAddress())
+                ? 2
+                : 0;
     }
 
-    private static boolean isFor(Inherited inherited, InetSocketAddress address) {
-        InetSocketAddress bound = inherited.address();
+    private static boolean matches(Inherited inherited, SocketAddress configured) {
+        if (configured instanceof UnixAddress unix) {
+            return inherited.address() instanceof DomainSocketAddress socket
+                    && Path.of(socket.path()).normalize().equals(unix.path());
+        }
+        return inherited.address() instanceof InetSocketAddress bound
+                && configured instanceof InetSocketAddress address
+                && matches(bound, address);
+    }
+
+    private static boolean matches(InetSocketAddress bound, InetSocketAddress address) {
         return bound.getPort() == address.getPort()
                 && (bound.getAddress().isAnyLocalAddress()
                         ? address.getAddress().isAnyLocalAddress()

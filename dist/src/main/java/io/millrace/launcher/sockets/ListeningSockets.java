@@ -1,6 +1,7 @@
 package io.millrace.launcher.sockets;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ListenerSockets;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.Errors;
@@ -9,11 +10,13 @@ import io.netty.channel.unix.Socket;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +25,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The listening sockets of the launcher. An address has a single socket, or a SO_REUSEPORT group with one socket for
- * each event loop of the worker. Only workers accept connections. Never call shutdown(2) on a socket, because this
- * would end listening in every process that shares it.
+ * each event loop of the worker. A Unix socket is always a single one. Only workers accept connections. Never call
+ * shutdown(2) on a socket, because this would end listening in every process that shares it.
  *
  * <p>Immutable, except for {@link #close}.
  */
@@ -39,7 +42,12 @@ public final class ListeningSockets implements AutoCloseable {
     private static final int EADDRINUSE = -98;
     private static final int EADDRNOTAVAIL = -99;
 
-    private record Group(ListenerSockets listener, List<FileDescriptor> sockets) {}
+    /**
+     * The sockets of an address.
+     *
+     * @param file the file of a Unix socket that a launcher has bound; null for other sockets
+     */
+    private record Group(ListenerSockets listener, List<FileDescriptor> sockets, UnixAddress.@Nullable File file) {}
 
     private final List<Group> groups;
 
@@ -47,10 +55,20 @@ public final class ListeningSockets implements AutoCloseable {
         this.groups = List.copyOf(groups);
     }
 
+    /** Like the other method of this name, without sockets of a service manager. */
+    public static ListeningSockets open(
+            Map<String, ? extends SocketAddress> addresses,
+            int perAddress,
+            Map<ListenerSockets, List<FileDescriptor>> adopted)
+            throws LaunchException {
+        return open(addresses, perAddress, adopted, Set.of());
+    }
+
     /**
      * Binds {@code perAddress} sockets for every address that {@code adopted} does not contain.
      *
      * @param addresses the socket address for each configured address
+     * @param inherited names of the addresses in {@code adopted} whose sockets the service manager owns
      * @param adopted descriptors by configured address, from a worker of an earlier launcher or from systemd. If an
      *     address has fewer descriptors than its count, event loops share them. This method takes ownership of all
      *     descriptors, and closes those that no address needs
@@ -58,12 +76,23 @@ public final class ListeningSockets implements AutoCloseable {
      *     process that uses it
      */
     public static ListeningSockets open(
-            Map<String, InetSocketAddress> addresses,
+            Map<String, ? extends SocketAddress> addresses,
             int perAddress,
-            Map<ListenerSockets, List<FileDescriptor>> adopted)
+            Map<ListenerSockets, List<FileDescriptor>> adopted,
+            Set<String> inherited)
             throws LaunchException {
         List<Group> existing = new ArrayList<>();
-        adopted.forEach((listener, sockets) -> existing.add(new Group(listener, List.copyOf(sockets))));
+        adopted.forEach((listener, sockets) -> {
+            SocketAddress at = addresses.get(listener.address());
+            UnixAddress own = at instanceof UnixAddress unix && !inherited.contains(listener.address()) ? unix : null;
+            UnixAddress.File file = own == null ? null : own.file();
+            if (own != null && file == null) {
+                // No client can reach a socket without a file, so it is bound again.
+                closeAll(sockets);
+            } else {
+                existing.add(new Group(listener, List.copyOf(sockets), file));
+            }
+        });
         ListeningSockets holding = new ListeningSockets(existing);
         ListeningSockets opened = holding.with(addresses, perAddress);
         holding.closeExcept(opened);
@@ -71,17 +100,23 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Returns sockets for {@code addresses}. Uses the sockets of this object where it has them, and binds others. Does
-     * not close sockets.
+     * Returns sockets for {@code addresses}. Uses the sockets of this object if it has some for an address, else binds
+     * new ones. A Unix socket whose file was deleted is bound again. Does not close sockets.
      *
      * @throws LaunchException if an address cannot be bound; the new sockets of this call are closed then
      */
-    public ListeningSockets with(Map<String, InetSocketAddress> addresses, int perAddress) throws LaunchException {
+    public ListeningSockets with(Map<String, ? extends SocketAddress> addresses, int perAddress)
+            throws LaunchException {
         List<Group> changed = new ArrayList<>();
         try {
-            for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
+            for (Map.Entry<String, ? extends SocketAddress> address : addresses.entrySet()) {
                 @Nullable Group existing = groupOf(address.getKey());
-                changed.add(existing == null ? bindGroup(address.getKey(), address.getValue(), perAddress) : existing);
+                if (existing == null || isLost(existing)) {
+                    changed.add(bindGroup(address.getKey(), address.getValue(), perAddress));
+                } else {
+                    applyRights(existing, address.getValue());
+                    changed.add(existing);
+                }
             }
             return new ListeningSockets(changed);
         } catch (LaunchException e) {
@@ -99,8 +134,40 @@ public final class ListeningSockets implements AutoCloseable {
         return null;
     }
 
-    private static Group bindGroup(String address, InetSocketAddress at, int count) throws LaunchException {
+    /** Returns true if no client can reach a Unix socket, because its file was deleted. */
+    private static boolean isLost(Group group) {
+        UnixAddress.File file = group.file();
+        return file != null && file.isLost();
+    }
+
+    /** Sets mode and owner of a Unix socket that a launcher has bound: its configuration may have changed. */
+    private static void applyRights(Group existing, SocketAddress at) throws LaunchException {
+        if (existing.file() != null && at instanceof UnixAddress unix) {
+            try {
+                unix.applyRights();
+            } catch (IOException e) {
+                throw new LaunchException(String.valueOf(e.getMessage()));
+            }
+        }
+    }
+
+    private static Group bindGroup(String address, SocketAddress at, int count) throws LaunchException {
         Epoll.ensureAvailability();
+        return at instanceof UnixAddress unix
+                ? bindUnix(address, unix, count)
+                : bindTcp(address, (InetSocketAddress) at, count);
+    }
+
+    private static Group bindUnix(String address, UnixAddress at, int count) throws LaunchException {
+        try {
+            Socket socket = at.bind(BACKLOG);
+            return new Group(new ListenerSockets(address, address, count), List.of(socket), at.file());
+        } catch (IOException e) {
+            throw new LaunchException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Group bindTcp(String address, InetSocketAddress at, int count) throws LaunchException {
         List<FileDescriptor> sockets = new ArrayList<>(count);
         try {
             InetSocketAddress bound = at;
@@ -122,7 +189,7 @@ public final class ListeningSockets implements AutoCloseable {
                 socket.listen(BACKLOG);
                 bound = withPort(at, socket.localAddress().getPort());
             }
-            return new Group(new ListenerSockets(address, text(bound), count), List.copyOf(sockets));
+            return new Group(new ListenerSockets(address, text(bound), count), List.copyOf(sockets), null);
         } catch (IOException e) {
             closeAll(sockets);
             throw bindFailure(address, at, e);
@@ -133,7 +200,7 @@ public final class ListeningSockets implements AutoCloseable {
      * Checks that an address can be bound, without keeping it bound. Used if workers bind their own sockets.
      *
      * @param leaving process that may still use the address, because it will exit before a worker binds it; 0 for none
-     * @throws LaunchException if it cannot; the message contains the process that uses the address
+     * @throws LaunchException if the address cannot be bound; the message contains the process that uses the address
      */
     public static void checkFree(String address, InetSocketAddress at, long leaving) throws LaunchException {
         try (java.net.Socket probe = new java.net.Socket()) {
@@ -157,7 +224,7 @@ public final class ListeningSockets implements AutoCloseable {
                         : "; stop that process, or choose another address with listen or --listen"));
     }
 
-    /** Converts an error of bind(2) to an exception. Its message tells the operator what to do. */
+    /** Converts an error of bind(2) to an exception whose message tells the operator what to do. */
     static LaunchException bindFailure(String address, InetSocketAddress at, IOException cause) {
         int error = cause instanceof Errors.NativeIoException known ? known.expectedErr() : 0;
         if (error == EADDRINUSE) {
@@ -203,10 +270,15 @@ public final class ListeningSockets implements AutoCloseable {
         closeExcept(null);
     }
 
-    /** Closes the sockets that {@code other} does not share. Idempotent. */
+    /** Closes the sockets that {@code other} does not share, and deletes files of Unix sockets. Idempotent. */
     public void closeExcept(@Nullable ListeningSockets other) {
         for (Group group : groups) {
             if (other == null || !other.groups.contains(group)) {
+                UnixAddress.File file = group.file();
+                if (file != null
+                        && (other == null || other.groupOf(group.listener().address()) == null)) {
+                    file.delete();
+                }
                 closeAll(group.sockets());
             }
         }

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The translator of the directives {@code http_access} and {@code cache}. Confined to one thread. */
+/** The translator of Squid's directives {@code http_access} and {@code cache}. Confined to one thread. */
 final class AccessImport {
     /** Private and loopback addresses: the clients of the forward proxy if http_access allows all clients. */
     private static final List<String> PRIVATE =
@@ -118,7 +118,7 @@ final class AccessImport {
         List<String> methods = new ArrayList<>();
         List<Acl> used = new ArrayList<>();
         List<String> unknown = new ArrayList<>();
-        for (String name : line.from(1)) {
+        for (String name : line.argsFrom(1)) {
             Acl acl = acls.find(name);
             boolean negated = name.startsWith("!");
             if (acl == null) {
@@ -155,7 +155,7 @@ final class AccessImport {
             return false;
         }
         write(line, allow, addresses, methods);
-        used.forEach(each -> each.used("access.filters"));
+        used.forEach(each -> each.recordKey("access.filters"));
         boolean forAllRequests = addresses.equals(List.of("all")) && methods.isEmpty();
         if (allow) {
             allowsAllClients |= forAllRequests;
@@ -182,7 +182,7 @@ final class AccessImport {
     /** Handles lines of Squid's standard configuration that need no filter. Returns false for other lines. */
     private boolean handleStandardLine(SquidLine line, List<String> unknown) {
         boolean deny = line.arg(0).equals("deny");
-        List<String> names = line.from(1);
+        List<String> names = line.argsFrom(1);
         if (names.contains("manager")) {
             line.note("the admin API has its own socket and tokens");
             return true;
@@ -209,7 +209,7 @@ final class AccessImport {
             return destinations(line, first);
         }
         if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {
-            line.markHandled().became("remap");
+            line.markHandled().recordKey("remap");
             for (String each : unknown) {
                 use(each, "remap");
                 Acl acl = acls.find(each);
@@ -242,7 +242,7 @@ final class AccessImport {
     private void use(String name, String key) {
         Acl acl = acls.find(name);
         if (acl != null) {
-            acl.used(key);
+            acl.recordKey(key);
         }
     }
 
@@ -265,7 +265,7 @@ final class AccessImport {
                 return;
             }
         }
-        line.notMapped("purge.allow takes addresses of clients");
+        line.notMapped("purge.allow takes addresses of clients, and this line names none");
     }
 
     private boolean ports(SquidLine line, String name) {
@@ -281,9 +281,9 @@ final class AccessImport {
         List<String> ports =
                 acl.values().stream().filter(each -> each.matches("\\d{1,5}")).toList();
         workspace.draft().set("forward_proxy.connect_ports", ports, line.markHandled());
-        acl.used("forward_proxy.connect_ports");
+        acl.recordKey("forward_proxy.connect_ports");
         if (ports.size() < acl.values().size()) {
-            line.notMapped("ranges of ports cannot be written");
+            line.notMapped("forward_proxy.connect_ports takes single ports; ranges are left out");
         }
         return true;
     }
@@ -292,10 +292,13 @@ final class AccessImport {
         line.markHandled().matchesDefaultOf("forward_proxy.deny_destinations");
         acl.note("taken into account with " + line.entry().place());
         List<String> addresses = Acls.addresses(acl);
+        boolean complete = addresses != null && addresses.stream().allMatch(each -> each.matches(LOCAL));
         if (addresses == null) {
-            line.notMapped("destinations are addresses and ranges");
-        } else if (!addresses.stream().allMatch(each -> each.matches(LOCAL))) {
+            line.notMapped("forward_proxy.deny_destinations takes addresses and ranges only");
+        } else if (!complete) {
             line.notMapped("add the addresses to forward_proxy.deny_destinations, which has private ones by default");
+        }
+        if (!complete) {
             workspace.warn("requests that a line of http_access denies are not refused: see "
                     + line.entry().place());
         }
@@ -322,13 +325,13 @@ final class AccessImport {
             line.note("responses are stored by default");
             return;
         }
-        if (line.from(1).equals(List.of("all"))) {
+        if (line.argsFrom(1).equals(List.of("all"))) {
             workspace.draft().set("cache.enabled", "false", line.markHandled());
             return;
         }
-        Acl acl = line.from(1).size() == 1 ? acls.find(line.arg(1)) : null;
+        Acl acl = line.argsFrom(1).size() == 1 ? acls.find(line.arg(1)) : null;
         if (acl == null || line.arg(1).startsWith("!") || !writeNeverCache(line, acl)) {
-            line.notMapped("requests bypass the cache by one list of URLs, hosts or addresses only");
+            line.notMapped("only a line with one list, of URLs, hosts or addresses, becomes cache_rules");
         }
     }
 
@@ -366,7 +369,7 @@ final class AccessImport {
                 break;
             }
         }
-        acl.used("cache_rules");
+        acl.recordKey("cache_rules");
         return true;
     }
 }

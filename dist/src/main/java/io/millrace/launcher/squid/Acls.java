@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The access control lists of squid.conf by name. Confined to one thread. */
+/** The access control lists (ACLs) of squid.conf by name. Confined to one thread. */
 final class Acls {
     /** An access control list: its type, its values, and the lines that define it. */
     static final class Acl {
@@ -33,8 +33,8 @@ final class Acls {
         }
 
         /** Marks the lines that define the list as mapped to a key. */
-        void used(String key) {
-            lines.forEach(each -> each.markHandled().became(key));
+        void recordKey(String key) {
+            lines.forEach(each -> each.markHandled().recordKey(key));
         }
 
         void note(String note) {
@@ -71,7 +71,7 @@ final class Acls {
         Acl acl = known == null || known.lines.isEmpty() ? new Acl(line.arg(1)) : known;
         all.put(name, acl);
         acl.lines.add(line);
-        for (String value : reader.values(line, line.from(2))) {
+        for (String value : reader.values(line, line.argsFrom(2))) {
             if (value.equals("-i")) {
                 acl.ignoreCase = true;
             } else if (!value.equals("--") && !value.equals("-n") && !value.equals("+i")) {

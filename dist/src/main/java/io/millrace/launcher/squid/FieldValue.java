@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * A value of a header field in squid.conf: one word, or words in quotation marks with escaped characters.
  *
  * @param text the value, without quotation marks and escapes
- * @param words number of words of the line that it takes
- * @param isQuoted whether it was in quotation marks
+ * @param words number of words of the line that the value takes
+ * @param isQuoted whether the value was in quotation marks
  */
 record FieldValue(String text, int words, boolean isQuoted) {
 

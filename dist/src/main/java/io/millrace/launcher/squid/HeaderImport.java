@@ -13,7 +13,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The translator of directives that change header fields to {@code rules}. Confined to one thread. */
+/**
+ * The translator of Squid's directives that change header fields. They become elements of {@code rules}. Confined to
+ * one thread.
+ */
 final class HeaderImport {
     private static final String FIELD_NAME = "write a rule by hand: the importer cannot write this field name";
     private static final String QUOTE = "the value begins with a quotation mark and does not end with one";
@@ -61,7 +64,7 @@ final class HeaderImport {
         boolean allows = false;
         for (SquidLine line : lines) {
             String name = line.arg(0);
-            boolean all = line.from(2).equals(List.of("all"));
+            boolean all = line.argsFrom(2).equals(List.of("all"));
             if (decided) {
                 line.note("an earlier line decides for all messages");
             } else if (line.arg(1).equals("allow") && all && !allows) {
@@ -87,7 +90,7 @@ final class HeaderImport {
     }
 
     private void remove(SquidLine line, String key) {
-        DraftNode rule = rule(line, line.from(2));
+        DraftNode rule = rule(line, line.argsFrom(2));
         if (rule != null) {
             DraftNode when = rule.field("when");
             rule.putWords("remove_" + direction(line), List.of(line.arg(0)));
@@ -99,7 +102,7 @@ final class HeaderImport {
     /** Writes the value that replaces a field which another directive removes. */
     private void replace(SquidLine line) {
         String name = line.arg(0);
-        FieldValue parsed = FieldValue.of(line.from(1));
+        FieldValue parsed = FieldValue.of(line.argsFrom(1));
         List<String> conditions = removed.get(direction(line) + " " + name.toLowerCase(Locale.ROOT));
         if (!RuleTexts.isFieldName(name)) {
             line.notMapped(FIELD_NAME);
@@ -113,7 +116,7 @@ final class HeaderImport {
             line.notMapped(QUOTE);
             return;
         }
-        String value = parsed.isQuoted() ? parsed.text() : String.join(" ", line.from(1));
+        String value = parsed.isQuoted() ? parsed.text() : String.join(" ", line.argsFrom(1));
         boolean reply = direction(line).equals("response_header");
         for (String condition : conditions) {
             DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
@@ -131,7 +134,7 @@ final class HeaderImport {
 
     private void add(SquidLine line) {
         String name = line.arg(0);
-        FieldValue value = FieldValue.of(line.from(1));
+        FieldValue value = FieldValue.of(line.argsFrom(1));
         if (!RuleTexts.isFieldName(name)) {
             line.notMapped(FIELD_NAME);
         } else if (value == null) {
@@ -139,14 +142,14 @@ final class HeaderImport {
         } else if (value.text().contains("%")) {
             line.notMapped(RuleTexts.CONSTANT);
         } else {
-            DraftNode rule = rule(line, line.from(1 + value.words()));
+            DraftNode rule = rule(line, line.argsFrom(1 + value.words()));
             if (rule != null) {
                 rule.put("add_" + direction(line) + "." + name, value.text());
             }
         }
     }
 
-    /** Adds a rule for the messages that match all lists. If one is unknown, notes it and returns null. */
+    /** Adds a rule for the messages that match all lists. If a list is unknown, adds a note and returns null. */
     private @Nullable DraftNode rule(SquidLine line, List<String> names) {
         List<String> parts = new ArrayList<>();
         Set<Acl> used = new HashSet<>();
@@ -170,7 +173,7 @@ final class HeaderImport {
             }
             used.add(acl);
         }
-        used.forEach(acl -> acl.used("rules"));
+        used.forEach(acl -> acl.recordKey("rules"));
         DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
         if (!parts.isEmpty()) {
             rule.put("when", String.join(" && ", parts));

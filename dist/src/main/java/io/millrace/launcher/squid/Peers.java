@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The translator of {@code cache_peer} directives to rules and groups of origins. Confined to one thread. */
+/** The translator of Squid's {@code cache_peer} directives to remap rules and origin groups. Confined to one thread. */
 final class Peers {
-    /** Options that need no note. They are handled elsewhere or have no effect in Millrace. */
+    /** Options that need no note, because other code translates them or they have no effect in Millrace. */
     private static final Set<String> IGNORED = Set.of(
             "no-query",
             "no-digest",
@@ -111,9 +111,9 @@ final class Peers {
         if (peer == null) {
             line.notMapped("no peer is named '" + line.arg(0) + "'");
         } else if (domain) {
-            line.from(1).stream().filter(each -> !each.startsWith("!")).forEach(peer.domains::add);
+            line.argsFrom(1).stream().filter(each -> !each.startsWith("!")).forEach(peer.domains::add);
             peer.restricting.add(line);
-            line.markHandled().became("remap");
+            line.markHandled().recordKey("remap");
         } else if (line.arg(1).equals("deny")) {
             line.note("requests that no other line allows do not use the origin");
         } else {
@@ -122,15 +122,15 @@ final class Peers {
     }
 
     private void allow(SquidLine line, Peer peer) {
-        for (String name : line.from(2)) {
+        for (String name : line.argsFrom(2)) {
             Acl acl = acls.find(name);
             if (acl == null || name.startsWith("!")) {
                 line.notMapped("'" + name + "': rules select origins by host");
             } else if (acl.type().equals("dstdomain")) {
                 peer.domains.addAll(acl.values());
                 peer.restricting.add(line);
-                acl.used("remap");
-                line.markHandled().became("remap");
+                acl.recordKey("remap");
+                line.markHandled().recordKey("remap");
             } else if (name.equals("all")) {
                 line.note("the peer is used for all requests");
             } else {
@@ -139,7 +139,7 @@ final class Peers {
         }
     }
 
-    /** Returns true if a peer is an origin server. Squid is a reverse proxy ("accelerator") then. */
+    /** Returns true if a peer is an origin server, which means that Squid is a reverse proxy ("accelerator"). */
     boolean hasOrigins() {
         return peers.stream().anyMatch(Peer::isOrigin);
     }
@@ -151,7 +151,7 @@ final class Peers {
      * @param port the {@code http_port} line with the options of the accelerator; null for none
      * @param schemes the schemes of the listening addresses
      */
-    void rules(Set<String> allowed, @Nullable SquidLine port, List<String> schemes) {
+    void writeRules(Set<String> allowed, @Nullable SquidLine port, List<String> schemes) {
         Map<Set<String>, List<Peer>> byDomains = new LinkedHashMap<>();
         for (Peer peer : peers) {
             if (peer.isOrigin()) {
@@ -243,20 +243,24 @@ final class Peers {
             String limit = peer.line.option("max-conn");
             if (limit != null) {
                 group.put("connections_max", limit).removableIfInvalid().from(peer.line.entry());
-                peer.line.note("max-conn: Millrace limits the connections of each event loop to each host");
+                peer.line.note("max-conn: the limit applies to each event loop; connections_total_max limits all"
+                        + " together");
             }
         }
         return name;
     }
 
     private static void options(SquidLine line) {
-        for (String word : line.from(4)) {
+        for (String word : line.argsFrom(4)) {
             String name = word.replaceAll("=.*", "");
             if (name.equals("login")) {
                 if (word.matches("login=PASS(THRU)?")) {
                     line.note("login: Authorization is passed on by default");
                 } else {
-                    line.notMapped("login: Authorization cannot be set");
+                    line.notMapped(
+                            line.argsFrom(4).contains("originserver")
+                                    ? "login: write a rule with set_request_header: {Authorization: VALUE}"
+                                    : "login: Millrace cannot log in to other proxies");
                 }
             } else if (name.matches("(ssl|tls|sslflags|sslcafile|sslcert|sslkey).*")) {
                 line.markHandled();
@@ -267,7 +271,7 @@ final class Peers {
             }
         }
         if (!line.arg(3).equals("0") && line.arg(3).matches("\\d+")) {
-            line.note("ICP is not used");
+            line.note("the ICP port is not used");
         }
     }
 
@@ -293,7 +297,7 @@ final class Peers {
     }
 
     /** Writes the group of parents for forwarded requests, if there are parents. */
-    void parents() {
+    void writeParents() {
         List<Peer> parents = new ArrayList<>();
         for (Peer peer : peers) {
             if (peer.isOrigin()) {
@@ -302,7 +306,8 @@ final class Peers {
             if (peer.line.arg(1).equals("parent") && peer.domains.isEmpty()) {
                 parents.add(peer);
             } else if (peer.line.arg(1).equals("parent")) {
-                peer.line.notMapped("parents for single hosts have no equivalent");
+                peer.line.notMapped(
+                        "all forwarded requests use the same parents; for single hosts write rules of remap");
             } else {
                 peer.line.notMapped("siblings exchange no queries; a group with ring_mode: peering_ring shares URLs");
             }
@@ -333,10 +338,10 @@ final class Peers {
 
     private void direct(SquidLine line, boolean parents) {
         if (line.name().equals("never_direct") && line.args().equals(List.of("allow", "all")) && parents) {
-            line.markHandled().became("origins[].go_direct");
+            line.markHandled().recordKey("origins[].go_direct");
         } else if (line.name().equals("never_direct") || line.name().equals("always_direct")) {
             if (hasOrigins()) {
-                line.note("requests go to the origins of rules");
+                line.note("rules of remap decide which origin a request goes to");
             } else {
                 line.notMapped("either all destinations use parents, or none does");
             }
@@ -344,7 +349,7 @@ final class Peers {
     }
 
     /** Adds notes to peers that no rule uses. */
-    void finish() {
+    void noteUnused() {
         peers.forEach(each -> {
             if (!each.line.isHandled()) {
                 each.line.note("no address of an accelerator uses the peer");

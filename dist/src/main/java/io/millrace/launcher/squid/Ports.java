@@ -97,7 +97,7 @@ final class Ports {
                 }
             }
         }
-        for (String word : line.from(1)) {
+        for (String word : line.argsFrom(1)) {
             String name = word.replaceAll("=.*", "");
             if (name.matches("(tls-)?(options|dh|dhparams|cipher|min-version|clientca|cafile|capath|context)")) {
                 line.notMapped(name + ": see section tls");

@@ -33,20 +33,20 @@ final class QuickAbort {
     static void translate(List<SquidLine> lines, Draft draft) {
         SquidLine min = last(lines, MIN);
         SquidLine max = last(lines, MAX);
-        boolean always = min != null && min.arg(0).startsWith("-");
-        boolean never = !always && max != null && max.arg(0).matches("0+|-.*");
+        boolean neverAborts = min != null && min.arg(0).startsWith("-");
+        boolean alwaysAborts = !neverAborts && max != null && max.arg(0).matches("0+|-.*");
         for (SquidLine line : lines) {
             if (!line.name().matches(MIN + "|" + MAX + "|" + PCT)) {
                 continue;
             }
             if (line != last(lines, line.name())) {
                 line.note("a later line replaces the value");
-            } else if (always) {
+            } else if (neverAborts) {
                 continueAll(line);
-            } else if (never) {
+            } else if (alwaysAborts) {
                 endAll(line, draft);
             } else if (line.name().equals(PCT)) {
-                share(line, draft);
+                translatePercentage(line, draft);
             } else {
                 line.note("missing bytes are not compared; " + KEY + " compares the received share");
             }
@@ -70,7 +70,7 @@ final class QuickAbort {
         }
     }
 
-    /** Every fetch ends with its last client: a share of 1 continues none. */
+    /** With the share 1, no fetch continues after its last client has left. */
     private static void endAll(SquidLine line, Draft draft) {
         if (line.name().equals(MAX)) {
             set("1", line, draft);
@@ -81,7 +81,7 @@ final class QuickAbort {
         }
     }
 
-    private static void share(SquidLine line, Draft draft) {
+    private static void translatePercentage(SquidLine line, Draft draft) {
         if (line.arg(0).matches("\\d{1,2}|100")) {
             set(
                     new BigDecimal(line.arg(0))

@@ -33,18 +33,18 @@ final class Refresh {
                 patterns.add(line);
             }
         }
-        boolean general = false;
+        boolean allUrlsMatched = false;
         List<SquidLine> rules = new ArrayList<>();
         for (SquidLine line : patterns) {
             boolean ignoreCase = line.arg(0).equals("-i");
             String expression = line.arg(ignoreCase ? 1 : 0);
-            if (general) {
+            if (allUrlsMatched) {
                 line.note("an earlier line matches all URLs");
             } else if (expression.startsWith("^ftp:") || expression.startsWith("^gopher:")) {
                 line.note("Millrace fetches by HTTP only");
             } else if (expression.equals(".") || expression.equals(".*")) {
-                general(workspace.draft(), line, ignoreCase ? 2 : 1);
-                general = true;
+                setForAllUrls(workspace.draft(), line, ignoreCase ? 2 : 1);
+                allUrlsMatched = true;
             } else {
                 rules.add(line);
             }
@@ -54,7 +54,7 @@ final class Refresh {
         rules.forEach(each -> rule(workspace, each));
     }
 
-    private static void general(Draft draft, SquidLine line, int at) {
+    private static void setForAllUrls(Draft draft, SquidLine line, int at) {
         String minimum = minutes(line.arg(at));
         String maximum = minutes(line.arg(at + 2));
         String percent = line.arg(at + 1).replace("%", "");
@@ -78,7 +78,7 @@ final class Refresh {
     }
 
     private static void options(Draft draft, SquidLine line, int at) {
-        for (String option : line.from(at)) {
+        for (String option : line.argsFrom(at)) {
             switch (option.replaceAll("=.*", "")) {
                 case "ignore-reload", "ignore-no-cache" ->
                     draft.set("cache.ignore_client_no_cache", "true", line.entry());
@@ -101,7 +101,7 @@ final class Refresh {
         boolean ignoreCase = line.arg(0).equals("-i");
         int at = ignoreCase ? 1 : 0;
         String minimum = minutes(line.arg(at + 1));
-        List<String> options = line.from(at + 4);
+        List<String> options = line.argsFrom(at + 4);
         if (minimum.isEmpty()) {
             line.notMapped("the numbers are not understood");
             return;

@@ -54,58 +54,58 @@ final class Settings {
                 allow_underscore httpd_suppress_version_string windows_ipaddrchangemonitor eui_lookup email_err_data
                 hopeless_kid_revival_delay shared_memory_locking high_response_time_warning high_page_fault_warning
                 high_memory_warning sleep_after_fork access_log_queue_size""");
-        put(NO_EFFECT, "the store decides itself what it keeps", """
+        put(NO_EFFECT, "Millrace's store has its own rules for eviction and memory", """
                 cache_replacement_policy memory_replacement_policy cache_swap_low cache_swap_high
                 maximum_object_size_in_memory memory_cache_mode memory_cache_shared store_avg_object_size
                 store_objects_per_bucket max_open_disk_fds cache_swap_state store_dir_select_algorithm
                 minimum_expiry_time cache_miss_revalidate""");
-        put(NO_EFFECT, "Millrace keeps its own table of addresses", """
+        put(NO_EFFECT, "concerns DNS in Squid; Millrace's resolver has the section dns", """
                 ipcache_size ipcache_low ipcache_high fqdncache_size dns_defnames dns_children dns_packet_max
                 dns_multicast_local hosts_default_append append_domain dns_timeout ignore_unknown_nameservers
                 test_reachability""");
-        put(NO_EFFECT, "connections to clients and origins are kept open by default", """
+        put(NO_EFFECT, "concerns connections of Squid; see timeouts, origin and origins[].retry", """
                 client_persistent_connections server_persistent_connections half_closed_clients detect_broken_pconn
                 persistent_connection_after_error client_db tcp_recv_bufsize read_ahead_gap pipeline_prefetch
                 client_request_buffer_max_size peer_connect_timeout forward_timeout forward_max_tries write_timeout
                 ident_timeout dead_peer_timeout client_lifetime connect_retries retry_on_error
                 balance_on_multiple_ip prefer_direct nonhierarchical_direct hierarchy_stoplist
-                happy_eyeballs_connect_timeout happy_eyeballs_connect_gap""");
-        put(NO_EFFECT, "Millrace speaks HTTP only", """
+                happy_eyeballs_connect_timeout happy_eyeballs_connect_gap server_pconn_for_nonretriable""");
+        put(NO_EFFECT, "Millrace supports HTTP only, not ICP, HTCP, FTP, SNMP or WCCP", """
                 icp_port htcp_port snmp_port udp_incoming_address udp_outgoing_address icp_access htcp_access
                 snmp_access ftp_user ftp_passive ftp_epsv ftp_eprt wccp2_router wccp_router icp_hit_stale
                 log_icp_queries minimum_direct_hops minimum_direct_rtt query_icmp icp_query_timeout netdb_low
                 netdb_high netdb_ping_period maximum_icp_query_timeout minimum_icp_query_timeout htcp_clr_access
                 digest_generation digest_rebuild_period background_ping_rate mcast_groups""");
-        put(NO_EFFECT, "the access log has the whole URL", """
+        put(NO_EFFECT, "log.access.format selects the content of the log; URLs are logged with their query", """
                 strip_query_terms log_mime_hdrs log_fqdn client_netmask log_uses_indirect_client logfile_daemon
                 netdb""");
-        put(NO_EFFECT, "requests with ambiguous framing are refused", """
+        put(NO_EFFECT, "messages are parsed strictly, as RFC 9110 and RFC 9112 say", """
                 relaxed_header_parser uri_whitespace ignore_expect_100 request_entities via_header
                 vary_ignore_expire""");
-        put(MISSING, "clients cannot be authenticated", """
+        put(MISSING, "clients of a forward proxy cannot log in; for rules of remap write basic_auth", """
                 auth_param authenticate_ttl authenticate_ip_ttl authenticate_cache_garbage_interval
                 external_acl_type""");
-        put(MISSING, "URLs are changed by rules of remap only", """
+        put(MISSING, "programs cannot change URLs; write rules with rewrite or redirect", """
                 url_rewrite_program redirect_program url_rewrite_children url_rewrite_access url_rewrite_host_header
                 store_id_program store_id_access store_id_children storeurl_rewrite_program url_rewrite_bypass
                 redirect_children location_rewrite_program""");
-        put(MISSING, "messages have no annotations", "note");
-        put(MISSING, "TLS of clients is not intercepted", """
+        put(MISSING, "requests cannot be annotated", "note");
+        put(MISSING, "not translated; set origin.tls", "tls_outgoing_options sslproxy_options");
+        put(MISSING, "TLS connections that clients open by CONNECT are not decrypted", """
                 ssl_bump sslcrtd_program sslcrtd_children sslproxy_cert_error sslproxy_cert_adapt
-                tls_outgoing_options sslproxy_session_cache_size ssl_engine on_unsupported_protocol
-                sslpassword_program sslproxy_options""");
-        put(MISSING, "contents are not changed or inspected by other programs", """
+                sslproxy_session_cache_size ssl_engine on_unsupported_protocol sslpassword_program""");
+        put(MISSING, "other programs cannot inspect or change messages (ICAP, eCAP)", """
                 icap_enable icap_service ecap_enable adaptation_access adaptation_service_set icap_send_client_ip
                 icap_preview_enable icap_service_failure_limit adaptation_send_client_ip loadable_modules""");
         put(MISSING, "bandwidth is not limited", """
                 delay_pools delay_class delay_access delay_parameters delay_initial_bucket_level client_delay_pools
                 client_delay_access client_delay_parameters response_delay_pool reply_body_max_size""");
-        put(MISSING, "refused requests are answered with 403", """
-                deny_info http_reply_access http_access2 adapted_http_access miss_access""");
-        put(MISSING, "the system chooses the local address of connections", """
-                tcp_outgoing_address tcp_outgoing_tos clientside_tos qos_flows tcp_outgoing_mark
-                server_pconn_for_nonretriable""");
-        put(MISSING, "responses are validated as RFC 9111 says", """
+        put(MISSING, "not translated; write error_pages", "deny_info");
+        put(MISSING, "access is decided once, before the lookup, by access.filters and rules", """
+                http_reply_access http_access2 adapted_http_access miss_access""");
+        put(MISSING, "not translated; set origin.source_address", "tcp_outgoing_address");
+        put(MISSING, "packets cannot be marked", "tcp_outgoing_tos clientside_tos qos_flows tcp_outgoing_mark");
+        put(MISSING, "responses are stored and validated as RFC 9111 says", """
                 offline_mode refresh_all_ims broken_vary_encoding ie_refresh vary_ignore_expiry send_hit store_miss
                 range_offset_limit minimum_object_size""");
     }
@@ -141,7 +141,7 @@ final class Settings {
         } else if (NO_EFFECT.containsKey(line.name())) {
             line.note(String.valueOf(NO_EFFECT.get(line.name())));
         } else if (isOff(line)) {
-            line.note("off, as in Millrace");
+            line.note(line.arg(0) + ", as in Millrace");
         } else if (MISSING.containsKey(line.name())) {
             line.notMapped(String.valueOf(MISSING.get(line.name())));
         } else {
@@ -256,7 +256,8 @@ final class Settings {
             case "logformat" -> line.notMapped("write a template for log.access.format: docs/reference/logs.md");
             case "logfile_rotate" -> set("log.access.rotate_keep", line.arg(0), line);
             case "emulate_httpd_log" -> set("log.access.format", line.isOn() ? "common" : "squid", line);
-            case "if", "else", "endif" -> line.notMapped("conditions are not evaluated; all lines are imported");
+            case "if", "else", "endif" ->
+                line.notMapped("the condition is not evaluated; its lines are imported in any case");
             case "cachemgr_passwd" -> line.note("the admin API has its own socket and tokens");
             default -> line.notMapped("the importer does not know the directive");
         }
@@ -274,7 +275,7 @@ final class Settings {
             // Millrace gets its own directory, because Squid's files stay in theirs.
             element.put("path", line.arg(1).replaceAll("/+$", "") + "-millrace");
             element.put("size", megabytes + "MiB");
-            for (String word : line.from(3)) {
+            for (String word : line.argsFrom(3)) {
                 if (word.startsWith("max-size=") || word.startsWith("min-size=")) {
                     line.notMapped(word.replaceAll("=.*", "") + ": all paths store responses of every size");
                 } else if (word.equals("no-store") || word.equals("read-only")) {
@@ -287,7 +288,7 @@ final class Settings {
     private void forwardedFor(SquidLine line) {
         switch (line.arg(0)) {
             case "on" -> line.markHandled().matchesDefaultOf("access.forwarded_fields");
-            case "transparent" -> line.notMapped("fields of clients that are not trusted are removed");
+            case "transparent" -> line.notMapped("X-Forwarded-For is passed on only from access.trusted_proxies");
             default -> {
                 draft.root()
                         .putWords("access.forwarded_fields", List.of("none"))
@@ -302,15 +303,15 @@ final class Settings {
             return;
         }
         List<String> all = new ArrayList<>();
-        for (String name : line.from(1)) {
+        for (String name : line.argsFrom(1)) {
             Acls.Acl acl = acls.find(name);
             List<String> addresses = acl == null || !acl.type().equals("src") ? null : Acls.addresses(acl);
             if (acl == null || addresses == null || addresses.contains("all") || name.startsWith("!")) {
-                line.notMapped("access.trusted_proxies takes addresses of proxies");
+                line.notMapped("access.trusted_proxies takes addresses only");
                 return;
             }
             all.addAll(addresses);
-            acl.used("access.trusted_proxies");
+            acl.recordKey("access.trusted_proxies");
         }
         draft.root()
                 .putWords("access.trusted_proxies", all)
@@ -339,7 +340,7 @@ final class Settings {
             return;
         }
         if (target.matches("(syslog|udp|tcp):.*")) {
-            line.notMapped("lines are written to a file; read it with a program that sends them on");
+            line.notMapped("not translated; log.access[].target: syslog sends lines to a syslog receiver");
             return;
         }
         String named = line.option("logformat");
@@ -348,7 +349,7 @@ final class Settings {
         if (format.isEmpty() || Set.of("squid", "combined", "common").contains(format)) {
             draft.set("log.access.format", format.isEmpty() ? "squid" : format, line.entry());
         } else {
-            line.notMapped("the format '" + format + "' must be written as log.access.format");
+            line.notMapped("the format '" + format + "' is not translated; write a template in log.access.format");
         }
     }
 }

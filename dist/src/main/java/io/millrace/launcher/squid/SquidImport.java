@@ -46,13 +46,13 @@ public final class SquidImport {
         if (ports.accelerator() != null || peers.hasOrigins()) {
             List<String> schemes = ports.schemes().isEmpty() ? List.of("http") : ports.schemes();
             Set<String> allowed = access.domains();
-            peers.rules(allowed, ports.accelerator(), schemes);
+            peers.writeRules(allowed, ports.accelerator(), schemes);
         }
-        peers.parents();
+        peers.writeParents();
         Refresh.read(workspace, lines);
         new HeaderImport(draft.root(), acls).read(lines);
         new Settings(workspace).read(lines, acls);
-        peers.finish();
+        peers.noteUnused();
         defaults(draft);
     }
 

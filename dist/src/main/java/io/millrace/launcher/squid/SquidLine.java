@@ -4,7 +4,7 @@ import io.millrace.launcher.importing.source.Entry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A directive of squid.conf: name, arguments, and line in the report. Confined to one thread. */
+/** A directive of squid.conf: name, arguments, and entry in the report. Confined to one thread. */
 final class SquidLine {
     private final String name;
     private final List<String> args;
@@ -30,8 +30,8 @@ final class SquidLine {
         return index < args.size() ? args.get(index) : "";
     }
 
-    /** Returns the words from an index on. */
-    List<String> from(int index) {
+    /** Returns the arguments from an index to the last one. */
+    List<String> argsFrom(int index) {
         return index < args.size() ? args.subList(index, args.size()) : List.of();
     }
 
@@ -56,7 +56,7 @@ final class SquidLine {
         return entry;
     }
 
-    /** Marks the line as translated, and returns its line in the report. */
+    /** Marks the line as translated, and returns its entry in the report. */
     Entry markHandled() {
         handled = true;
         return entry;

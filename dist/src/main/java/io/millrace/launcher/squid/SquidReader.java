@@ -90,15 +90,15 @@ final class SquidReader {
     /** Finds the files that a name or pattern means. In a copy of the directory, names still begin with /etc/squid. */
     private List<Path> find(String word, Path from) {
         Path parent = from.toAbsolutePath().getParent();
-        List<Path> places = new ArrayList<>();
+        List<Path> candidates = new ArrayList<>();
         if (!word.startsWith("/") && parent != null) {
-            places.add(parent.resolve(word));
+            candidates.add(parent.resolve(word));
         }
         if (word.startsWith("/etc/squid/")) {
-            places.add(workspace.base().resolve(word.substring("/etc/squid/".length())));
+            candidates.add(workspace.base().resolve(word.substring("/etc/squid/".length())));
         }
-        places.add(Path.of(word));
-        for (Path each : places) {
+        candidates.add(Path.of(word));
+        for (Path each : candidates) {
             Path folder = each.getParent();
             Path name = each.getFileName();
             List<Path> found = new ArrayList<>();

@@ -5,7 +5,7 @@ import io.millrace.launcher.exit.LaunchException;
 import io.millrace.proxy.config.check.FilePermissionChecks;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.worker.control.ControlPaths;
-import io.millrace.worker.control.Placement;
+import io.millrace.worker.control.DefaultPaths;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
@@ -85,9 +85,9 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     /** Creates a directory and its parents with {@code mode}, regardless of the umask of the process. */
     private static void create(Path directory, FileMode mode) throws IOException {
         if (Files.isDirectory(directory)) {
-            String wider = FilePermissionChecks.wider(directory, mode);
-            if (wider != null) {
-                LOG.warn("{}", wider);
+            String problem = FilePermissionChecks.modeProblem(directory, mode);
+            if (problem != null) {
+                LOG.warn("{}", problem);
             }
             return;
         }
@@ -136,8 +136,8 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     }
 
     /** The default directories in the form in which the worker needs them. */
-    public Placement placement() {
-        return new Placement(state, cache, log);
+    public DefaultPaths defaultPaths() {
+        return new DefaultPaths(state, cache, log);
     }
 
     /** Paths of the sockets between launcher and workers. */

@@ -10,8 +10,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The relay of store changes between two workers. The sender has released the store, and the receiver has opened it.
- * Purges are such changes.
+ * The relay of changes to the store, such as purges, between two workers. The sender has released the store, and the
+ * receiver has opened it.
  *
  * <p>Not thread-safe; confined to the supervisor's event loop.
  */
@@ -28,7 +28,7 @@ final class ChangeRelay {
     private final Queue<QueuedChange> queued = new ArrayDeque<>();
     private final Map<Long, SentChange> sent = new HashMap<>();
     /** Number of the last change that was sent. */
-    private long numbers;
+    private long lastNumber;
 
     /**
      * Sends a change to a worker, or queues it until {@link #ready}.
@@ -37,9 +37,9 @@ final class ChangeRelay {
      */
     void pass(WorkerProcess from, ControlMessage.Change change, @Nullable WorkerProcess to) {
         if (to != null) {
-            numbers++;
-            sent.put(numbers, new SentChange(from, change.number(), to));
-            to.send(new ControlMessage.Change(numbers, change.content()));
+            lastNumber++;
+            sent.put(lastNumber, new SentChange(from, change.number(), to));
+            to.send(new ControlMessage.Change(lastNumber, change.content()));
         } else if (queued.size() < QUEUED_MAX) {
             queued.add(new QueuedChange(from, change));
         } else {
@@ -76,7 +76,7 @@ final class ChangeRelay {
             if (request.to() == worker) {
                 request.from()
                         .send(new ControlMessage.ChangeMade(
-                                request.number(), "the worker that has the store open has exited"));
+                                request.number(), "the worker that has opened the store has exited"));
             }
             if (request.to() == worker || request.from() == worker) {
                 all.remove();

@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The server of the control socket and of the descriptor socket, to which workers connect. It accepts only processes
- * that the supervisor has started or adopted, by the process id that the kernel reports.
+ * The server of the control socket and of the descriptor socket, to which workers connect. It identifies a process by
+ * the id that the kernel reports, and accepts only processes that the supervisor has started or adopted.
  *
  * <p>Not thread-safe; confined to the event loop of the supervisor.
  */
@@ -52,8 +52,8 @@ public final class ControlServer {
         void disconnected(long pid);
 
         /**
-         * Returns the descriptors to send to a process, which the callee owns. Returns null if the process itself sends
-         * descriptors.
+         * Returns the descriptors to send to a process. The supervisor still owns them. Returns null if the process
+         * itself sends descriptors.
          */
         @Nullable
         List<FileDescriptor> descriptorsFor(long pid);

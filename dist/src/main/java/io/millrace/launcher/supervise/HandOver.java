@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The hand-over of the store from the serving worker to its successor. Meanwhile it relays the changes of the store
- * that the old worker receives.
+ * The hand-over of the store from the serving worker to its successor. Meanwhile this class relays the changes of the
+ * store that the old worker receives.
  *
  * <pre>
  * begin:     ReleaseStore to the serving worker, which still answers

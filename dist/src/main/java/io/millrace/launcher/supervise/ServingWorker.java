@@ -18,7 +18,7 @@ public interface ServingWorker {
     void start(WorkerPlan first, long drainNanos);
 
     /**
-     * Sends a configuration to the worker, and returns the outcome of each setting. If no worker runs, the next one
+     * Sends a configuration to the worker, and returns the outcome of each setting. If no worker runs, the next worker
      * starts with the configuration.
      */
     CompletableFuture<List<SettingChange>> reload(ConfigSource changed);

@@ -123,6 +123,7 @@ final class WorkerRegistry {
         }
     }
 
+    /** Deletes the class archive of a worker's JVM, which may have caused its failed start. */
     private static void discardArchive(WorkerProcess worker) {
         WorkerPlan plan = worker.plan();
         if (plan != null && plan.starter().discardArchive()) {

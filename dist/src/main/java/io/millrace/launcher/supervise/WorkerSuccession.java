@@ -31,7 +31,9 @@ import org.slf4j.LoggerFactory;
  *    ->  the current worker releases the store and still answers
  *    ->  the candidate opens the store and accepts: it becomes the current worker
  *    ->  the old worker stops accepting, finishes its requests and exits
- * </pre> A current worker of an earlier version cannot release the store while it answers. It drains first, and then
+ * </pre>
+ *
+ * <p>A current worker of an earlier version cannot release the store while it answers. It drains first, and then
  * the candidate opens the store. Meanwhile new connections wait in the kernel's accept queue.
  *
  * <p>Not thread-safe; confined to the event loop, except the methods marked "any thread".

@@ -79,7 +79,7 @@ final class Backends {
             director.members.add(new Member(words[0].strip(), weight, each));
             each.markHandled();
         } else if (function.equals("reconfigure") || function.equals("associate") || function.equals("set_warmup")) {
-            each.note("groups of origins need no such step");
+            each.note("not needed: groups of origins have no such step");
         } else {
             each.notMapped("'" + function + "' of the director has no equivalent");
         }
@@ -122,10 +122,12 @@ final class Backends {
                 ? name
                 : director.members.get(0).name();
         Block block = plan.vcl().backends().get(first);
-        return block == null ? DraftNode.CLOSED : "http://" + authority(block) + "/";
+        return block == null ? DraftNode.DENIED_TARGET : "http://" + authority(block) + "/";
     }
 
-    /** Host and port. A backend with a Unix socket has neither, and each host of a group needs its own URL. */
+    /**
+     * Returns host and port. A backend with a Unix socket has neither, so its name becomes a host name under .internal.
+     */
     private static String authority(Block block) {
         if (!block.value("path", "").isEmpty()) {
             return block.name().toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9-]+", "-") + ".internal";
@@ -137,7 +139,8 @@ final class Backends {
     }
 
     /**
-     * Assigns the origin group of a backend or director to a rule. A backend without a probe and limits needs no group.
+     * Assigns the origin group of a backend or director to a rule. A backend without a probe and a limit of connections
+     * needs no group.
      */
     void assign(String name, DraftNode rule) {
         Director director = directors.get(name);
@@ -147,7 +150,7 @@ final class Backends {
                         && block.fields().stream().anyMatch(each -> List.of("probe", "max_connections")
                                 .contains(each.name())));
         if (block != null && block.fields().isEmpty()) {
-            rule.put("to", DraftNode.CLOSED);
+            rule.put("to", DraftNode.DENIED_TARGET);
             rule.element("filters").put("action", "deny");
             block.entry().note("the backend 'none' answers no request");
             markUsed(block);
@@ -155,7 +158,7 @@ final class Backends {
         }
         if (!needed) {
             if (block != null) {
-                block.entry().became("remap[].to");
+                block.entry().recordKey("remap[].to");
                 markUsed(block);
                 socket(rule, block);
                 block.fields().forEach(this::field);
@@ -213,7 +216,7 @@ final class Backends {
         Entry entry = director.source.markHandled();
         switch (type) {
             case "round_robin" -> entry.matchesDefaultOf("origins[].policy");
-            case "random" -> entry.note("hosts take turns by their weights");
+            case "random" -> entry.note("hosts are used in turn, by weight, not at random");
             case "fallback" -> node.put("policy", "first_live").from(entry);
             case "hash", "shard" -> {
                 String key = director.hashKey;
@@ -249,7 +252,7 @@ final class Backends {
             if (each.name().equals("max_connections")) {
                 DraftNode limit = group.put("connections_max", each.value()).removableIfInvalid();
                 limit.from(each.entry());
-                each.entry().note("Millrace limits the connections of each event loop");
+                each.entry().note("the limit applies to each event loop; connections_total_max limits all together");
             } else {
                 field(each);
             }
@@ -267,20 +270,21 @@ final class Backends {
     private void field(Field field) {
         Entry entry = field.entry();
         switch (field.name()) {
-            case "host", "port" -> entry.became("remap[].to");
+            case "host", "port" -> entry.recordKey("remap[].to");
             case "connect_timeout" -> general("timeouts.origin_connect", field);
             case "first_byte_timeout" -> general("timeouts.origin_first_byte", field);
             case "between_bytes_timeout" -> general("timeouts.origin_idle", field);
             case "probe" -> {}
-            case "max_connections" -> entry.became("origins[].connections_max");
+            case "max_connections" -> entry.recordKey("origins[].connections_max");
             case "proxy_header" -> plan.set("proxy_protocol_out", "v" + field.value(), entry);
             case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
-            case "path" -> entry.became("remap[].unix_socket");
-            case "ssl" -> entry.notMapped("write https in the rule's to, and in the hosts of the group");
+            case "path" -> entry.recordKey("remap[].unix_socket");
+            case "ssl" -> entry.notMapped("write https in the key 'to' of the rule, and in the hosts of the group");
             default -> entry.notMapped("'." + field.name() + "' has no equivalent");
         }
     }
 
+    /** Sets a key that applies to all origins. Reports a second, different value as not mapped. */
     private void general(String key, Field field) {
         String time = Plan.time(field.value());
         DraftNode known = plan.workspace().draft().root().find(key);
@@ -302,7 +306,7 @@ final class Backends {
             List<Field> fields = each.fields();
             if (named != null) {
                 fields = named.fields();
-                named.entry().became("origins[].health_check");
+                named.entry().recordKey("origins[].health_check");
                 markUsed(named);
             } else if (fields.isEmpty() && !each.value().isEmpty()) {
                 each.entry().notMapped("no probe is named '" + each.value() + "'");
@@ -366,7 +370,7 @@ final class Backends {
                         .removableIfInvalid()
                         .from(field.entry());
             case "window", "threshold" -> {
-                field.entry().became("origins[].health_check");
+                field.entry().recordKey("origins[].health_check");
                 field.entry().note("checks in a row are counted instead of those in a window");
             }
             case "initial" -> field.entry().note("hosts are up until checks fail");
@@ -385,10 +389,10 @@ final class Backends {
         all.addAll(plan.vcl().probes().values());
         for (Block each : all) {
             if (!used.contains(each.entry())) {
-                each.entry().note("no rule uses it");
+                each.entry().note("no rule uses this declaration");
                 each.fields().forEach(field -> {
-                    field.entry().note("no rule uses it");
-                    field.fields().forEach(inner -> inner.entry().note("no rule uses it"));
+                    field.entry().note("no rule uses this declaration");
+                    field.fields().forEach(inner -> inner.entry().note("no rule uses this declaration"));
                 });
             }
         }

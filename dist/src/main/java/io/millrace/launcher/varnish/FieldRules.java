@@ -61,7 +61,7 @@ final class FieldRules {
         return at == text.length() && at > 0 ? out.toString() : null;
     }
 
-    /** Translates a statement that sets or removes a field. Reports one without an equivalent as not mapped. */
+    /** Translates a statement that sets or removes a field. Reports a statement without an equivalent as not mapped. */
     void write(Statement each, Walker.Reached reached) {
         String problem = problem(each, reached);
         if (problem != null) {
@@ -70,7 +70,7 @@ final class FieldRules {
         changes(each);
     }
 
-    /** Translates a statement that has an equivalent. Returns false for others. */
+    /** Translates a statement that has an equivalent. Returns false for any other statement. */
     boolean writeIfPossible(Statement each, Walker.Reached reached) {
         boolean isWritten = problem(each, reached) == null;
         changes(each);

@@ -8,8 +8,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tests of one alternative of a condition. They are grouped by the tested part of the request or response. Confined
- * to one thread.
+ * The tests of one alternative of a VCL condition. They are grouped by the tested part of the request or response.
+ * Confined to one thread.
  */
 final class Match {
     private final List<Test> urls = new ArrayList<>();
@@ -22,7 +22,7 @@ final class Match {
     private boolean authorization;
     private boolean upgrade;
     /** True if the scheme of the client's request is tested. */
-    private boolean plain;
+    private boolean scheme;
     /** True if a response property is tested that Millrace evaluates without a rule. */
     private boolean responseDefault;
 
@@ -45,7 +45,7 @@ final class Match {
             case "req.http.authorization", "bereq.http.authorization" -> authorization = true;
             case "req.http.upgrade" -> upgrade = true;
             case "req.http.x-forwarded-proto", "req.http.https", "req.http.x-forwarded-port" -> {
-                plain = true;
+                scheme = true;
                 others.add(test);
             }
             case "beresp.ttl",
@@ -73,7 +73,7 @@ final class Match {
                 && others.isEmpty()
                 && !authorization
                 && !upgrade
-                && !plain
+                && !scheme
                 && !responseDefault;
     }
 

@@ -107,7 +107,7 @@ final class Plan {
         }
         if (!written.add(url + " " + host + " " + key + " " + value)) {
             for (Entry source : sources) {
-                source.became("cache_rules");
+                source.recordKey("cache_rules");
             }
             return true;
         }
@@ -150,11 +150,11 @@ final class Plan {
     }
 
     /** Marks the lines of an access list as mapped to a key. */
-    void usedAcl(String acl, String key) {
+    void markAclUsed(String acl, String key) {
         Vcl.Acl found = vcl.acls().get(acl);
         if (found != null) {
-            found.entry().became(key);
-            found.addresses().forEach(each -> each.entry().became(key));
+            found.entry().recordKey(key);
+            found.addresses().forEach(each -> each.entry().recordKey(key));
         }
     }
 
@@ -177,8 +177,8 @@ final class Plan {
                 workspace.draft().root().element("access.filters").put("action", "deny");
             }
         }
-        source.became("access.filters");
-        usedAcl(acl, "access.filters");
+        source.recordKey("access.filters");
+        markAclUsed(acl, "access.filters");
         return true;
     }
 }

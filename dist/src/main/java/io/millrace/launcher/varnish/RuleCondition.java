@@ -175,7 +175,7 @@ final class RuleCondition {
         if (addresses == null || addresses.isEmpty() || addresses.stream().anyMatch(each -> each.startsWith("~"))) {
             return null;
         }
-        plan.usedAcl(test.right(), "rules");
+        plan.markAclUsed(test.right(), "rules");
         return addresses.stream().map(RuleTexts::literal).collect(Collectors.joining(", ", "client in (", ")"));
     }
 

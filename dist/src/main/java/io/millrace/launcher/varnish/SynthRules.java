@@ -21,7 +21,10 @@ final class SynthRules {
     private static final String NO_LOCATION = "vcl_synth sets no Location for this status; write a rule with redirect";
 
     private final Plan plan;
-    /** Translated places. A condition with several alternatives comes several times and is written once, as a whole. */
+    /**
+     * Translated places. A statement is visited once for each alternative of its condition, but its rule is written
+     * once.
+     */
     private final Set<Place> done = new HashSet<>();
 
     /** A statement with its conditions. A subroutine that is called twice has each statement in two places. */
@@ -54,7 +57,7 @@ final class SynthRules {
         if (rule != null) {
             rule.put("redirect.to", to);
             rule.put("redirect.status", status);
-            branch.body.forEach(one -> one.markHandled().became("rules"));
+            branch.body.forEach(one -> one.markHandled().recordKey("rules"));
         }
     }
 
@@ -72,7 +75,7 @@ final class SynthRules {
             return false;
         }
         rule.put("answer.status", status);
-        each.note("the content is one line with the status, or answer.body");
+        each.note("the content is one line with the status; answer.body sets another");
         return true;
     }
 

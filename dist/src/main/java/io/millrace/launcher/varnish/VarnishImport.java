@@ -20,7 +20,10 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The importer of a VCL file of Varnish. An object imports one file. Confined to one thread. */
+/**
+ * The importer of a VCL file of Varnish. {@link VclRecv} and {@link VclBackendResponse} translate the statements of
+ * these subroutines. An object imports one file. Confined to one thread.
+ */
 public final class VarnishImport {
     /** A request field in an expression of VCL. */
     private static final Pattern FIELD = Pattern.compile("(?:req|bereq)\\.http\\.([A-Za-z0-9-]+)");
@@ -57,10 +60,10 @@ public final class VarnishImport {
     private void convert() {
         Vcl vcl = plan.vcl();
         backends.init();
-        RecvPlan recv = new RecvPlan(plan, backends);
+        VclRecv recv = new VclRecv(plan, backends);
         recv.walk("vcl_recv");
         hash();
-        ResponsePlan response = new ResponsePlan(plan);
+        VclBackendResponse response = new VclBackendResponse(plan);
         response.walk("vcl_backend_response");
         response.walk("vcl_fetch");
         fetch("vcl_backend_fetch");
@@ -85,19 +88,19 @@ public final class VarnishImport {
         return found != null && found.entry().hasKeys();
     }
 
-    private void rules(RecvPlan recv) {
+    private void rules(VclRecv recv) {
         DraftNode root = plan.workspace().draft().root();
         Set<String> seen = new HashSet<>();
         List<DraftNode> written = new ArrayList<>();
-        for (RecvPlan.Route each : recv.routes()) {
+        for (VclRecv.Route each : recv.routes()) {
             if (!seen.add(each.verb() + each.map())) {
                 each.source().note("an earlier rule has the same URL");
                 continue;
             }
             DraftNode rule = root.element("remap").from(each.source());
             rule.put(each.verb(), each.map());
-            if (each.backend().equals(RecvPlan.DENIED)) {
-                rule.put("to", DraftNode.CLOSED);
+            if (each.backend().equals(VclRecv.DENIED)) {
+                rule.put("to", DraftNode.DENIED_TARGET);
                 rule.element("filters").put("action", "deny");
                 continue;
             }
@@ -132,15 +135,15 @@ public final class VarnishImport {
 
     private void target(DraftNode rule, String backend, String path) {
         String url = backends.url(backend);
-        rule.put("to", url.equals(DraftNode.CLOSED) ? url : url + path.substring(1));
-        if (url.equals(DraftNode.CLOSED)) {
+        rule.put("to", url.equals(DraftNode.DENIED_TARGET) ? url : url + path.substring(1));
+        if (url.equals(DraftNode.DENIED_TARGET)) {
             rule.element("filters").put("action", "deny");
         }
         backends.assign(backend, rule);
     }
 
     /** Writes the defaults of Varnish that differ from Millrace's, for keys that are not set. */
-    private void defaults(RecvPlan recv) {
+    private void defaults(VclRecv recv) {
         Draft draft = plan.workspace().draft();
         DraftNode address = draft.root().element("listen");
         address.put("address", ":80");
@@ -265,7 +268,7 @@ public final class VarnishImport {
                 } else if (sub.endsWith("_purge")) {
                     each.note("Millrace answers purges itself");
                 } else if (sub.startsWith("vcl_synth") || sub.startsWith("vcl_backend_error")) {
-                    each.notMapped("the proxy's own responses have a fixed form");
+                    each.notMapped("not translated; write error_pages, or an element of rules with answer");
                 } else if (sub.equals("vcl_pipe")
                         && each.target().toLowerCase(Locale.ROOT).matches("bereq\\.http\\.(connection|upgrade)")) {
                     each.note("Millrace writes Connection and Upgrade itself");

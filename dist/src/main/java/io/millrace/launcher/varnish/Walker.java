@@ -17,6 +17,7 @@ abstract class Walker {
     private int calls;
     private int chains;
     private int chain;
+    /** The {@code branches} of {@link Reached} for the present statement. */
     private List<Condition> exact = List.of();
     /** Negations of the conditions under which an earlier statement ended the subroutine. */
     private final List<Condition> passedReturns = new ArrayList<>();
@@ -123,7 +124,10 @@ abstract class Walker {
         each.body().forEach(Walker::skip);
     }
 
-    /** Records a {@code return}. A conditional own response needs no record: no later statement can change it. */
+    /**
+     * Records a {@code return}. A conditional {@code synth} or error needs no record: no later statement can change its
+     * response.
+     */
     private void addReturn(Statement each, List<Condition> reached) {
         if (!each.kind().equals("return")) {
             return;

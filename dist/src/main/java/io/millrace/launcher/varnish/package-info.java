@@ -1,6 +1,8 @@
 /**
  * The importer of a VCL file of Varnish into one {@code millrace.yaml}. A report lists every declaration and statement
- * with the resulting keys, or with the reason why there are none.
+ * with the resulting keys, or with the reason why there are none. {@code VarnishImport} reads the file and calls one
+ * translator for each part: {@code VclRecv}, {@code VclBackendResponse}, {@code Backends} for backends and directors,
+ * {@code FieldRules} and {@code SynthRules} for statements that become {@code rules}.
  */
 @NullMarked
 package io.millrace.launcher.varnish;

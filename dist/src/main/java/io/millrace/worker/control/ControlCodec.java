@@ -115,7 +115,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
         } else if (message instanceof ControlMessage.ReturnSockets) {
             out.writeByte(RETURN_SOCKETS);
         } else if (message instanceof ControlMessage.Drain drain) {
-            out.writeByte(DRAIN).writeLong(drain.deadlineNanos());
+            out.writeByte(DRAIN).writeLong(drain.timeoutNanos());
         } else if (message instanceof ControlMessage.Draining) {
             out.writeByte(DRAINING);
         } else if (message instanceof ControlMessage.TicketKeys keys) {

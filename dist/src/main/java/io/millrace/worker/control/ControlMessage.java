@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The launcher sends {@link Assignment}, {@link Serve}, {@link Reload}, {@link ReopenLogs}, {@link TicketKeys},
  * {@link ReturnSockets}, {@link Drain}, {@link ReleaseStore}, {@link ReopenStore}, {@link TakeoverDone} and
- * {@link PredecessorClosed}. The worker sends the others. Both send {@link Change} and {@link ChangeMade}.
+ * {@link PredecessorClosed}. The worker sends all other messages. Both sides send {@link Change} and
+ * {@link ChangeMade}.
  *
  * <p>A worker that is replaced is the predecessor of the new worker, its successor. It releases the store first, so
  * that the successor can open it.
@@ -157,10 +158,10 @@ public sealed interface ControlMessage {
     record ReturnSockets() implements ControlMessage {}
 
     /**
-     * Orders the worker to drain. It stops accepting connections, finishes its requests within {@code deadlineNanos},
+     * Orders the worker to drain. It stops accepting connections, finishes its requests within {@code timeoutNanos},
      * and exits.
      */
-    record Drain(long deadlineNanos) implements ControlMessage {}
+    record Drain(long timeoutNanos) implements ControlMessage {}
 
     /**
      * Reports that the worker no longer accepts connections. Sent in reply to {@link Drain}, or after another process

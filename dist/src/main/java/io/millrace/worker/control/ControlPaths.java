@@ -3,7 +3,8 @@ package io.millrace.worker.control;
 import java.nio.file.Path;
 
 /**
- * The paths of the sockets and files between launcher and worker. Only their user can access the directory. Immutable.
+ * The paths of the sockets and files between launcher and worker. Only the user of launcher and worker can access the
+ * directory. Immutable.
  *
  * @param directory directory of all these files, with mode 0700
  */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The fields of requests to the collector, from a file with one {@code Name: value} in a line. Empty lines and lines
  * that begin with # are ignored. The file is read again when its time or size has changed; if that fails, the last
- * valid fields stay in use. Thread-safe. Messages never contain a value.
+ * valid fields stay in use. Thread-safe. Error messages never contain the value of a field.
  */
 final class HeadersFile implements Supplier<Map<String, String>> {
     private static final int BYTES_MAX = 64 << 10;
@@ -51,7 +51,7 @@ final class HeadersFile implements Supplier<Map<String, String>> {
             refresh();
             return fields;
         } catch (IOException e) {
-            faults.report("the headers file of traces cannot be used; the fields before stay in use", e);
+            faults.report("the headers file of traces cannot be used; the previous fields stay in use", e);
             return fields;
         } finally {
             lock.unlock();

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * <p>{@link #accept} and {@link #close} are called by one thread; a thread of this class sends.
  */
 final class OtlpSink implements SpanSink {
-    /** Limit of spans in the queue, about 10 MiB; spans of 100 requests to origins per second for 40 s. */
+    /** Limit of spans in the queue, about 10 MiB. They suffice for 100 requests to origins per second during 40 s. */
     static final int QUEUE_MAX = 8192;
 
     private static final int BATCH_MAX = 512;
@@ -50,7 +50,10 @@ final class OtlpSink implements SpanSink {
 
     private static final Logger LOG = LoggerFactory.getLogger(OtlpSink.class);
 
-    /** The SDK's own messages; this class logs failures at a limited rate. Held, or the level would be forgotten. */
+    /**
+     * The logger of the SDK, which is off: this class logs failures at a limited rate. The field keeps it reachable,
+     * because the JDK forgets the level of an unreachable logger.
+     */
     private static final java.util.logging.Logger SDK_LOG = java.util.logging.Logger.getLogger("io.opentelemetry");
 
     private final BlockingQueue<SpanData> queue = new ArrayBlockingQueue<>(QUEUE_MAX);

@@ -114,7 +114,7 @@ final class WarmUpClient {
 
     /**
      * Finds the first {@code mark} at or after {@code start}, and returns its end position in {@code input}. Reads from
-     * the stream until it is found.
+     * the stream until {@code mark} is found.
      */
     private int find(InputStream in, byte[] mark) throws IOException {
         int from = start;

@@ -134,15 +134,15 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private void hits() throws IOException {
-        for (int isEven = 0; isEven < 8; isEven++) {
+        for (int i = 0; i < 8; i++) {
             exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN));
             exchange(mixed, 200, n -> get(Kind.STORED, size(n), n % KEYS, isEven(n) ? PLAIN : BROWSER));
         }
-        for (int isEven = 0; isEven < 4; isEven++) {
+        for (int i = 0; i < 4; i++) {
             exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, BROWSER));
             exchange(hitting, 200, n -> get(Kind.VARIED, size(n), n % KEYS, BROWSER));
         }
-        for (int isEven = 0; isEven < 2; isEven++) {
+        for (int i = 0; i < 2; i++) {
             exchange(hitting, 304, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN + "If-None-Match: \"1\"\r\n"));
             exchange(hitting, 304, n -> get(Kind.VARIED, size(n), n % KEYS, BROWSER + "If-None-Match: \"1\"\r\n"));
         }
@@ -154,16 +154,16 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private void misses() throws IOException {
-        for (int isEven = 0; isEven < 16; isEven++) {
+        for (int i = 0; i < 16; i++) {
             exchange(mixed, 200, n -> fresh(Kind.STORED, n, PLAIN));
-            if (isEven % 2 == 0) {
+            if (i % 2 == 0) {
                 exchange(mixed, 200, n -> fresh(Kind.PRIVATE, n, isEven(n) ? PLAIN : BROWSER));
             }
-            if (isEven % 4 == 0) {
+            if (i % 4 == 0) {
                 exchange(mixed, 200, n -> fresh(Kind.VARIED, n, BROWSER));
                 exchange(mixed, 200, n -> fresh(Kind.CHUNKED, n, PLAIN));
             }
-            if (isEven % 8 == 0) {
+            if (i % 8 == 0) {
                 long same = number;
                 exchange(mixed, 200, n -> fresh(Kind.STORED, same, PLAIN));
             }
@@ -171,10 +171,10 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private void validations() throws IOException {
-        for (int isEven = 0; isEven < 4; isEven++) {
+        for (int i = 0; i < 4; i++) {
             exchange(mixed, 200, n -> get(Kind.VALIDATED, size(n), n % KEYS, PLAIN));
         }
-        for (int isEven = 0; isEven < 2; isEven++) {
+        for (int i = 0; i < 2; i++) {
             exchange(mixed, 200, n -> get(Kind.CHANGED, size(n), n % KEYS, BROWSER));
         }
     }

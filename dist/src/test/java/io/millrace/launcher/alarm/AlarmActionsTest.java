@@ -151,7 +151,7 @@ class AlarmActionsTest {
         }
         AlarmMessages messages = messages(SyslogAddress.parse("tcp://127.0.0.1:" + port));
         IOException failure = assertThrows(IOException.class, () -> messages.perform(RAISED));
-        assertTrue(failure.getMessage().contains("did not take the message in 15 tries"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("did not accept the message in 15 tries"), failure.getMessage());
         assertEquals(List.of(1L, 2L, 4L, 8L, 16L, 30L), waits.subList(0, 6));
         assertEquals(14, waits.size());
     }

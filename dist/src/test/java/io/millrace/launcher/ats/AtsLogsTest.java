@@ -38,7 +38,7 @@ final class AtsLogsTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "logging.yaml", 7, "the action wipe_field_value");
         assertOutcome(Outcome.MAPPED, "logging.yaml", 9, "log.access[0]");
         assertOutcome(Outcome.NOT_MAPPED, "logging.yaml", 11, "without its filter secret");
-        assertOutcome(Outcome.NOT_MAPPED, "logging.yaml", 12, "written to a file");
+        assertOutcome(Outcome.NOT_MAPPED, "logging.yaml", 12, "writes to no pipe");
         assertOutcome(Outcome.NOT_MAPPED, "logging.yaml", 14, "not written to standard error");
     }
 

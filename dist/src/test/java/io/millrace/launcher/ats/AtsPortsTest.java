@@ -29,6 +29,19 @@ final class AtsPortsTest extends AtsFixture {
     }
 
     @Test
+    void aUnixSocketKeepsModeAndOwner() {
+        samples.file(
+                "records.config",
+                "CONFIG proxy.config.http.server_ports STRING"
+                        + " /run/ats.sock:uds-perm=660:uds-user=ats:uds-group=www /run/b.sock");
+        assertHas("- address: unix:/run/ats.sock");
+        assertHas("socket_mode: 0660");
+        assertHas("socket_owner: ats:www");
+        assertHas("- address: unix:/run/b.sock");
+        assertHas("socket_mode: 0666");
+    }
+
+    @Test
     void portAndAddressOfOldVersionsAreOneAddress() {
         samples.file(
                 "records.config",

@@ -27,7 +27,7 @@ class OperatorsFileTest {
         RunningConfig running = new CannedRun().of(directory, TEXT);
         Map<String, String> settings = Map.of("limits.connections", "2000");
         OperatorsFile file =
-                OperatorsFile.open(running.reader(), running.running(), Set.of("limits.connections"), "x", sync);
+                OperatorsFile.open(running.reader(), running.current(), Set.of("limits.connections"), "x", sync);
         file.edit(settings);
         file.prepare();
         return file;

@@ -44,7 +44,7 @@ class FleetModelTest {
         FleetState state;
         FakeFleet.Link link;
         FleetSession session;
-        Publishing publishing;
+        OutboxPublisher publishing;
         int purges;
 
         Node(FakeFleet fleet, String name, Path outboxDirectory) throws IOException {
@@ -61,10 +61,10 @@ class FleetModelTest {
             }
             state = new FleetState(EventSink.NONE, () -> now);
             FleetConfig settings = settings(name);
-            state.settings(settings);
+            state.changeSettings(settings);
             link = fleet.new Link(name);
             session = new FleetSession(settings, link, worker, state, outbox, "1", () -> {});
-            publishing = new Publishing(settings, link, outbox, state);
+            publishing = new OutboxPublisher(settings, link, outbox, state);
             session.onOwn(publishing::received);
         }
 

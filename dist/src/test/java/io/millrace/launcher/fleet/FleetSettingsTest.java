@@ -82,7 +82,7 @@ class FleetSettingsTest {
                     opened.add(settings);
                     return fleet.new Link(settings.node());
                 })) {
-            manager.worker(fleet.new Worker());
+            manager.setWorker(fleet.new Worker());
             manager.apply(null);
             manager.apply(first);
             assertEquals(first, next());

@@ -19,6 +19,7 @@ import io.nats.client.Connection;
 import io.nats.client.Nats;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,6 +124,18 @@ class NatsLinkTest {
     }
 
     @Test
+    void requestsWithoutAConnectionFailWithAnIoException() throws Exception {
+        try (NatsServer server = NatsServer.start(directory);
+                FleetLink link = NatsLink.open(settings(server, "a", null))) {
+            server.kill();
+            await().atMost(LIMIT).until(() -> !link.isConnected());
+            assertThrows(IOException.class, link::state);
+            assertThrows(IOException.class, () -> link.idAt(1));
+            assertThrows(IOException.class, () -> link.follow(1, message -> {}));
+        }
+    }
+
+    @Test
     void membersSurviveRestartsOfTheServerAndLossOfItsData() throws Exception {
         FakeFleet workers = new FakeFleet();
         FakeFleet.Worker first = workers.new Worker();
@@ -131,8 +144,8 @@ class NatsLinkTest {
         try (NatsServer server = NatsServer.start(directory.resolve("nats"));
                 FleetMembership a = new FleetMembership(directory.resolve("a"), events::add, "1");
                 FleetMembership b = new FleetMembership(directory.resolve("b"), events::add, "1")) {
-            a.worker((WorkerPurges) first);
-            b.worker((WorkerPurges) second);
+            a.setWorker((WorkerPurges) first);
+            b.setWorker((WorkerPurges) second);
             a.apply(settings(server, "a", null));
             b.apply(settings(server, "b", null));
             queue(outbox, "1");

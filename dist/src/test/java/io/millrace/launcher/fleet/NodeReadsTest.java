@@ -40,7 +40,7 @@ class NodeReadsTest {
                 1,
                 1L << 20);
         NodeReads reads = new NodeReads(new FleetFigures());
-        reads.local((target, timeout) -> {
+        reads.setLocal((target, timeout) -> {
             asked.add(node + " " + target);
             return answer;
         });

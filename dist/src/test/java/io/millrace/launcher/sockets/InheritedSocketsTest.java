@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ListenerSockets;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.socket.SocketProtocolFamily;
@@ -14,13 +15,16 @@ import io.netty.channel.unix.Socket;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Sockets of this process are used in place of sockets of a service manager. */
 class InheritedSocketsTest {
@@ -104,6 +108,23 @@ class InheritedSocketsTest {
                 Map.of("0.0.0.0:" + port, List.of(four), "[::]:" + port, List.of(six)),
                 taken(List.of(six, four), "0.0.0.0", "::"));
         assertEquals(Map.of(":" + port, List.of(six, four)), taken(List.of(six, four), ""));
+    }
+
+    @Test
+    void aUnixSocketGoesToItsPath(@TempDir Path directory) throws Exception {
+        Path path = directory.resolve("http.sock");
+        String name = "unix:" + path;
+        UnixAddress address = new UnixAddress(path, 0600, null);
+        Socket passed = address.bind(16);
+        made.add(passed);
+        InheritedSockets inherited = InheritedSockets.of(List.of(passed));
+        assertEquals(
+                Map.of(new ListenerSockets(name, name, LOOPS), List.of(passed)),
+                inherited.take(Map.of(name, address), LOOPS, Map.of()));
+        assertEquals(Set.of(name), inherited.names(Map.of(name, address)));
+        LaunchException refused = assertThrows(
+                LaunchException.class, () -> inherited.take(Map.of(":80", new InetSocketAddress(80)), LOOPS, Map.of()));
+        assertTrue(refused.getMessage().contains("a socket for " + name), refused::getMessage);
     }
 
     @Test

@@ -1,10 +1,13 @@
 package io.millrace.launcher.sockets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.net.UnixAddress;
+import io.millrace.worker.control.ListenerSockets;
 import io.netty.channel.unix.Errors;
 import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
@@ -13,9 +16,17 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -112,6 +123,76 @@ class ListeningSocketsTest {
             again.bind(address);
             assertTrue(again.isBound());
         }
+    }
+
+    @Test
+    void aUnixSocketIsOneSocketForAllLoopsAndItsFileFollowsTheConfiguration(@TempDir Path directory) throws Exception {
+        Path path = directory.resolve("http.sock");
+        String name = "unix:" + path;
+        try (ListeningSockets first =
+                ListeningSockets.open(Map.of(name, new UnixAddress(path, 0600, null)), 3, Map.of())) {
+            assertEquals(3, first.descriptors().size());
+            assertEquals(1, Set.copyOf(first.descriptors()).size());
+            assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(path)));
+            connect(path);
+
+            LaunchException refused = assertThrows(
+                    LaunchException.class,
+                    () -> ListeningSockets.open(Map.of(name, new UnixAddress(path, 0600, null)), 3, Map.of()));
+            assertTrue(refused.getMessage().contains("is in use by another process"), refused::getMessage);
+
+            ListeningSockets other = first.with(Map.of(name, new UnixAddress(path, 0666, null)), 3);
+            assertEquals("rw-rw-rw-", PosixFilePermissions.toString(Files.getPosixFilePermissions(path)));
+            first.closeExcept(other);
+            connect(path);
+
+            Files.delete(path);
+            ListeningSockets again = other.with(Map.of(name, new UnixAddress(path, 0600, null)), 3);
+            other.closeExcept(again);
+            connect(path);
+
+            ListeningSockets without = again.with(Map.of("a", ANY_PORT), 1);
+            again.closeExcept(without);
+            assertFalse(Files.exists(path));
+            without.close();
+        }
+    }
+
+    @Test
+    void anAdoptedUnixSocketIsNotBoundAgainAndOneOfTheServiceManagerKeepsItsFile(@TempDir Path directory)
+            throws Exception {
+        Path path = directory.resolve("http.sock");
+        String name = "unix:" + path;
+        UnixAddress address = new UnixAddress(path, 0600, null);
+        ListenerSockets listener = new ListenerSockets(name, name, 2);
+        ListeningSockets adopted =
+                ListeningSockets.open(Map.of(name, address), 2, Map.of(listener, List.of(address.bind(16))));
+        connect(path);
+        adopted.close();
+        assertFalse(Files.exists(path));
+
+        ListeningSockets passed = ListeningSockets.open(
+                Map.of(name, address), 2, Map.of(listener, List.of(address.bind(16))), Set.of(name));
+        passed.close();
+        assertTrue(Files.exists(path));
+    }
+
+    @Test
+    void aDirectoryThatDoesNotExistIsNamed(@TempDir Path directory) {
+        Path path = directory.resolve("none/http.sock");
+        LaunchException refused = assertThrows(
+                LaunchException.class,
+                () -> ListeningSockets.open(Map.of("here", new UnixAddress(path, 0600, null)), 1, Map.of()));
+        assertTrue(refused.getMessage().endsWith(path.getParent() + " does not exist"), refused::getMessage);
+        LaunchException unknown = assertThrows(
+                LaunchException.class,
+                () -> ListeningSockets.open(
+                        Map.of("here", new UnixAddress(directory.resolve("a"), 0600, "no-such-user")), 1, Map.of()));
+        assertTrue(unknown.getMessage().contains("has no user or group no-such-user"), unknown::getMessage);
+    }
+
+    private static void connect(Path path) throws IOException {
+        SocketChannel.open(UnixDomainSocketAddress.of(path)).close();
     }
 
     private static int port(ListeningSockets sockets, int index) {

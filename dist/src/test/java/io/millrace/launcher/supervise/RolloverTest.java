@@ -314,7 +314,7 @@ class RolloverTest {
         assertNotNull(candidate.told());
         candidate.process.destroyForcibly();
         await().until(() -> supervisor.status().pid() != candidate.pid());
-        assertEquals(new ControlMessage.ChangeMade(8, "the worker that has the store open has exited"), old.told());
+        assertEquals(new ControlMessage.ChangeMade(8, "the worker that has opened the store has exited"), old.told());
     }
 
     @Test

@@ -78,7 +78,7 @@ public final class AccessRules {
 
     /** Returns true if there are filters. Without filters, {@link #denial} need not be called. */
     public boolean hasFilters() {
-        return filters.isAny();
+        return filters.hasAny();
     }
 
     /**
@@ -86,7 +86,7 @@ public final class AccessRules {
      * the client's address is read from X-Forwarded-For.
      *
      * @param ruleIndex the rule that maps the URL, or {@link #NO_RULE}
-     * @param peer address of the sender, null if unknown
+     * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket
      * @param local address that the request was sent to, null if unknown
      */
     public @Nullable String denial(
@@ -98,7 +98,7 @@ public final class AccessRules {
      * Returns the client's address for the filters. If the filters use X-Forwarded-For, this is the address that a
      * trusted proxy gives in that field.
      *
-     * @param peer address of the sender, null if unknown
+     * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket
      * @return null if unknown
      */
     public @Nullable IpAddress client(RequestHead request, @Nullable IpAddress peer) {
@@ -106,9 +106,9 @@ public final class AccessRules {
     }
 
     /**
-     * Returns the client that a trusted proxy gives in X-Forwarded-For, else the peer.
+     * Returns the client that a trusted proxy names in X-Forwarded-For, otherwise the peer.
      *
-     * @param peer address of the sender, null if unknown
+     * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket
      * @return null if unknown
      */
     public @Nullable IpAddress namedClient(RequestHead request, @Nullable IpAddress peer) {
@@ -172,14 +172,14 @@ public final class AccessRules {
      * keys contain another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one
      * client would determine the response for all other clients.
      *
-     * @param otherHost whether the origin receives another host than the client's
+     * @param otherHost whether the origin receives another host than the client sent
      */
-    public static boolean tellsOfAnotherUrl(FieldSection fields, int line, boolean otherHost) {
+    public static boolean containsOtherUrl(FieldSection fields, int line, boolean otherHost) {
         return ForwardingFields.containsUrl(fields, line) || (otherHost && ForwardingFields.containsHost(fields, line));
     }
 
-    /** Adds the subject of the client's certificate, if origins receive it. */
-    public void tellSubject(ClientConnection client, FieldSection.Builder to) {
+    /** Adds the subject of the client's certificate, if the configuration sends the subject to origins. */
+    public void addSubject(ClientConnection client, FieldSection.Builder to) {
         if (subject != null) {
             subject.addTo(client, to);
         }
@@ -199,29 +199,31 @@ public final class AccessRules {
      *
      * @param otherHost whether the target has another host than the client requested; the field then contains the
      *     target's host
-     * @param peer address of the sender, null if unknown
+     * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket
      */
-    public void tell(
+    public void addForwardingFields(
             FieldSection from,
             boolean fromTrusted,
             boolean otherHost,
             @Nullable InetAddress peer,
             TargetUri target,
             FieldSection.Builder to) {
+        // The peer of a Unix socket has no address.
+        InetAddress sender = peer == null || peer.isAnyLocalAddress() ? null : peer;
         for (ForwardedField field : forwardedFields) {
             FieldName name = nameOf(field);
             boolean namesHost = field == ForwardedField.X_FORWARDED_HOST || field == ForwardedField.FORWARDED;
             String before = fromTrusted && !(otherHost && namesHost) ? from.joined(name) : null;
             switch (field) {
-                case X_FORWARDED_FOR -> addToList(name, before, peer == null ? "unknown" : text(peer), to);
+                case X_FORWARDED_FOR -> addToList(name, before, sender == null ? "unknown" : text(sender), to);
                 case X_FORWARDED_PROTO -> to.add(name, before == null ? target.scheme() : before);
                 case X_FORWARDED_HOST -> {
                     if (before != null || target.hostBytes().length > 0) {
                         to.add(name, before == null ? target.authority() : before);
                     }
                 }
-                case FORWARDED -> addToList(name, before, forwarded(peer, target), to);
-                case CLIENT_IP -> to.add(name, before == null ? peer == null ? "unknown" : text(peer) : before);
+                case FORWARDED -> addToList(name, before, forwarded(sender, target), to);
+                case CLIENT_IP -> to.add(name, before == null ? sender == null ? "unknown" : text(sender) : before);
             }
         }
     }

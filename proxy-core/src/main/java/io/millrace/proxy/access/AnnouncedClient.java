@@ -19,7 +19,7 @@ public final class AnnouncedClient {
 
     /**
      * Returns the complete header. If one address is IPv6, both are written as IPv6, with IPv4 in its mapped form. If
-     * one is not an IP address, the header reports an unknown client.
+     * one is not an IP address, or the client uses a Unix socket, the header reports an unknown client.
      *
      * @param version 1 or 2
      * @param client source address of the connection
@@ -28,7 +28,7 @@ public final class AnnouncedClient {
     public static byte[] header(int version, InetSocketAddress client, InetSocketAddress local) {
         InetAddress from = client.getAddress();
         InetAddress to = local.getAddress();
-        if (from == null || to == null) {
+        if (from == null || to == null || from.isAnyLocalAddress()) {
             return version == 1
                     ? "PROXY UNKNOWN\r\n".getBytes(StandardCharsets.US_ASCII)
                     : binary(LOCAL, (byte) 0, new byte[0], new byte[0], 0, 0);

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The client that trusted proxies give in X-Forwarded-For. Immutable. */
 final class ForwardedClient {
+    /** Stands for peers of Unix sockets, so a field may not name it. */
+    private static final IpAddress UNIX_PEER = IpAddress.of(new byte[Integer.BYTES]);
+
     private final AddressSet trusted;
 
     ForwardedClient(AddressSet trusted) {
@@ -23,7 +26,7 @@ final class ForwardedClient {
      * absent or the peer is not trusted.
      *
      * @param peer address of the sender, null if unknown
-     * @return null if the selected member is not an address
+     * @return null if the selected member is not an address, or is 0.0.0.0
      */
     @Nullable
     IpAddress of(FieldSection fields, @Nullable IpAddress peer) {
@@ -55,6 +58,7 @@ final class ForwardedClient {
             address = text.substring(0, colon);
         }
         byte[] bytes = NetUtil.createByteArrayFromIpAddressString(address);
-        return bytes == null ? null : IpAddress.of(bytes);
+        IpAddress parsed = bytes == null ? null : IpAddress.of(bytes);
+        return parsed != null && parsed.equals(UNIX_PEER) ? null : parsed;
     }
 }

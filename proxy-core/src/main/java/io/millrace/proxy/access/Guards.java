@@ -66,12 +66,12 @@ public final class Guards {
      * @throws IllegalArgumentException if a file has a fault
      */
     public static @Nullable Guards of(ProxyConfig config) {
-        boolean isAny = isAny(config.values())
-                || config.values().elements(ConfigKeys.REMAP).stream().anyMatch(Guards::isAny);
-        return isAny ? new Guards(config) : null;
+        boolean anyGuard = hasGuard(config.values())
+                || config.values().elements(ConfigKeys.REMAP).stream().anyMatch(Guards::hasGuard);
+        return anyGuard ? new Guards(config) : null;
     }
 
-    private static boolean isAny(ConfigValues values) {
+    private static boolean hasGuard(ConfigValues values) {
         return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE);
     }
 

@@ -63,7 +63,9 @@ public final class PurgeAccess {
             }
         }
         boolean forwarded = fields.contains(FieldName.VIA) || fields.contains(FieldName.FORWARDED);
-        return forwarded && !named ? "it came through another proxy, and no X-Forwarded-For names the client" : null;
+        return forwarded && !named
+                ? "the request came through another proxy, and no X-Forwarded-For names the client"
+                : null;
     }
 
     private static boolean contains(List<AddressRange> ranges, byte[] address) {

@@ -48,7 +48,7 @@ final class RequestFilters {
         return forwarded == null ? peer : forwarded.of(request.fields(), peer);
     }
 
-    boolean isAny() {
+    boolean hasAny() {
         return any;
     }
 

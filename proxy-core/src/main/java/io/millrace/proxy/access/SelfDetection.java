@@ -74,7 +74,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
     private static boolean isLoopback(@Nullable String ip) {
         byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
         IpAddress address = bytes == null ? null : IpAddress.of(bytes);
-        return address != null && !isAny(address) && Destinations.isLoopbackOrUnspecified(address);
+        return address != null && !isUnspecified(address) && Destinations.isLoopbackOrUnspecified(address);
     }
 
     /**
@@ -84,12 +84,13 @@ public final class SelfDetection implements Predicate<RuleUrl> {
         if (ip != null) {
             byte[] bytes = NetUtil.createByteArrayFromIpAddressString(ip);
             IpAddress listening = bytes == null ? null : IpAddress.of(bytes);
-            return address.equals(listening) || (listening != null && isAny(listening) && reaches(address, null));
+            return address.equals(listening)
+                    || (listening != null && isUnspecified(listening) && reaches(address, null));
         }
         return Destinations.isLoopbackOrUnspecified(address) || own.contains(address);
     }
 
-    private static boolean isAny(IpAddress address) {
+    private static boolean isUnspecified(IpAddress address) {
         return address.isV4() ? address.v4() == 0 : address.high() == 0 && address.low() == 0;
     }
 }

@@ -86,10 +86,10 @@ public final class SignedUrl {
         String base = url.substring(url.indexOf("//") + 2, question);
         int own = startOf(whole, OWN_SIGNATURE);
         if (own >= 0) {
-            return own(keys, base, whole, own, client, nowSeconds);
+            return verifyOwnForm(keys, base, whole, own, client, nowSeconds);
         }
         int signature = startOf(whole, "S=");
-        return signature < 0 ? Result.MISSING : numbered(keys, base, whole, signature, client, nowSeconds);
+        return signature < 0 ? Result.MISSING : verifyUrlSig(keys, base, whole, signature, client, nowSeconds);
     }
 
     /** Returns the index of the last parameter of the query if it begins with a text; negative if it does not. */
@@ -99,7 +99,7 @@ public final class SignedUrl {
     }
 
     /** Verifies a signature of url_sig. */
-    private Result numbered(
+    private Result verifyUrlSig(
             SigningKeys keys, String base, String whole, int signature, @Nullable IpAddress client, long nowSeconds) {
         Map<String, String> values = new HashMap<>();
         int start = parameters(whole, signature, "C E A K P", values);
@@ -138,7 +138,7 @@ public final class SignedUrl {
     }
 
     /** Verifies a signature of Millrace's own form. */
-    private Result own(
+    private Result verifyOwnForm(
             SigningKeys keys, String base, String whole, int signature, @Nullable IpAddress client, long nowSeconds) {
         Map<String, String> values = new HashMap<>();
         int start = parameters(whole, signature, "mr-expires mr-key mr-client mr-prefix", values);
@@ -164,7 +164,7 @@ public final class SignedUrl {
             if (slash < 0 || !isBelow(base.substring(slash), prefix)) {
                 return Result.PREFIX;
             }
-            // The rest of the path and the other parameters are free.
+            // The signature does not cover the rest of the path and the other parameters.
             signed = base.substring(0, slash) + prefix + "*?"
                     + whole.substring(start, signature + OWN_SIGNATURE.length());
         }
@@ -205,7 +205,10 @@ public final class SignedUrl {
         return !parts.isEmpty() && parts.chars().allMatch(c -> c == '0' || c == '1');
     }
 
-    /** Returns the signed parts of host and path, each with a slash behind it. The last digit holds for the rest. */
+    /**
+     * Returns the signed parts of host and path, each with a slash behind it. The last digit applies to all remaining
+     * parts.
+     */
     private static String partsOf(String base, String parts) {
         StringBuilder signed = new StringBuilder();
         int digit = 0;
@@ -254,7 +257,7 @@ public final class SignedUrl {
                 throw new IllegalStateException("this Java runtime has no " + key.getAlgorithm(), e);
             }
             if (macs.size() >= MACS_MAX) {
-                // Keys of earlier configurations stay behind.
+                // The map still has keys of earlier configurations.
                 macs.clear();
             }
             macs.put(key, mac);

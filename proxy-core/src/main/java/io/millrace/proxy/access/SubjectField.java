@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
  * variables (RFC 3875 s4.1.18) do not distinguish them.
  */
 final class SubjectField {
-    /** Limit of the subject. A longer one is omitted, because a part of it could be the subject of another client. */
+    /**
+     * Limit of the subject. A longer subject is omitted, because a part of it could be the subject of another client.
+     */
     private static final int SUBJECT_MAX = 4096;
 
     private final FieldName name;

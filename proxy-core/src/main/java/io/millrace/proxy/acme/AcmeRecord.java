@@ -75,7 +75,7 @@ public record AcmeRecord(
         return Math.max(ordered, Math.max(issuedSeconds, errorSeconds));
     }
 
-    /** Returns a copy with another earliest time of the next order. */
+    /** Returns a copy whose next order begins at a given time or later. */
     public AcmeRecord retryAt(long seconds) {
         return new AcmeRecord(
                 name,
@@ -159,7 +159,7 @@ public record AcmeRecord(
         return Long.parseLong(fields.getProperty(name, "0"));
     }
 
-    /** Returns every record in a storage, sorted by name, without damaged ones. Blocks. */
+    /** Returns every record in a storage, sorted by name, except damaged records. Blocks. */
     public static List<AcmeRecord> all(@Nullable AcmeFiles files) throws IOException {
         List<AcmeRecord> all = new ArrayList<>();
         if (files == null) {

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 final class AdminClient {
-    /** Limit of an answer. The largest one is the metrics, some hundred KiB. */
+    /** Limit of an answer. The largest answer is that of {@code /metrics}, with some hundred KiB. */
     private static final int MAX_REPLY_BYTES = 32 << 20;
 
     private static final int CONNECT_TIMEOUT_MILLIS = 2000;

@@ -39,7 +39,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     static final int MAX_PIPELINED = 16;
 
     private final AdminRoutes routes;
-    private final Executor worker;
+    private final Executor blockingCalls;
     private final @Nullable TcpClient tcp;
     private final RequestDeadline deadline;
     private final AdminCallers callers;
@@ -53,19 +53,19 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     /**
      * Creates the handler of a connection.
      *
-     * @param worker runs blocking requests
+     * @param blockingCalls runs blocking requests
      * @param tcp the limits of a TCP connection; null on a Unix domain socket, where the mode of the file limits access
      * @param deadline the deadline of the request that is being received
      * @param callers identifies the clients of requests
      */
     AdminConnection(
             AdminRoutes routes,
-            Executor worker,
+            Executor blockingCalls,
             @Nullable TcpClient tcp,
             RequestDeadline deadline,
             AdminCallers callers) {
         this.routes = routes;
-        this.worker = worker;
+        this.blockingCalls = blockingCalls;
         this.tcp = tcp;
         this.deadline = deadline;
         this.callers = callers;
@@ -217,7 +217,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             return;
         }
         try {
-            worker.execute(() -> call(resource, request, reply));
+            blockingCalls.execute(() -> call(resource, request, reply));
         } catch (RejectedExecutionException e) {
             reply.fail(new AdminException(503, "busy", "too many admin requests are waiting; try again"));
         }

@@ -43,7 +43,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
 
     private final ChannelGroup open;
     private final AdminRoutes routes;
-    private final Executor worker;
+    private final Executor blockingCalls;
     private final @Nullable TcpGuard guard;
     private final AdminTimes times;
     private final AtomicInteger connections = new AtomicInteger();
@@ -60,14 +60,14 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     AdminPipeline(
             ChannelGroup open,
             AdminRoutes routes,
-            Executor worker,
+            Executor blockingCalls,
             @Nullable TcpGuard guard,
             AdminTimes times,
             TcpRefusals refusals,
             AdminTransport transport) {
         this.open = open;
         this.routes = routes;
-        this.worker = worker;
+        this.blockingCalls = blockingCalls;
         this.guard = guard;
         this.times = times;
         this.refusals = refusals;
@@ -101,7 +101,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
 
     private void addTo(
             Channel channel, RequestDeadline deadline, @Nullable TokenGate gate, @Nullable TcpClient client) {
-        AdminConnection connection = new AdminConnection(routes, worker, client, deadline, callers);
+        AdminConnection connection = new AdminConnection(routes, blockingCalls, client, deadline, callers);
         HttpDecoderConfig decoding =
                 new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
         channel.pipeline()

@@ -42,8 +42,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The HTTP/1.1 server of the admin API. It listens on a Unix domain socket of mode 0660, and on TCP if a token is
- * configured. It has its own event loop and worker thread, so that admin requests and client requests do not wait for
- * each other.
+ * configured. It has its own event loop and its own thread for blocking requests, so that admin requests and client
+ * requests do not wait for each other.
  *
  * <p>Thread-safe.
  */
@@ -53,7 +53,7 @@ public final class AdminServer implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(AdminServer.class);
 
-    /** Limit of blocking requests that wait for the worker thread; further requests get a 503. */
+    /** Limit of blocking requests that wait for their thread; further requests get a 503. */
     private static final int MAX_WAITING = 16;
 
     private static final long CLOSE_SECONDS = 5;
@@ -62,7 +62,7 @@ public final class AdminServer implements AutoCloseable {
 
     private final AdminTransport transport;
     private final EventLoopGroup group;
-    private final ThreadPoolExecutor worker;
+    private final ThreadPoolExecutor blockingCalls;
     private final AdminClient client;
     private final AdminRoutes routes;
     private final AdminTimes times;
@@ -84,7 +84,7 @@ public final class AdminServer implements AutoCloseable {
         times = builder.times;
         group = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory("millrace-admin", true), transport.ioHandlers());
-        worker = new ThreadPoolExecutor(
+        blockingCalls = new ThreadPoolExecutor(
                 1,
                 1,
                 0,
@@ -154,12 +154,12 @@ public final class AdminServer implements AutoCloseable {
         }
     }
 
-    /** Reads changed files of tokens and TLS again, on the worker thread. */
+    /** Reads changed files of tokens and TLS again, on the thread for blocking requests. */
     private void scheduleFileCheck(EventLoop loop, AdminAccess access) {
         var unused = loop.schedule(
                 () -> {
                     try {
-                        worker.execute(access::look);
+                        blockingCalls.execute(access::rereadChangedFiles);
                     } catch (RejectedExecutionException e) {
                         LOGGER.debug("token files are not checked now: too many admin requests are waiting");
                     }
@@ -208,7 +208,7 @@ public final class AdminServer implements AutoCloseable {
         return new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childHandler(new AdminPipeline(open, routes, worker, guard, times, refusals, transport));
+                .childHandler(new AdminPipeline(open, routes, blockingCalls, guard, times, refusals, transport));
     }
 
     private Channel bind(
@@ -228,7 +228,7 @@ public final class AdminServer implements AutoCloseable {
     }
 
     /**
-     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login
+     * Opens the dashboard on a loopback port until this server closes. Returns its URL, with a code for one login
      * within two minutes. Fails if the server has no dashboard.
      */
     public CompletionStage<String> openDashboard() {
@@ -271,7 +271,7 @@ public final class AdminServer implements AutoCloseable {
         // An event loop that ends without a quiet period may leave channels open, and with them buffers of incomplete
         // requests.
         open.close().awaitUninterruptibly();
-        worker.shutdownNow();
+        blockingCalls.shutdownNow();
         group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
     }
 
@@ -308,7 +308,7 @@ public final class AdminServer implements AutoCloseable {
             return this;
         }
 
-        /** Serves the dashboard on loopback addresses, and on others with TLS. */
+        /** Serves the dashboard on loopback addresses, and with TLS on other addresses. */
         public Builder dashboard() {
             hasDashboard = true;
             return this;

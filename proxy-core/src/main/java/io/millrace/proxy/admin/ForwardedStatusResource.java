@@ -57,11 +57,11 @@ final class ForwardedStatusResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) {
         client.send(socket.get(), "GET", StatusResource.PATH, new byte[0], TIMEOUT)
-                .whenComplete((reply, failure) ->
-                        responder.reply(failure == null && reply.status() == 200 ? merge(reply) : own()));
+                .whenComplete((reply, failure) -> responder.reply(
+                        failure == null && reply.status() == 200 ? merge(reply) : statusWithoutWorker()));
     }
 
-    private AdminReply own() {
+    private AdminReply statusWithoutWorker() {
         ProcessStatus process = processes.processes();
         ProxyStatus status = launcher.status();
         return AdminReply.json(json -> {

@@ -5,6 +5,7 @@ import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.status.MetricsResource;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -53,8 +54,16 @@ final class MergedMetricsResource implements AdminResource {
 
     private AdminReply withOwn(AdminReply reply) {
         ByteArrayOutputStream body = new ByteArrayOutputStream(reply.body().length + 1024);
-        body.writeBytes(reply.body());
-        own.forEach(text -> body.writeBytes(text.get().getBytes(StandardCharsets.UTF_8)));
+        boolean isOpen = reply.contentType().startsWith(MetricsResource.OPEN_METRICS);
+        int length = isOpen ? OpenMetrics.lengthWithoutEnd(reply.body()) : reply.body().length;
+        body.write(reply.body(), 0, length);
+        for (Supplier<String> each : own) {
+            String text = isOpen ? OpenMetrics.of(each.get()) : each.get();
+            body.writeBytes(text.getBytes(StandardCharsets.UTF_8));
+        }
+        if (isOpen) {
+            body.writeBytes(OpenMetrics.end());
+        }
         return new AdminReply(200, reply.contentType(), body.toByteArray());
     }
 }

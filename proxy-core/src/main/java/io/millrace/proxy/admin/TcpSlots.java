@@ -53,7 +53,8 @@ final class TcpSlots {
         }
 
         /**
-         * Moves a connection that has sent a valid token to the other slots; returns false if all of them are taken.
+         * Moves a connection with a valid token to the slots of authenticated connections. Returns false if all are
+         * taken.
          */
         boolean authenticate() {
             if (!isAuthenticated && authenticated < WITH_TOKEN_MAX && unauthenticated.remove(this)) {

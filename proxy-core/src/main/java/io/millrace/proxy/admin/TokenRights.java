@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Decides which requests a token may send, by its role and its limit. Thread-safe: no state. */
+/** Decides which requests a token may send, by its role and its limit of requests. Stateless. */
 final class TokenRights {
     /** Resources that every role may request: its own session. */
     private static final Set<String> FOR_EVERY_ROLE = Set.of("GET /v1/session", "POST /v1/session/end");

@@ -43,7 +43,7 @@ final class UnixSocketFile {
     /**
      * Checks that the final name is free or belongs to a dead process.
      *
-     * @throws IOException if something answers there, or if it is not a socket
+     * @throws IOException if a process listens there, or if the file is not a socket
      */
     void claim() throws IOException {
         BasicFileAttributes attributes = attributes();

@@ -50,7 +50,8 @@ public final class CookieRule {
     }
 
     /** Returns true if the response gets no heuristic lifetime, since it may be specific to one user. */
-    static boolean withholdsGuess(LifetimeRules.GuessedWithCookies policy, RequestHead request, FieldSection response) {
+    static boolean forbidsHeuristicLifetime(
+            LifetimeRules.GuessedWithCookies policy, RequestHead request, FieldSection response) {
         if (policy == LifetimeRules.GuessedWithCookies.ALL) {
             return false;
         }

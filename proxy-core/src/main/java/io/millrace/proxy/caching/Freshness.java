@@ -20,8 +20,8 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
      * Computes the lifetime from the first applicable source:
      * <ul>
      * <li>{@code s-maxage}, then {@code max-age};
-     * <li>Expires minus Date. An invalid Expires is in the past; a missing Date is the time of receipt. Ignored with a
-     *     targeted field (RFC 9213 s2.2);
+     * <li>Expires minus Date. An invalid Expires is in the past; a missing Date is the time of receipt. Expires is
+     *     ignored if the response has a targeted field such as CDN-Cache-Control (RFC 9213 s2.2);
      * <li>the configured lifetime for the status code (negative caching);
      * <li>the heuristic, if the status code or {@code public} permits it. It needs a Last-Modified, unless configured
      *     otherwise, and must not be excluded by cookies or credentials.
@@ -117,7 +117,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         if (!mayBeHeuristic(response, control)) {
             return new Freshness(0, LifetimeSource.NONE);
         }
-        if (CookieRule.withholdsGuess(rules.guessedWithCookies(), request, fields)) {
+        if (CookieRule.forbidsHeuristicLifetime(rules.guessedWithCookies(), request, fields)) {
             return new Freshness(0, LifetimeSource.WITHHELD);
         }
         long lastModified = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);

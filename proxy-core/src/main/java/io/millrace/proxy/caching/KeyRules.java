@@ -43,6 +43,6 @@ public record KeyRules(
 
     /** Returns the selectors of a response with these fields. */
     public Variance variance(FieldSection responseFields) {
-        return Variance.of(responseFields).and(selectors);
+        return Variance.of(responseFields).union(selectors);
     }
 }

@@ -19,7 +19,7 @@ import io.millrace.proxy.caching.settings.StatusSet;
  * @param guaranteedMinSeconds lower bound of every lifetime
  * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; overrides the lower one
  * @param whenToRevalidate which stored responses count as fresh
- * @param negative lifetime of error responses without one
+ * @param negative lifetime of error responses without a lifetime
  * @param forced lifetimes that override those of responses
  */
 public record LifetimeRules(
@@ -49,15 +49,15 @@ public record LifetimeRules(
     }
 
     /**
-     * Determines which responses get a heuristic lifetime when the response has Set-Cookie, or its request Cookie or
+     * Determines which responses get a heuristic lifetime although they have Set-Cookie, or their request has Cookie or
      * Authorization. Such a response may be specific to one user, and none of its fields permits sharing.
      */
     public enum GuessedWithCookies {
         /** No response with cookies or credentials gets a heuristic lifetime. */
         NONE,
         /**
-         * A response gets a heuristic lifetime if its request has Cookie, unless it is text or has Set-Cookie. With
-         * Authorization in the request it gets none.
+         * A response gets a heuristic lifetime if its request has Cookie, unless it is text or has Set-Cookie. If the
+         * request has Authorization, the response gets no heuristic lifetime.
          */
         NOT_TEXT,
         /** All: cookies do not affect caching (RFC 9111 s7.3). */
@@ -65,7 +65,7 @@ public record LifetimeRules(
     }
 
     /**
-     * Negative caching: a configured lifetime for responses without one, mainly errors.
+     * Negative caching: a configured lifetime for responses without a lifetime, mainly errors.
      *
      * @param enabled whether negative caching is enabled
      * @param lifetimeSeconds their lifetime

@@ -14,7 +14,8 @@ final class SelectingFields {
      * Returns one line {@code Name: value} for each selecting field that the request had.
      *
      * @param values result of {@link Variance#valuesOf}; borrowed
-     * @return null if cookies or credentials select the response, or a value that no field line can have
+     * @return null if cookies or credentials select the response, or if a selecting value cannot be written as a field
+     *     line
      */
     static @Nullable List<String> of(Variance variance, byte[] values) {
         if (variance.isAny() || !variance.cookies().isEmpty()) {

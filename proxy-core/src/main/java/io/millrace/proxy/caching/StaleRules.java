@@ -46,7 +46,7 @@ public record StaleRules(
         public UnderLoad {
             Bounds.require(stretch >= 1, "stretch is below 1");
             Bounds.notNegative(stretchMaxSeconds, "stretchMaxSeconds");
-            Bounds.notNegative(microCacheSeconds, "microSeconds");
+            Bounds.notNegative(microCacheSeconds, "microCacheSeconds");
         }
 
         /** Returns true if a response with this lifetime may still be served when stale for this long. */

@@ -146,8 +146,8 @@ public final class StoredHead {
     }
 
     /**
-     * Like the other method, with the stamp of {@link #withStamp}. A stamp is the number that purges are compared with.
-     * Makes no copy.
+     * Returns the stored head of a storable response with a stamp, as {@link #withStamp} does, but without a copy. A
+     * purge outdates responses with lower stamps.
      *
      * @param url the URL of the cache key; the cache groups belong to the origin of this URL
      * @param site the site that the tags belong to; null for the host of the URL
@@ -264,7 +264,7 @@ public final class StoredHead {
     /**
      * Returns field lines {@code Name: value} of a request that selects this response; empty without Vary.
      *
-     * @return null if cookies or credentials select it, or a value that no field line can have
+     * @return null if cookies or credentials select it, or if a selecting value cannot be written as a field line
      */
     public @Nullable List<String> selectingFields() {
         return SelectingFields.of(variance, varyValues);

@@ -40,7 +40,7 @@ final class StoredHeadBuilder {
     private static final byte[] NO_BYTES = {};
 
     private boolean cookiesMayBeShared = true;
-    private Tags before = Tags.NONE;
+    private Tags previousTags = Tags.NONE;
 
     boolean varyMarker;
     int status;
@@ -198,7 +198,7 @@ final class StoredHeadBuilder {
      */
     private Tags tags(FieldSection fields, TagRules rules) {
         Tags named = rules.read(fields);
-        return before.isEmpty() || rules.areNamedIn(fields) ? named : before.and(named);
+        return previousTags.isEmpty() || rules.hasTagField(fields) ? named : previousTags.union(named);
     }
 
     StoredHeadBuilder stamp(long number, TargetUri url, @Nullable String site) {
@@ -214,7 +214,7 @@ final class StoredHeadBuilder {
         lifetimeSeconds = lifetimeMax == StoredHead.UNKNOWN ? lifetimeSeconds : Math.min(lifetimeSeconds, lifetimeMax);
         if (packedTags.length > 0) {
             Tags more = Tags.ofPacked(tags.site(), packedTags);
-            tags = tags.isEmpty() ? more : tags.and(more);
+            tags = tags.isEmpty() ? more : tags.union(more);
         }
         return this;
     }
@@ -271,7 +271,7 @@ final class StoredHeadBuilder {
      * already has the field.
      */
     StoredHeadBuilder updating(StoredHead old) {
-        before = old.tags();
+        previousTags = old.tags();
         cookiesMayBeShared = old.fields().contains(FieldName.SET_COOKIE);
         return this;
     }

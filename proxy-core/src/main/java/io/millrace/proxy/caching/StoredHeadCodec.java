@@ -36,17 +36,17 @@ import java.util.zip.CRC32C;
  *     CRC32C (4)
  * </pre>
  *
- * Version 4 is written for heads with tags. It contains the pin, followed by
+ * <p>Version 4 is written for heads with tags. It contains the pin, followed by
  *
  * <pre>
  *     length of the site (2), 65535 for the host of the URL; the site
  *     length of the tags (4), the tags, each followed by a line feed
  * </pre>
  *
- * For heads of older versions, the tags are read from the stored fields with the default names of tag fields.
+ * <p>For heads of older versions, the tags are read from the stored fields with the default names of tag fields.
  *
- * Version 3 is written for pinned heads without tags, version 2 for all others. Version 1 can still be read. It
- * contains neither stamp nor cache groups: 0 and none are assumed.
+ * <p>Version 3 is written for pinned heads without tags, version 2 for all others. Version 1 can still be read. It
+ * contains neither stamp nor cache groups; such a head gets the stamp 0 and no groups.
  *
  * <p>Thread-safe: no state.
  */

@@ -82,7 +82,7 @@ public final class Variance {
     }
 
     /** Returns the union of both. More than {@link #NAMES_MAX} selectors give {@link #ANY}. */
-    Variance and(Variance other) {
+    Variance union(Variance other) {
         if (other.isNone() || isAny) {
             return this;
         }

@@ -4,7 +4,10 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import java.nio.charset.StandardCharsets;
 
-/** Builds wire heads derived from a stored head, without the empty line. Thread-safe: no state. */
+/**
+ * Builds wire heads that are derived from a stored head. A wire head is the status line and the field lines, without
+ * the empty line. Thread-safe: no state.
+ */
 public final class WireHeads {
 
     private static final byte[] NOT_MODIFIED = "HTTP/1.1 304 Not Modified\r\n".getBytes(StandardCharsets.ISO_8859_1);

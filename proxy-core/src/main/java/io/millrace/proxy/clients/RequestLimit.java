@@ -12,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit of requests in a time, compiled for event loops: the bytes of a request that select its count. Immutable and
- * thread-safe.
+ * A request rate limit, prepared for use on event loops. Computes from each request the key of its counter: client,
+ * host, fields, cookies or parameters. Immutable and thread-safe.
  */
 public final class RequestLimit {
     private static final long SECOND = 1_000_000_000L;
@@ -91,7 +91,7 @@ public final class RequestLimit {
     /**
      * Counts a request with a key.
      *
-     * @return 0 if the request is within the limit, else the time until the next one is, in seconds
+     * @return 0 if the request is within the limit, else the seconds until the next request is within the limit
      */
     public long take(RateTable rates, long key) {
         long result = rates.take(key, config.intervalNanos(), config.burst());
@@ -104,7 +104,7 @@ public final class RequestLimit {
         return result >= 0 ? 0 : seconds(-result);
     }
 
-    /** Returns the number of requests that a key may still send at once; not positive if the next one is refused. */
+    /** Returns the number of requests that a key may still send at once; 0 if the next request is refused. */
     public long left(RateTable rates, long key) {
         long result = rates.peek(key, config.intervalNanos(), config.burst());
         return result < 0 ? 0 : config.burst() - (result - 1) / config.intervalNanos();
@@ -114,7 +114,7 @@ public final class RequestLimit {
      * Returns the hash of the values that select the count of a request. Allocates nothing.
      *
      * @param client the address of the client; null if it is unknown or exempt
-     * @return 0 if the request has none of one value, so that it is not counted
+     * @return 0 if one of the values is missing in the request, so that the request is not counted
      */
     public long key(KeyHash hash, RequestHead request, @Nullable IpAddress client) {
         hash.begin().add(identity);
@@ -175,7 +175,7 @@ public final class RequestLimit {
                 && addPair(hash, target.targetBytes(), target.pathEnd() + 1, target.queryEnd(), (byte) '&', name);
     }
 
-    /** Adds the value of the first pair {@code name=value} with the name. Spaces around pairs are no part of them. */
+    /** Adds the value of the first pair {@code name=value} with the name. Spaces before a pair are skipped. */
     private static boolean addPair(KeyHash hash, byte[] bytes, int from, int to, byte separator, byte[] name) {
         int start = from;
         while (start < to) {

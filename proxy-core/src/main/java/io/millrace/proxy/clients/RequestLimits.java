@@ -58,7 +58,7 @@ public final class RequestLimits {
         return readsRandom;
     }
 
-    /** Returns the address that is counted; null for an unknown one, and for a trusted proxy, which is not counted. */
+    /** Returns the address that is counted. Returns null for an unknown address, and for that of a trusted proxy. */
     public @Nullable IpAddress client(@Nullable IpAddress address) {
         return address == null || exempt.contains(address) ? null : address;
     }

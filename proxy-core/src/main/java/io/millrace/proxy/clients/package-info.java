@@ -1,4 +1,4 @@
-/** Limits and counts of concurrent requests, tunnels and connections per client. */
+/** Limits of concurrent requests, tunnels and connections per client, and of requests in a time. */
 @NullMarked
 package io.millrace.proxy.clients;
 

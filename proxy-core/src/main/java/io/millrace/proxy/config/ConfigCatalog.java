@@ -1,6 +1,6 @@
 package io.millrace.proxy.config;
 
-import static io.millrace.proxy.config.cache.CacheRuleKeys.*;
+import static io.millrace.proxy.config.cache.CachePolicyKeys.*;
 import static io.millrace.proxy.config.key.ConfigKeys.*;
 
 import io.millrace.proxy.config.access.ClientLimitKeys;
@@ -10,9 +10,10 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
-import io.millrace.proxy.config.cache.CacheRuleKeys;
+import io.millrace.proxy.config.cache.CachePolicyKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
@@ -25,6 +26,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.OriginLimitKeys;
@@ -34,7 +36,7 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.Suggestions;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,10 +52,12 @@ public final class ConfigCatalog {
             FileKeys.INCLUDE,
             LISTEN,
             LISTEN_ADDRESS,
+            UnixListenKeys.MODE,
+            UnixListenKeys.OWNER,
             ProxyProtocolKeys.LISTEN,
             Http2Keys.LISTEN,
             Http2Keys.LISTEN_CLEAR,
-            TlsKeys.LISTEN_ENABLED,
+            SharedTlsKeys.LISTEN_ENABLED,
             LISTEN_CERTIFICATE,
             LISTEN_KEY,
             ServerTlsKeys.LISTEN.minVersion(),
@@ -67,11 +71,11 @@ public final class ConfigCatalog {
             ServerTlsKeys.LISTEN.hstsIncludeSubdomains(),
             ServerTlsKeys.LISTEN.hstsPreload(),
             ServerTlsKeys.LISTEN.ocspStapling(),
-            TlsKeys.CERTIFICATES,
-            TlsKeys.CERTIFICATE,
-            TlsKeys.KEY,
-            TlsKeys.DIRECTORY,
-            TlsKeys.NAMES,
+            SharedTlsKeys.CERTIFICATES,
+            SharedTlsKeys.CERTIFICATE,
+            SharedTlsKeys.KEY,
+            SharedTlsKeys.DIRECTORY,
+            SharedTlsKeys.NAMES,
             ServerTlsKeys.NAME.minVersion(),
             ServerTlsKeys.NAME.maxVersion(),
             ServerTlsKeys.NAME.ciphers(),
@@ -83,11 +87,11 @@ public final class ConfigCatalog {
             ServerTlsKeys.NAME.hstsIncludeSubdomains(),
             ServerTlsKeys.NAME.hstsPreload(),
             ServerTlsKeys.NAME.ocspStapling(),
-            TlsKeys.NAME_HTTP2,
-            TlsKeys.DEFAULT_CERTIFICATE,
-            TlsKeys.UNKNOWN_NAME,
-            TlsKeys.CHECK_INTERVAL,
-            TlsKeys.TICKET_KEYS_FILE,
+            SharedTlsKeys.NAME_HTTP2,
+            SharedTlsKeys.DEFAULT_CERTIFICATE,
+            SharedTlsKeys.UNKNOWN_NAME,
+            SharedTlsKeys.CHECK_INTERVAL,
+            SharedTlsKeys.TICKET_KEYS_FILE,
             ServerTlsKeys.GENERAL.minVersion(),
             ServerTlsKeys.GENERAL.maxVersion(),
             ServerTlsKeys.GENERAL.ciphers(),
@@ -99,7 +103,7 @@ public final class ConfigCatalog {
             ServerTlsKeys.GENERAL.hstsIncludeSubdomains(),
             ServerTlsKeys.GENERAL.hstsPreload(),
             ServerTlsKeys.GENERAL.ocspStapling(),
-            TlsKeys.CLIENT_SUBJECT_FIELD,
+            SharedTlsKeys.CLIENT_SUBJECT_FIELD,
             AcmeKeys.NAMES,
             AcmeKeys.EMAIL,
             AcmeKeys.ACCEPT_TERMS,
@@ -286,7 +290,7 @@ public final class ConfigCatalog {
             CACHE_CURVE,
             CACHE_PERMIT_PINNING,
             CACHE_MAX_OBJECT_SIZE,
-            CacheRuleKeys.OBJECT_SHARE_MAX,
+            CachePolicyKeys.OBJECT_SHARE_MAX,
             CACHE_HEURISTIC_LM_FACTOR,
             CACHE_HEURISTIC_MIN_LIFETIME,
             CACHE_HEURISTIC_MAX_LIFETIME,
@@ -433,6 +437,7 @@ public final class ConfigCatalog {
             AdminKeys.CA_FILE,
             AdminKeys.CRL_FILE,
             AdminKeys.HISTORY,
+            AdminKeys.HOSTS,
             FileKeys.HISTORY,
             FileKeys.MODE,
             TIMEOUTS_CLIENT_HEADER,
@@ -475,6 +480,9 @@ public final class ConfigCatalog {
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
             OriginLimitKeys.SOURCE,
+            HostDatabaseKeys.FAIL_THRESHOLD,
+            HostDatabaseKeys.RETRY_TIME,
+            HostDatabaseKeys.RETRY_TIME_MAX,
             Http2Keys.ORIGIN,
             Http2Keys.ORIGIN_STREAMS,
             Http2Keys.ORIGIN_STREAM_WINDOW,
@@ -602,6 +610,9 @@ public final class ConfigCatalog {
         SECTIONS.put("timeouts", "Time limits of each step.");
         SECTIONS.put("limits", "Limits for requests, responses, clients and memory.");
         SECTIONS.put("origin", "Connections to origins.");
+        SECTIONS.put(
+                "origin.markdown",
+                "Conditions under which stale responses are sent without a request to an origin of a rule's to that fails.");
         SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("dns", "Lookup of the addresses of origins.");
         SECTIONS.put("worker", "The worker process, as the launcher starts it.");

@@ -38,8 +38,8 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.rules.RulesConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.AcmeKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.tls.TlsConfig;
-import io.millrace.proxy.config.tls.TlsKeys;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.RemapVerb;
 import java.nio.file.Path;
@@ -335,7 +335,7 @@ public final class ProxyConfig {
             filters.addAll(start.values.elements(FilterKeys.FILTERS));
             accessFilters.addAll(start.values.elements(FilterKeys.ACCESS_FILTERS));
             splitDns.addAll(start.values.elements(DnsKeys.SPLIT));
-            certificates.addAll(start.values.elements(TlsKeys.CERTIFICATES));
+            certificates.addAll(start.values.elements(SharedTlsKeys.CERTIFICATES));
             acmeIssuers.addAll(start.values.elements(AcmeKeys.ISSUERS));
             accessLogs.addAll(start.values.elements(LogKeys.LOGS));
         }
@@ -406,11 +406,11 @@ public final class ProxyConfig {
         public Builder listenTls(String address, ConfigValues settings) {
             ConfigValues.Builder element = settings.toBuilder();
             element.put(ConfigKeys.LISTEN_ADDRESS, read(ConfigKeys.LISTEN_ADDRESS, address));
-            listen.add(element.set(TlsKeys.LISTEN_ENABLED, true).build());
+            listen.add(element.set(SharedTlsKeys.LISTEN_ENABLED, true).build());
             return this;
         }
 
-        /** Adds a certificate for the addresses of {@link #listenTls}; the values have keys of {@link TlsKeys}. */
+        /** Adds a certificate for the addresses of {@link #listenTls}; the values have keys of {@link SharedTlsKeys}. */
         public Builder certificate(ConfigValues certificate) {
             certificates.add(certificate);
             return this;
@@ -422,7 +422,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds an access log beside others; the values have keys of {@link LogKeys}. */
+        /** Adds an access log in addition to others; the values have keys of {@link LogKeys}. */
         public Builder accessLog(ConfigValues log) {
             accessLogs.add(log);
             return this;
@@ -438,14 +438,14 @@ public final class ProxyConfig {
         }
 
         /** Sets the directory of automatic certificates unless it is already set. */
-        public Builder acmeIn(Path directory) {
+        public Builder acmeStorageUnlessSet(Path directory) {
             if (values.build().find(AcmeKeys.STORAGE) == null) {
                 values.set(AcmeKeys.STORAGE, directory);
             }
             return this;
         }
 
-        /** Adds a {@code map} rule behind the existing rules. */
+        /** Adds a {@code map} rule after the existing rules. */
         public Builder map(String from, String to) {
             return map(from, to, ConfigValues.empty());
         }
@@ -591,7 +591,7 @@ public final class ProxyConfig {
             values.put(FilterKeys.FILTERS, List.copyOf(filters));
             values.put(FilterKeys.ACCESS_FILTERS, List.copyOf(accessFilters));
             values.put(DnsKeys.SPLIT, List.copyOf(splitDns));
-            values.put(TlsKeys.CERTIFICATES, List.copyOf(certificates));
+            values.put(SharedTlsKeys.CERTIFICATES, List.copyOf(certificates));
             values.put(AcmeKeys.ISSUERS, List.copyOf(acmeIssuers));
             if (!accessLogs.isEmpty()) {
                 values.put(LogKeys.LOGS, List.copyOf(accessLogs));

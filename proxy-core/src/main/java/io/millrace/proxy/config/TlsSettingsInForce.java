@@ -6,7 +6,7 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,7 +44,7 @@ public final class TlsSettingsInForce {
      */
     public static List<Setting> of(ProxyConfig config, int element, @Nullable Path own) {
         ConfigValues all = config.values();
-        List<ConfigValues> elements = all.elements(TlsKeys.CERTIFICATES);
+        List<ConfigValues> elements = all.elements(SharedTlsKeys.CERTIFICATES);
         SectionValues names = own == null && element < elements.size()
                 ? new SectionValues(elements.get(element), ServerTlsKeys.NAME, "tls.certificates[" + element + "]")
                 : null;
@@ -129,8 +129,9 @@ public final class TlsSettingsInForce {
     /** Returns the setting of HTTP/2, which a certificate's section can only turn off. */
     private static Setting http2(ListenerConfig listener, String address, List<SectionValues> sections) {
         SectionValues first = sections.get(0);
-        if (listener.http2() && first.keys.equals(ServerTlsKeys.NAME) && first.values.isSet(TlsKeys.NAME_HTTP2)) {
-            return new Setting("http2", String.valueOf(first.values.get(TlsKeys.NAME_HTTP2)), first.source, address);
+        if (listener.http2() && first.keys.equals(ServerTlsKeys.NAME) && first.values.isSet(SharedTlsKeys.NAME_HTTP2)) {
+            return new Setting(
+                    "http2", String.valueOf(first.values.get(SharedTlsKeys.NAME_HTTP2)), first.source, address);
         }
         SectionValues own = sections.get(sections.size() - 2);
         boolean set = own.values.isSet(Http2Keys.LISTEN);

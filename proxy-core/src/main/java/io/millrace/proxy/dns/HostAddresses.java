@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
  * The resolver of host names to addresses. An IP address resolves to itself. {@code localhost} and names below it
  * resolve to the loopback addresses (RFC 6761 s6.3). Other names are looked up in the hosts file, then in DNS.
  *
- * <p>Answers are cached for their time to live, within limits, and refreshed shortly before its end if they are used.
- * Concurrent requests for a host share one query. If no name server responds, an expired answer is used (RFC 8767). The
- * first callers wait {@value #STALE_WAIT_MILLIS} ms for a name server; during the next {@value #RECHECK_SECONDS} s
- * callers do not wait. A negative answer replaces the old answer.
+ * <p>Answers are cached for their time to live, within limits. An answer that is used shortly before this time ends is
+ * refreshed. Concurrent requests for a host share one query. If no name server responds, an expired answer is used (RFC
+ * 8767). The first callers wait {@value #STALE_WAIT_MILLIS} ms for a name server; during the next {@value
+ * #RECHECK_SECONDS} s callers do not wait. A negative answer replaces the old answer.
  *
  * <p>Not thread-safe; confined to one event loop.
  */
@@ -85,6 +85,41 @@ public final class HostAddresses implements AutoCloseable {
 
         @Nullable
         Future<?> staleAnswer;
+    }
+
+    /**
+     * The cached result for a name. Immutable.
+     *
+     * @param addresses with the time in ms until which each is tried last after a failed connection; 0 for none
+     * @param freshMillis time until the answer expires, in ms; negative after that
+     * @param negativeCause message of a negative answer; null if there are addresses
+     */
+    public record Known(
+            String name,
+            Map<InetAddress, Long> addresses,
+            long freshMillis,
+            @Nullable String negativeCause) {}
+
+    /** Returns the cached results, the most recently used last. */
+    public List<Known> known() {
+        long now = now();
+        List<Known> all = new ArrayList<>(records.size());
+        records.forEach((name, record) -> all.add(record.known(name, now)));
+        return all;
+    }
+
+    /**
+     * Forgets cached addresses and SRV records, so that the next caller queries again.
+     *
+     * @param host name in lower case; null for all
+     */
+    public void forget(@Nullable String host) {
+        if (host == null) {
+            records.clear();
+        } else {
+            records.remove(host);
+        }
+        services.forget(host);
     }
 
     /** The counters of results. */

@@ -4,8 +4,10 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,6 +98,23 @@ final class HostRecord {
 
     void markUp(InetAddress address) {
         downUntilNanos.remove(address);
+    }
+
+    /** Returns a copy for reports. */
+    HostAddresses.Known known(String name, long nowNanos) {
+        Map<InetAddress, Long> all = new LinkedHashMap<>();
+        for (List<InetAddress> family : List.of(preferred, others)) {
+            for (InetAddress address : family) {
+                Long until = downUntilNanos.get(address);
+                long left = until == null ? 0 : TimeUnit.NANOSECONDS.toMillis(until - nowNanos);
+                all.put(address, Math.max(0, left));
+            }
+        }
+        return new HostAddresses.Known(
+                name,
+                all,
+                TimeUnit.NANOSECONDS.toMillis(freshUntilNanos - nowNanos),
+                negativeCause == null ? null : String.valueOf(negativeCause.getMessage()));
     }
 
     /** Copies the records of failed connections from the previous entry. */

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe; confined to one event loop.
  */
 public final class NameLookup {
-    /** Limit of UDP answers in bytes. Each query tells it to the name server; longer answers are sent by TCP. */
+    /** Limit of UDP answers in bytes. Each query announces this limit; longer answers are sent by TCP. */
     private static final int PAYLOAD_BYTES_MAX = 1_232;
 
     /** Limit of SRV records per name. */

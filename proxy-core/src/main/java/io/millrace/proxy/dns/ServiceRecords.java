@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache of SRV records (RFC 2782). Answers are cached for their time to live within limits, and longer while no name
@@ -44,6 +45,16 @@ final class ServiceRecords {
         settings = now;
         cache.clear();
         queries.clear();
+    }
+
+    /** Forgets the records of a host name in lower case; of all names if null. Queries in progress continue. */
+    void forget(@Nullable String host) {
+        if (host == null) {
+            cache.clear();
+        } else {
+            // The name of a record is _SERVICE._tcp.HOST.
+            cache.keySet().removeIf(name -> name.endsWith("._tcp." + host));
+        }
     }
 
     /**

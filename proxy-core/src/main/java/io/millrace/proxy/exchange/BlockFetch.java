@@ -22,15 +22,15 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fetch of missing blocks of a stored response, by a Range request with If-Range. The content is stored only if the
- * response has the requested part of the same representation, proved by an equal strong validator (RFC 9111 s3.4). The
- * response's fields then update the stored fields.
+ * A fetch of missing blocks of a stored response by a Range request. Blocks are parts of fixed size; the request has
+ * If-Range. The content is stored only if the response has the requested part of the same representation, proved by an
+ * equal strong validator (RFC 9111 s3.4). The response's fields then update the stored fields.
  *
  * <p>Confined to one event loop.
  */
 final class BlockFetch implements OriginResponseHandler {
     /** Receives the events of the fetch. Exactly one of the last two methods is called, at the end. */
-    interface End {
+    interface Listener {
         /** Called with the status of the origin's response. */
         void onStatus(int status);
 
@@ -58,7 +58,7 @@ final class BlockFetch implements OriginResponseHandler {
     private final StoredObject<StoredHead> object;
     private final ObjectWriter<StoredHead> writer;
     private final ObjectWriter.Claim claim;
-    private final End end;
+    private final Listener listener;
 
     private @Nullable OriginCall call;
     private @Nullable BlockFill fill;
@@ -73,17 +73,17 @@ final class BlockFetch implements OriginResponseHandler {
             StoredObject<StoredHead> object,
             ObjectWriter<StoredHead> writer,
             ObjectWriter.Claim claim,
-            End end) {
+            Listener listener) {
         this.exchangeLoop = exchangeLoop;
         this.plan = plan;
         this.object = object;
         this.writer = writer;
         this.claim = claim;
-        this.end = end;
+        this.listener = listener;
     }
 
-    /** The position after the last byte wanted. */
-    private long end() {
+    /** The position after the last byte that is fetched. */
+    private long endPosition() {
         return Math.min(claim.position() + claim.length(), object.length());
     }
 
@@ -106,13 +106,14 @@ final class BlockFetch implements OriginResponseHandler {
         return fill == null ? claim.position() : fill.position();
     }
 
-    /** The number of wanted bytes that have been received. */
+    /** The number of bytes of the claimed blocks that have been received. */
     long received() {
         return fill == null ? 0 : Math.max(0, fill.position() - claim.position());
     }
 
+    /** The number of bytes to fetch. */
     long wanted() {
-        return end() - claim.position();
+        return endPosition() - claim.position();
     }
 
     /** Cancels the fetch. No further callback is called. */
@@ -124,14 +125,14 @@ final class BlockFetch implements OriginResponseHandler {
 
     @Override
     public void onHead(ResponseHead received, ResponseFraming framing) {
-        ResponseHead head = plan.received(exchangeLoop.settings().server().applyTo(received));
-        end.onStatus(head.status());
+        ResponseHead head = plan.headAfterRules(exchangeLoop.settings().server().applyTo(received));
+        listener.onStatus(head.status());
         long nowMillis = exchangeLoop.clock().millis();
         StoredHead update = null;
         boolean same = false;
         boolean tooShort = false;
         long from = claim.position();
-        long until = end();
+        long until = endPosition();
         if (head.status() == 206) {
             PartialContent content = PartialContent.of(
                     plan.request(), head, framing.contentLength(), requestMillis, nowMillis, plan.cacheSettings());
@@ -144,7 +145,8 @@ final class BlockFetch implements OriginResponseHandler {
                 tooShort = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
                 isLonger = content.range().end() > until;
-                // A part does not extend the pin, because its Vary marker would need the same extension.
+                // A part does not extend the time until which the response is pinned (kept on disk): the Vary marker,
+                // the record that lists the selecting fields of the URL, would need the same extension.
                 update = content.combinedWith(
                                 plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings())
                         .withPin(object.head().pinnedUntilSeconds());
@@ -164,13 +166,13 @@ final class BlockFetch implements OriginResponseHandler {
         if (update == null || tooShort) {
             cancel();
             boolean answered = head.status() == 200 || head.status() == 206 || head.status() == 416;
-            end.onBlocksFailure(tooShort || (answered && !same));
+            listener.onBlocksFailure(tooShort || (answered && !same));
             return;
         }
         exchangeLoop.update(object, plan.keyUrl(), plan.stamp(), plan.stamped(update, object.head()));
         fill = new BlockFill(exchangeLoop.loop(), writer, from, claim.position(), until, this::onFlow);
         StoredHead answer = Validation.forRequestingClient(update, head.fields(), plan.cacheSettings());
-        end.onBlocksComing(answer.equals(update) ? null : answer);
+        listener.onBlocksComing(answer.equals(update) ? null : answer);
     }
 
     private boolean isStorable(ResponseHead head, long nowMillis) {
@@ -206,7 +208,7 @@ final class BlockFetch implements OriginResponseHandler {
             ended = true;
             cancel();
             exchangeLoop.counters().increment(Counter.FILLS_STORED);
-            end.onBlocksEnd();
+            listener.onBlocksEnd();
         }
     }
 
@@ -216,7 +218,7 @@ final class BlockFetch implements OriginResponseHandler {
             finish();
         } else {
             exchangeLoop.counters().increment(Counter.FILLS_ORIGIN_FAILED);
-            end.onBlocksFailure(false);
+            listener.onBlocksFailure(false);
         }
     }
 
@@ -224,6 +226,6 @@ final class BlockFetch implements OriginResponseHandler {
     public void onFailure(OriginFailure failure) {
         exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
         exchangeLoop.counters().increment(Counter.FILLS_ORIGIN_FAILED);
-        end.onBlocksFailure(false);
+        listener.onBlocksFailure(false);
     }
 }

@@ -260,7 +260,7 @@ final class ClientAnswer {
     }
 
     private @Nullable Selection select(FetchedResponse response) {
-        if (request.method() == Method.POST || !Selection.isAskedFor(request)) {
+        if (request.method() == Method.POST || !Selection.isRequestedBy(request)) {
             return null;
         }
         StoredHead stored = response.selectable();
@@ -324,7 +324,7 @@ final class ClientAnswer {
     private void sendLocal(OutboundHead head, ByteBuf content, boolean closing) {
         report.addToLocal(head);
         if (closing) {
-            head.close();
+            head.closeConnection();
         }
         send(head);
         if (request.method() == Method.HEAD) {
@@ -392,7 +392,7 @@ final class ClientAnswer {
                 trace ? null : allow);
         report.addToLocal(head);
         if (closing) {
-            head.close();
+            head.closeConnection();
         }
         send(head);
         stream.write(content);

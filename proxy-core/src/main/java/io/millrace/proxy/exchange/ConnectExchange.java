@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The exchange of one CONNECT request (RFC 9110 s9.3.6). Opens a tunnel to the requested host, or answers with the
- * reason of the refusal. After a refusal the connection is closed. The following bytes were meant for the tunnel, and
- * their sender may not be the client itself (RFC 9931).
+ * reason of the refusal. After a refusal the connection is closed, because the bytes after the request were meant for
+ * the tunnel. They may come from another sender than the client (RFC 9931).
  *
  * <p>Confined to the client stream's event loop.
  */
@@ -154,7 +154,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         ended = true;
         permit.release();
         report.headSent(status);
-        stream.writeHead(head.close());
+        stream.writeHead(head.closeConnection());
         stream.write(content);
         stream.finish();
         report.end(outcome, length);

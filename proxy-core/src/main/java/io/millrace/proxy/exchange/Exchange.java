@@ -12,6 +12,7 @@ import io.millrace.proxy.exchange.decide.StaleCopy;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.ExchangePhase;
@@ -57,6 +58,9 @@ final class Exchange
      * ended. Beyond the limit it fetches without sharing.
      */
     private static final int LOOKUPS_MAX = 3;
+
+    /** Cache-Status detail of stale responses that are served because the origin is marked down. */
+    private static final String ORIGIN_DOWN = "origin-down";
 
     /** Cache-Status detail of stale responses that are served because the origin or this proxy is overloaded. */
     private static final String OVERLOAD = "overload";
@@ -329,8 +333,36 @@ final class Exchange
     private void validate(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
         stale.keep(object);
+        if (isOriginDown(next) && mayServeStale()) {
+            sendStaleInsteadOfTrying(next, object);
+            return;
+        }
         report.forwarded(next.forwardReason());
         origin.lead(plans.validation(next, object), next, ExchangePhase.VALIDATING);
+    }
+
+    /** Returns true if the origin of a rule without a group is marked down. */
+    private boolean isOriginDown(Decision next) {
+        return next.mapped().origins() == null
+                && exchangeLoop.settings().markdown().failThreshold() > 0
+                && exchangeLoop.hosts().isDown(OriginRequests.origin(next.mapped()));
+    }
+
+    /**
+     * Sends the kept stale response, because its origin is down. If the wait is over, the response is also validated
+     * in the background, which shows whether the origin answers again.
+     */
+    private void sendStaleInsteadOfTrying(Decision next, StoredObject<StoredHead> object) {
+        exchangeLoop.counters().increment(Counter.ORIGIN_DOWN_STALE);
+        if (exchangeLoop
+                .hosts()
+                .beginTrial(
+                        OriginRequests.origin(next.mapped()),
+                        exchangeLoop.clock().millis(),
+                        exchangeLoop.settings().markdown())) {
+            BackgroundValidation.start(exchangeLoop, next, stream.connection(), object.retain());
+        }
+        sendStale(ORIGIN_DOWN);
     }
 
     /** Sends the stored blocks of a response and fetches the missing ones. Takes over the reference. */
@@ -723,6 +755,7 @@ final class Exchange
         leave(ExchangePhase.ABORTED);
     }
 
+    /** Ends the exchange in a terminal phase: stops the timer, releases all resources, and completes the report. */
     private void leave(ExchangePhase last) {
         state.enter(last);
         if (transactionTimer != null) {

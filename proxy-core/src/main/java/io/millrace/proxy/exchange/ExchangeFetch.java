@@ -101,7 +101,7 @@ final class ExchangeFetch {
         }
     }
 
-    /** Begins a fetch with the content that was held before, and reads the rest of it. */
+    /** Begins a fetch with the request content that was held, and resumes reading content from the client. */
     private void startEarly(FetchPlan plan, HeldContent early) {
         startHeld(plan, early);
         OriginCall call = fetch == null ? null : fetch.call();

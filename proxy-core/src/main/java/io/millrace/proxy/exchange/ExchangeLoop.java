@@ -42,6 +42,7 @@ import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.live.LoopLiveLog;
 import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.observe.trace.LoopTraces;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.proxy.origin.LoopOrigins;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.overload.Overload;
@@ -70,8 +71,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that the exchanges of one event loop share. It has the loop's own origin connections, counters and log
- * ring, and the components common to all loops. Receives requests from the connections and begins an exchange for each.
+ * The state that the exchanges of one event loop share. It has the loop's own origin connections, counters and ring of
+ * access log records, and the components common to all loops. Receives requests from the connections and begins an
+ * exchange for each.
  *
  * <p>Confined to its event loop.
  */
@@ -100,6 +102,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             Invalidator invalidator,
             PurgeHistory purges,
             OriginGroups groups,
+            HostDatabase hosts,
             Overload overload,
             ClientAdmission clients,
             EncoderThreads encoderThreads,
@@ -124,6 +127,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
                     invalidator,
                     purges,
                     new OriginGroups(),
+                    new HostDatabase(),
                     new Overload(),
                     new ClientAdmission(),
                     new EncoderThreads(),
@@ -150,7 +154,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     /**
      * @param origins origin connections of this loop
      * @param counters counters of this loop
-     * @param log log ring of this loop, or null when there is no access log
+     * @param log ring of this loop's access log records, or null when there is no access log
      */
     public ExchangeLoop(
             EventLoop loop, Shared shared, OriginClient origins, LoopCounters counters, @Nullable AccessLogRing log) {
@@ -236,7 +240,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         String server = settings().server().ofLocalAnswers();
         OutboundHead head = LocalAnswers.head(
                 outbound, reason.status(), content.readableBytes(), nowMillis, server, null, null, page);
-        stream.writeHead(head.close());
+        stream.writeHead(head.closeConnection());
         stream.write(content);
         stream.finish();
         ExchangeReport.refused(this, stream, reason);
@@ -245,7 +249,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     /**
      * Invalidates the URLs and cache groups that the response to an unsafe request outdates, then runs {@code then}
      * (RFC 9111 s4.4). The response is passed on only after the invalidation is durable. So a client that has received
-     * it never gets the old representation again.
+     * the response never gets the old representation again.
      */
     void invalidate(RequestHead request, ResponseHead response, Runnable then) {
         Collection<TargetUri> targets = Invalidation.of(request, response);
@@ -283,8 +287,8 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     }
 
     /**
-     * Returns the scopes of Cache-Group-Invalidation (RFC 9875 s3). They are the groups of the client's origin, under
-     * every host name that cache keys use for it.
+     * Returns the scopes of Cache-Group-Invalidation (RFC 9875 s3). They are the groups of the origin in the client's
+     * URL, under every host name that cache keys use for this origin.
      */
     private List<InvalidationScope> groupsInvalidatedBy(RequestHead request, ResponseHead response) {
         List<String> names = CacheGroups.invalidatedBy(request, response);
@@ -301,6 +305,11 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             scopes.addAll(InvalidationScopes.group(target, rules, name));
         }
         return scopes;
+    }
+
+    /** The state of origins without a group. */
+    HostDatabase hosts() {
+        return shared.hosts();
     }
 
     /** The connections of this loop to origins. */
@@ -359,8 +368,8 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     }
 
     /**
-     * Gives a stored response a new head, unless a purge by pattern may have outdated it since the request to the
-     * origin.
+     * Replaces the head of a stored response. Does nothing if a purge by pattern may have outdated the response since
+     * the request to the origin.
      *
      * @param stamp the newest purge stamp (an increasing number) when that request was sent
      * @return whether the head was replaced

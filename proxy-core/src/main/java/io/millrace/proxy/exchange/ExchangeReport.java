@@ -47,6 +47,7 @@ import io.netty.util.AsciiString;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -511,6 +512,10 @@ final class ExchangeReport {
                 .counters()
                 .requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
+        RequestHead head = request;
+        if (head != null) {
+            exchangeLoop.counters().requestOfHost(head.target().hostBytes(), result, status, stream.bytesSent());
+        }
         long firstByteNanos = firstByteNanos(durationNanos);
         LoopTraces traces = exchangeLoop.traces();
         if (traces != null && trace == null) {
@@ -546,7 +551,7 @@ final class ExchangeReport {
     void linkedTo(@Nullable ClientSpan fetch) {
         ExchangeTrace own = trace;
         if (fetch != null && own != null && fetch.trace() != own) {
-            own.follow(fetch);
+            own.linkTo(fetch);
         }
     }
 
@@ -572,9 +577,19 @@ final class ExchangeReport {
         AccessLogRecord record = ring == null ? null : ring.claim();
         if (ring != null && record != null) {
             fill(ring, record.firstByteNanos(firstByteNanos), durationNanos, contentBytes);
-            traced.spanTo(record, receivedNanos, rule);
+            traced.addSpan(record, receivedNanos, rule);
             record.text(LogField.CACHE_RULES, cacheRules);
             ring.publish();
+            exchangeLoop
+                    .counters()
+                    .requestTraced(
+                            result,
+                            switched ? tunnelNanos - receivedNanos : durationNanos,
+                            endNanos,
+                            receivedMillis + TimeUnit.NANOSECONDS.toMillis(durationNanos),
+                            traced.traceHigh(),
+                            traced.traceLow(),
+                            traced.spanId());
         }
     }
 
@@ -634,7 +649,7 @@ final class ExchangeReport {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         if (trace != null) {
-            trace.idTo(record);
+            trace.addId(record);
         }
         contentType(record);
         String detailAndRules = detailAndRules();

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The request handler of the fast lane. Decides each request and, if a fresh response in RAM answers it, writes that
- * response at once. Selection, head and report are the same as those of an {@link Exchange}. All other requests are
- * returned with their decision, which then belongs to the caller. Otherwise the decision and report objects are reused
- * for the next request.
+ * response at once. Selection, head and report are the same as those of an {@link Exchange}. Any other request is
+ * returned with its decision, which then belongs to the caller. The decision and report objects of an answered request
+ * are reused for the next request.
  *
  * <p>Confined to one event loop.
  */
@@ -141,7 +141,8 @@ final class FastHits {
         RequestHead request = decision.request();
         int length = 0;
         try {
-            // The object is used without a reference, because all its bytes are copied before the epoch ends.
+            // The object is used without a reference, because all its bytes are copied before the reader's epoch ends;
+            // the store frees no RAM entry that a reader of the current epoch may use.
             StoredObject<StoredHead> object = decision.takeObject();
             report.decided(decision);
             report.stored(object.head(), CacheResult.HIT, true);

@@ -33,7 +33,7 @@ final class FetchFollowers {
     }
 
     /** Removes a follower. Returns true if it was waiting and no other follower is left. */
-    boolean removeLast(FetchFollower follower) {
+    boolean remove(FetchFollower follower) {
         if (leader == follower) {
             leader = null;
         }

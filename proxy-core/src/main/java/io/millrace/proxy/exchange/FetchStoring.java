@@ -59,7 +59,7 @@ final class FetchStoring {
 
     /** Records the state of the purger, so that later purges are detected. Call before the request is sent. */
     void begin() {
-        boolean changesStore = plan.mayStore() || plan.isPost() || plan.comparedToHead() != null;
+        boolean changesStore = plan.mayStore() || plan.mayStorePost() || plan.comparedToHead() != null;
         keyHash = changesStore ? Purger.keyHash(plan.primaryBytes()) : 0;
         startPoint = changesStore ? exchangeLoop.purger().point(keyHash) : null;
     }
@@ -93,7 +93,7 @@ final class FetchStoring {
     }
 
     private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
-        boolean storable = (plan.mayStore() || plan.isPost()) && isStorable(head, nowMillis);
+        boolean storable = (plan.mayStore() || plan.mayStorePost()) && isStorable(head, nowMillis);
         if (storable) {
             StoredHead stored = stored(head, length, requestMillis, nowMillis);
             FetchedResponse response = whole(head, LazyStoredHead.of(stored), true, length, nowMillis);
@@ -190,7 +190,7 @@ final class FetchStoring {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
-        if (isMasked(head.status(), nowMillis)) {
+        if (isErrorDiscarded(head.status(), nowMillis)) {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
@@ -202,7 +202,7 @@ final class FetchStoring {
             }
             if (key != null && concernsKey(not.reason(), head)) {
                 long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
-                exchangeLoop.uncacheable().add(key, nowMillis, seconds);
+                exchangeLoop.uncacheable().add(key, not.reason().code(), nowMillis, seconds);
             }
             return false;
         }
@@ -220,10 +220,10 @@ final class FetchStoring {
      * Returns true if the response is an origin error, and a stored response can be served instead. The error must then
      * not replace the stored response.
      */
-    private boolean isMasked(int status, long nowMillis) {
+    private boolean isErrorDiscarded(int status, long nowMillis) {
         StoredHead fallbackHead = plan.fallbackHead();
         return fallbackHead != null
-                && StaleServing.isMasked(
+                && StaleServing.isErrorDiscarded(
                         status,
                         fallbackHead,
                         nowMillis,
@@ -303,7 +303,8 @@ final class FetchStoring {
         ObjectWriter<StoredHead> writer =
                 exchangeLoop.store().create(key, exchangeLoop.variants().volumeFor(plan));
         // A purge on another thread first raises its stamp (an increasing number) and then removes responses. So either
-        // this check sees the stamp, or the purge finds the new writer or its Vary marker.
+        // this check sees the stamp, or the purge finds the new writer or its Vary marker (the record of the
+        // URL's variants).
         if (isPurged()) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {
@@ -336,7 +337,7 @@ final class FetchStoring {
 
     private boolean isInvalidated() {
         Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
-        // A purge by pattern sweeps the store once, and would not find a response that is stored after the sweep.
+        // A purge by pattern searches the store once in the background. It would not find a response stored later.
         return outdated != null && (!outdated.isSoft() || outdated == Outdated.STALE_BY_PATTERN);
     }
 

@@ -195,7 +195,7 @@ final class PartialAnswer {
         return true;
     }
 
-    /** Ends the response with the exchange. */
+    /** Called when the exchange ends: releases the body and leaves the fetch whose blocks it reads. */
     void close() {
         if (preparing != null) {
             preparing.close();

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the exchange's event loop.
  */
-final class PartialBody implements ContentSource, BlockFetch.End {
+final class PartialBody implements ContentSource, BlockFetch.Listener {
     /** Number of bytes that are awaited and read at a time. With 64 KiB, a client need not wait for a whole block. */
     private static final int STEP_BYTES = 64 * 1024;
 

@@ -82,11 +82,15 @@ final class PurgeExchange implements RequestHandler {
     private @Nullable String filter;
     private boolean mapped;
     private boolean ended;
-    private String what = "";
+    /** Description of the purged scope, for the response. */
+    private String scopeText = "";
+    /** Kind, target and site of the purge, for its record. */
     private String kind = "url";
+
     private String target;
     private @Nullable String site;
-    private @Nullable FleetPurge shared;
+    /** The purge as a message to the other nodes of the fleet. */
+    private @Nullable FleetPurge fleetPurge;
 
     private PurgeExchange(ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request, long contentLength) {
         this.exchangeLoop = exchangeLoop;
@@ -114,25 +118,25 @@ final class PurgeExchange implements RequestHandler {
         if (requested instanceof PurgeRequest.Host host) {
             kind = "host";
             target = host.url().authority();
-            what = "all of host " + target;
-            shared = shared(Action.HOST, List.of(target));
+            scopeText = "all of host " + target;
+            fleetPurge = fleetPurge(Action.HOST, List.of(target));
             invalidate(host.url(), rules -> InvalidationScopes.of(host.url(), rules), Counter.PURGES_HOST);
         } else if (requested instanceof PurgeRequest.Prefix prefix) {
             TargetUri url = prefix.url();
             kind = "prefix";
             target = url.asString();
-            what = "all of host " + url.authority() + " whose path begins with " + url.path();
-            shared = shared(Action.PREFIX, List.of(target));
+            scopeText = "all of host " + url.authority() + " whose path begins with " + url.path();
+            fleetPurge = fleetPurge(Action.PREFIX, List.of(target));
             invalidate(url, rules -> InvalidationScopes.of(url, rules), Counter.PURGES_PREFIX);
         } else if (requested instanceof PurgeRequest.Tagged tagged) {
             TargetUri url = request.target();
             kind = "tag";
             target = String.join(", ", tagged.tags().texts());
             site = url.host();
-            what = words(tagged.tags()) + " on the site of host " + url.authority();
+            scopeText = words(tagged.tags()) + " on the site of host " + url.authority();
             List<RemapRule> mapping = exchangeLoop.settings().remap().rulesUnder(url);
             List<String> sites = List.copyOf(InvalidationScopes.sites(url, mapping));
-            shared = new FleetPurge(Action.TAG, tagged.tags().texts(), sites, PurgeRequest.isSoft(request));
+            fleetPurge = new FleetPurge(Action.TAG, tagged.tags().texts(), sites, PurgeRequest.isSoft(request));
             invalidate(
                     url,
                     rules -> InvalidationScopes.tags(tagged.tags(), InvalidationScopes.sites(url, rules)),
@@ -192,12 +196,13 @@ final class PurgeExchange implements RequestHandler {
         if (refuseContent()) {
             return;
         }
-        shared = shared(Action.URL, urls.stream().map(TargetUri::asString).toList());
+        fleetPurge =
+                fleetPurge(Action.URL, urls.stream().map(TargetUri::asString).toList());
         if (refusedByFleet()) {
             return;
         }
         if (PurgeRequest.isSoft(request)) {
-            what = target;
+            scopeText = target;
             invalidate(InvalidationScopes.urls(urls, exchangeLoop.settings().remap()), Counter.PURGES_URL_SOFT);
             return;
         }
@@ -257,7 +262,7 @@ final class PurgeExchange implements RequestHandler {
             return;
         }
         if (matching.condition().isEmpty() && !everywhere) {
-            shared = shared(Action.HOST, List.of(url.authority()));
+            fleetPurge = fleetPurge(Action.HOST, List.of(url.authority()));
             if (!refusedByFleet()) {
                 invalidateHost(url, rules);
             }
@@ -265,8 +270,8 @@ final class PurgeExchange implements RequestHandler {
         }
         kind = InvalidationKind.PATTERN.text();
         target = matching.expression(everywhere ? Set.of() : keyHosts(url, rules));
-        what = "responses for which this holds: " + target;
-        shared = shared(Action.PATTERN, List.of(target));
+        scopeText = "responses for which this holds: " + target;
+        fleetPurge = fleetPurge(Action.PATTERN, List.of(target));
         if (refusedByFleet()) {
             return;
         }
@@ -290,13 +295,13 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    private FleetPurge shared(Action action, List<String> targets) {
+    private FleetPurge fleetPurge(Action action, List<String> targets) {
         return FleetPurge.of(action, targets, PurgeRequest.isSoft(request));
     }
 
     /** Sends a refusal and returns true if the fleet's outbox does not accept the purge. */
     private boolean refusedByFleet() {
-        FleetPurge wanted = shared;
+        FleetPurge wanted = fleetPurge;
         String reason = wanted == null ? null : exchangeLoop.purges().fleet().refusal(wanted);
         if (reason != null) {
             answer(503, reason, ExchangeOutcome.NOT_OFFERED);
@@ -307,7 +312,7 @@ final class PurgeExchange implements RequestHandler {
     private void invalidateHost(TargetUri url, List<RemapRule> rules) {
         kind = InvalidationKind.HOST.text();
         target = url.authority();
-        what = "all of host " + target;
+        scopeText = "all of host " + target;
         invalidate(InvalidationScopes.of(url, rules), Counter.PURGES_HOST);
     }
 
@@ -351,11 +356,10 @@ final class PurgeExchange implements RequestHandler {
 
     /** Adds the record of the purge, and answers when it is durable, unless the client has disconnected. */
     private void record(String id, boolean soft, @Nullable IOException problem, Runnable answer) {
-        PurgeClient client = PurgeClient.ofRequest(
-                stream.connection().remoteAddress().getAddress().getHostAddress());
+        PurgeClient client = PurgeClient.ofRequest(stream.connection().remoteText());
         PurgeRecord done = PurgeRecord.done(id, exchangeLoop.clock().millis(), client, kind, target, site, soft);
         PurgeRecord added = problem == null ? done : done.in(PurgeState.FAILED);
-        exchangeLoop.purges().add(added, problem == null ? shared : null, stream.eventLoop(), notQueued -> {
+        exchangeLoop.purges().add(added, problem == null ? fleetPurge : null, stream.eventLoop(), notQueued -> {
             if (!ended) {
                 try {
                     if (notQueued == null) {
@@ -386,7 +390,7 @@ final class PurgeExchange implements RequestHandler {
                     PATTERN,
                     PATTERN_RETIRED,
                     FLEET_POSITION,
-                    FLEET_PURGE -> what;
+                    FLEET_PURGE -> scopeText;
         };
     }
 
@@ -473,7 +477,7 @@ final class PurgeExchange implements RequestHandler {
         report.addToLocal(head);
         if (contentLength != 0) {
             // The following bytes are unread content, which may contain a smuggled request.
-            head.close();
+            head.closeConnection();
         }
         ended = true;
         report.headSent(status);

@@ -12,6 +12,7 @@ import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StoredParts;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.expression.request.RequestFields;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
@@ -143,7 +144,7 @@ final class RequestDryRun {
     private DryRunResult result() {
         int status = status();
         DryRunResult.Collapse collapse = collapse();
-        DryRunResult.Asked asked = asked(collapse != null);
+        DryRunResult.OriginFetch originFetch = originFetch(collapse != null);
         StoredObject<StoredHead> object = decision.takeObjectOrNull();
         if (object != null) {
             object.release();
@@ -169,14 +170,15 @@ final class RequestDryRun {
                 found,
                 reuse,
                 purge(reuse),
-                isFromCache(outcome) || (asked == null && outcome != DryRunResult.Outcome.UNAVAILABLE)
+                isFromCache(outcome) || (originFetch == null && outcome != DryRunResult.Outcome.UNAVAILABLE)
                         ? null
                         : decision.forwardReason().token(),
                 mapped && decision.upgrade() == null ? noStore() : null,
                 keyed
-                        && shared.uncacheable()
-                                .contains(decision.key(), shared.clock().millis()),
-                asked,
+                        ? NoStoreReason.ofCode(shared.uncacheable()
+                                .reason(decision.key(), shared.clock().millis()))
+                        : null,
+                originFetch,
                 collapse);
     }
 
@@ -311,14 +313,14 @@ final class RequestDryRun {
     }
 
     /** @param joins true if the request would wait for a fetch in flight, so that no host is chosen */
-    private DryRunResult.@Nullable Asked asked(boolean joins) {
-        boolean asked =
+    private DryRunResult.@Nullable OriginFetch originFetch(boolean joins) {
+        boolean isFetched =
                 switch (decision.kind()) {
                     case PASS, VALIDATE, COMPLETE, MISS -> true;
                     case SERVE_STALE -> decision.isValidatingInBackground();
                     default -> false;
                 };
-        if (!asked) {
+        if (!isFetched) {
             return null;
         }
         Mapped mapped = decision.mapped();
@@ -326,19 +328,21 @@ final class RequestDryRun {
         boolean inBackground = decision.isValidatingInBackground();
         String name = mapped.origins();
         if (name == null) {
-            return new DryRunResult.Asked(url, null, null, inBackground);
+            boolean isDown = exchangeLoop.hosts().isDown(OriginRequests.origin(mapped))
+                    && exchangeLoop.settings().markdown().failThreshold() > 0;
+            return new DryRunResult.OriginFetch(url, null, null, inBackground, isDown);
         }
         FetchPlan plan = FetchPlan.pass(decision, client, contentLength);
         try {
             OriginGroup group = shared.groups().find(name);
             if (joins) {
-                return new DryRunResult.Asked(url, group, null, inBackground);
+                return new DryRunResult.OriginFetch(url, group, null, inBackground, false);
             }
             long key = OriginTries.hash(group.config(), plan);
             boolean mayTryNext = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();
-            return new DryRunResult.Asked(
-                    url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground);
+            return new DryRunResult.OriginFetch(
+                    url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground, false);
         } finally {
             plan.release();
         }

@@ -8,6 +8,7 @@ import io.millrace.proxy.exchange.forward.EncodedResponse;
 import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.FollowerMatch;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.FailureCounters;
@@ -24,6 +25,7 @@ import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.trace.ClientSpan;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -212,7 +214,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private void leaveHere(FetchFollower follower) {
-        if (followers.removeLast(follower) && state == State.WAITING) {
+        if (followers.remove(follower) && state == State.WAITING) {
             if (call != null) {
                 timer.givenUp();
             }
@@ -277,6 +279,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onSwitched(ResponseHead head, SwitchedConnection connection) {
         timer.headArrived();
+        recordAnswer(head);
         List<FetchFollower> waiting = followers.takeAll();
         end();
         if (waiting.isEmpty()) {
@@ -299,8 +302,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             boolean stored = isFromVariant();
             ResponseHead received = stored
                     ? head
-                    : plan.received(exchangeLoop.settings().server().applyTo(head));
+                    : plan.headAfterRules(exchangeLoop.settings().server().applyTo(head));
             if (!stored) {
+                recordAnswer(head);
                 timer.headArrived();
                 timer.answered(received.status() >= 500);
             }
@@ -313,6 +317,18 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             }
         } catch (RuntimeException e) {
             fault(e);
+        }
+    }
+
+    /** Records that an origin without a group has answered. */
+    private void recordAnswer(ResponseHead head) {
+        if (plan.mapped().origins() == null) {
+            exchangeLoop
+                    .hosts()
+                    .answered(
+                            OriginRequests.origin(plan.mapped()),
+                            head.version(),
+                            exchangeLoop.clock().millis());
         }
     }
 
@@ -552,6 +568,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
         if (failure.beforeHead() && failure.reason().isOriginFault()) {
             timer.answered(true);
+        }
+        if (plan.mapped().origins() == null && HostDatabase.isCounted(failure.reason())) {
+            exchangeLoop
+                    .hosts()
+                    .failed(
+                            OriginRequests.origin(plan.mapped()),
+                            failure.reason().text(),
+                            exchangeLoop.clock().millis(),
+                            exchangeLoop.settings().markdown());
         }
         content.fail();
         List<FetchFollower> waiting = followers.takeAll();

@@ -19,8 +19,8 @@ import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.exchange.decide.DryRunResult;
-import io.millrace.proxy.exchange.decide.DryRunResult.Asked;
 import io.millrace.proxy.exchange.decide.DryRunResult.Found;
+import io.millrace.proxy.exchange.decide.DryRunResult.OriginFetch;
 import io.millrace.proxy.exchange.decide.DryRunResult.Outcome;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.RequestHead;
@@ -70,11 +70,11 @@ public final class ExplanationText {
         answer();
         DryRunResult.Rule rule = result.rule();
         Found found = result.found();
-        Asked asked = result.asked();
+        OriginFetch originFetch = result.originFetch();
         return new Explanation(
                 request.target().asString(),
                 request.methodName(),
-                client.remoteAddress().getAddress().getHostAddress(),
+                client.remoteText(),
                 client.localAddress().getPort(),
                 result.outcome().text(),
                 result.status(),
@@ -82,9 +82,13 @@ public final class ExplanationText {
                 result.filter(),
                 result.key(),
                 found == null ? null : tier(found),
-                asked == null ? null : asked.url(),
-                asked == null || asked.group() == null ? null : asked.group().name(),
-                asked == null || asked.host() == null ? null : asked.host().toString(),
+                originFetch == null ? null : originFetch.url(),
+                originFetch == null || originFetch.group() == null
+                        ? null
+                        : originFetch.group().name(),
+                originFetch == null || originFetch.host() == null
+                        ? null
+                        : originFetch.host().toString(),
                 result.collapse() != null,
                 List.copyOf(steps));
     }
@@ -110,7 +114,7 @@ public final class ExplanationText {
             step("rule", rule.text(), withPlace("remap[" + rule.index() + "]", rule.place()));
         }
         String filter = result.filter();
-        String from = client.remoteAddress().getAddress().getHostAddress();
+        String from = client.remoteText();
         if (filter != null && isFilter(filter)) {
             step("filters", from + " is refused by " + filter, filterPlace(filter));
         } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
@@ -138,7 +142,7 @@ public final class ExplanationText {
         return own || !config.filters().general().isEmpty();
     }
 
-    /** Returns false if a step of its own describes the denial. */
+    /** Returns true if the step {@code filters} describes the denial; other denials have steps of their own. */
     private static boolean isFilter(String denial) {
         return !denial.startsWith("request-limit:") && !isGuard(denial);
     }
@@ -242,11 +246,12 @@ public final class ExplanationText {
         step("key", key, isPlainKey() ? null : "cache.key");
         Found found = result.found();
         if (found == null) {
+            NoStoreReason recently = result.uncacheable();
             step(
                     "lookup",
-                    result.uncacheable()
-                            ? "nothing is stored; a recent response could not be stored"
-                            : "nothing is stored",
+                    recently == null
+                            ? "nothing is stored"
+                            : "nothing is stored: a recent response could not be, because " + recently.sentence(),
                     null);
             return;
         }
@@ -369,7 +374,7 @@ public final class ExplanationText {
     }
 
     private void storing(CacheSettings settings) {
-        if (result.asked() == null || result.outcome() == Outcome.STALE) {
+        if (result.originFetch() == null || result.outcome() == Outcome.STALE) {
             return;
         }
         NoStoreReason never = result.noStore();
@@ -408,37 +413,55 @@ public final class ExplanationText {
     }
 
     private void origin() {
-        Asked asked = result.asked();
-        if (asked == null) {
+        OriginFetch originFetch = result.originFetch();
+        if (originFetch == null) {
             return;
         }
         if (result.collapse() != null) {
-            step("origin", asked.url() + " is being fetched already", null);
+            step("origin", originFetch.url() + " is being fetched already", null);
             return;
         }
-        if (asked.group() == null) {
-            step("origin", asked.url() + connectionSettings(asked), null);
+        if (originFetch.group() == null) {
+            step(
+                    "origin",
+                    originFetch.url() + connectionSettings(originFetch) + ifDown(originFetch),
+                    originFetch.isDown() ? "origin.markdown" : null);
             return;
         }
-        String host = asked.host() == null
-                ? asked.group().config().goDirect() ? "no host is up: the host of the rule is used" : "no host is up"
-                : "next is " + asked.host() + " by "
-                        + asked.group().config().policy().name().toLowerCase(Locale.ROOT);
+        String host = originFetch.host() == null
+                ? originFetch.group().config().goDirect()
+                        ? "no host is up: the host of the rule is used"
+                        : "no host is up"
+                : "next is " + originFetch.host() + " by "
+                        + originFetch.group().config().policy().name().toLowerCase(Locale.ROOT);
         step(
                 "origin",
-                asked.url() + ", " + host + connectionSettings(asked),
-                "origins " + asked.group().name());
+                originFetch.url() + ", " + host + connectionSettings(originFetch),
+                "origins " + originFetch.group().name());
+    }
+
+    private String ifDown(OriginFetch originFetch) {
+        if (!originFetch.isDown()) {
+            return "";
+        }
+        if (originFetch.isInBackground()) {
+            return ", which is marked down";
+        }
+        return result.found() == null
+                ? ", which is marked down but tried, because nothing is stored"
+                : ", which is marked down: not tried if the stored response may be served stale";
     }
 
     /** Returns the configured Unix socket, source address and time limit of the origin request. */
-    private String connectionSettings(Asked asked) {
+    private String connectionSettings(OriginFetch originFetch) {
         DryRunResult.Rule rule = result.rule();
         if (rule == null || rule.index() >= config.remap().size()) {
             return "";
         }
         RemapRuleConfig set = config.remap().get(rule.index());
-        SourceAddress ofGroup =
-                asked.group() == null ? null : asked.group().config().sourceAddress();
+        SourceAddress ofGroup = originFetch.group() == null
+                ? null
+                : originFetch.group().config().sourceAddress();
         SourceAddress source = ofGroup == null ? set.originSource() : ofGroup;
         Path socket = set.unixSocket();
         return (socket == null ? "" : ", on " + socket)
@@ -466,7 +489,7 @@ public final class ExplanationText {
                     case HIT -> "answered from the cache" + otherStatus() + ", without an origin request";
                     case STALE ->
                         "answered from the cache" + otherStatus() + " though stale"
-                                + (result.asked() == null ? "" : ", validated in the background");
+                                + (result.originFetch() == null ? "" : ", validated in the background");
                     case VALIDATE -> "the stored response is validated with the origin (" + conditions() + ")";
                     case COMPLETE -> "the stored part is used, the rest is fetched from the origin";
                     case FETCH -> "fetched from the origin (" + result.forwarded() + ")";

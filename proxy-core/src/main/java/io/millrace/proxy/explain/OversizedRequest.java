@@ -116,7 +116,7 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
         return new Explanation(
                 request.target().asString(),
                 request.methodName(),
-                client.remoteAddress().getAddress().getHostAddress(),
+                client.remoteText(),
                 client.localAddress().getPort(),
                 "deny",
                 problem.status(),

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The rest of a condition after one text field got a fixed value: comparisons of other fields, in a normal form. Two
- * equal rests have equal results for all values of the other fields. Stateless.
+ * The rest of a condition after its partial evaluation with a fixed value of one text field. It consists of comparisons
+ * of other fields, in a normal form. Two equal rests have equal results for all values of the other fields. Stateless.
  */
 final class Residue {
     private static final String TRUE = "true";

@@ -35,8 +35,8 @@ final class ConnectionTotal {
      *
      * @param held places of the pool when it began to wait
      * @param limit limit of places that applies to the waiting call
-     * @param promised whether another pool is closing an HTTP/2 connection, which carries several requests, for this
-     *     one
+     * @param promised whether another pool is closing an HTTP/2 connection, which carries several requests, for the
+     *     waiting pool
      * @param announced whether the other pools were asked for a place after this pool became the first of the queue
      */
     record Waiter(Member member, int held, int limit, AtomicBoolean promised, AtomicBoolean announced) {
@@ -105,7 +105,7 @@ final class ConnectionTotal {
     boolean withdraw(Waiter waiter) {
         boolean removed = waiting.remove(waiter);
         if (removed) {
-            // The next one may have a higher limit.
+            // The next waiting pool may have a higher limit.
             serve();
         }
         return removed;
@@ -150,8 +150,8 @@ final class ConnectionTotal {
     }
 
     /**
-     * Returns true if a pool must end an HTTP/2 connection for another. The other is the first waiting pool; the result
-     * is true once for each wait.
+     * Returns true if a pool must end an HTTP/2 connection for the first other waiting pool. The result is true once
+     * for each wait.
      *
      * @param held places of the asking pool
      */

@@ -1,7 +1,10 @@
 package io.millrace.proxy.fetch;
 
 import io.millrace.proxy.dns.DnsStatistics;
+import io.millrace.proxy.dns.HostAddresses;
 import io.netty.channel.EventLoop;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends requests to origins from one event loop, over connections of that loop.
@@ -34,6 +37,14 @@ public interface OriginClient {
 
     /** The counts of this client's name resolutions; a live view. */
     DnsStatistics dns();
+
+    /** Returns the cached addresses of host names. */
+    default List<HostAddresses.Known> knownHosts() {
+        return List.of();
+    }
+
+    /** Forgets the cached addresses of a host name in lower case; of all names if null. */
+    default void forgetHosts(@Nullable String host) {}
 
     /** Closes every connection. Calls in progress and later calls fail with {@link OriginFailure.Reason#CANCELLED}. */
     void close();

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * The connections of one event loop to one origin, and the calls that wait for one of them.
  *
  * <p>A connection is being made, carries a call, or is idle. The most recently used idle connection is taken first, so
- * that the others can reach their idle deadline. A call without a connection gets a new one, or waits if the origin has
- * reached its limit. Waiting calls are served in order of arrival, as soon as a connection becomes free or another may
- * be made.
+ * that other idle connections can reach their idle deadline. A call without a connection gets a new connection, or
+ * waits if the origin has reached its limit. Waiting calls are served in order of arrival, as soon as a connection
+ * becomes free or a new connection may be made.
  *
  * <p>Each connection also has a place of the process-wide limit ({@link PoolPlaces}).
  *
@@ -59,7 +59,7 @@ final class OriginPool {
         }
     }
 
-    /** An origin is crowded when less than one of this many parts of its connections is free. */
+    /** An origin is crowded when less than one in this many of its permitted connections is free. */
     private static final int CROWDED_PARTS = 8;
 
     private final PooledOriginClient client;
@@ -154,7 +154,7 @@ final class OriginPool {
 
     /**
      * Serves a call below the limit of this event loop, by an idle or a new connection. Returns false if the
-     * process-wide limit permits no new one.
+     * process-wide limit permits no new connection.
      */
     private boolean serve(PooledCall call) {
         FetchSettings settings = call.request().settings();
@@ -177,7 +177,7 @@ final class OriginPool {
         return true;
     }
 
-    /** The connections, idle ones and those being made included. */
+    /** The number of connections, including idle connections and connections that are being made. */
     int connections() {
         return connecting + active + idle.size() + idleMultiplexed;
     }
@@ -188,8 +188,8 @@ final class OriginPool {
     }
 
     /**
-     * Takes a place of the process-wide limit for one more connection. If none is free, takes that of an idle
-     * connection, which the call cannot use.
+     * Takes a place of the process-wide limit for one more connection. If none is free, closes an idle
+     * connection, which the call cannot use, and takes its place.
      */
     private boolean takePlace(FetchSettings settings) {
         return places.take(settings) || closeOldest();
@@ -212,7 +212,9 @@ final class OriginPool {
         maybeForget();
     }
 
-    /** Closes an idle connection for a pool that waits, or ends an HTTP/2 connection that this pool owes it. */
+    /**
+     * Closes an idle connection for another pool that waits, or ends an HTTP/2 connection that is owed to that pool.
+     */
     void leavePlace() {
         if (!places.isAwaited()) {
             return;
@@ -236,7 +238,7 @@ final class OriginPool {
 
     /**
      * Retries a call whose connection or stream has ended. The new connection takes the place of the ended one. With
-     * HTTP/2 the call may use an existing connection, or one being made.
+     * HTTP/2 the call may use an existing connection, or a connection that is being made.
      */
     void retry(PooledCall call) {
         statistics.retries++;
@@ -577,9 +579,10 @@ final class OriginPool {
     }
 
     /**
-     * Returns true if the number of idle connections, including one that has just become idle, is within the limit, and
-     * no other event loop waits for the place of this one. Another event loop that is owed a place gets this one, even
-     * if calls wait here and a third event loop has promised a place: the calls of that one may take long.
+     * Returns true if a connection that has just become idle may be kept. This requires that the number of idle
+     * connections is within the limit, and that no other event loop gets the place of the connection. An event loop
+     * that is owed a place gets it even if calls wait here. It also gets it if a third event loop has promised a place,
+     * because the calls of the third event loop may take long.
      */
     boolean keepsIdle(FetchSettings settings) {
         if ((places.isAwaited() && waiting.isEmpty()) || places.isOwed() || places.isOver(settings)) {
@@ -641,7 +644,9 @@ final class OriginPool {
         awaitPlace(waiting.getFirst().request().settings());
     }
 
-    /** Waits for a place, for the first waiting call, unless that one waits for a connection of this event loop. */
+    /**
+     * Waits for a place on behalf of the first waiting call, unless this call waits for the limit of this event loop.
+     */
     private void awaitPlace(FetchSettings first) {
         if (hasRoom(first) && first.connectionsTotalMax() > 0) {
             places.await(first.connectionsTotalMax());

@@ -84,7 +84,7 @@ public final class OriginStatistics {
         return connectFailures;
     }
 
-    /** Total number of requests sent on a connection that had carried another before. */
+    /** Total number of requests sent on a connection that had carried another request before. */
     public long reuses() {
         return reuses;
     }

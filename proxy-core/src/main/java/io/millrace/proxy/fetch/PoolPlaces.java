@@ -109,7 +109,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return total != null && total.isAwaitedByOther(this);
     }
 
-    /** Returns true if there are more connections than the limit permits, because it was lowered. */
+    /** Returns true if there are more connections than the limit permits, because the limit was lowered. */
     boolean isOver(FetchSettings settings) {
         int limit = settings.connectionsTotalMax();
         return total != null && limit > 0 && total.places() > limit;
@@ -145,7 +145,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         try {
             pool.eventLoop().execute(this::granted);
         } catch (RejectedExecutionException e) {
-            log.debug("{}: a place goes on to another event loop, since this one has ended", pool.origin());
+            log.debug("{}: a place goes on to another event loop, since this event loop has ended", pool.origin());
             if (total != null) {
                 total.release(1);
             }
@@ -163,7 +163,9 @@ final class PoolPlaces implements ConnectionTotal.Member {
         try {
             pool.eventLoop().execute(pool::leavePlace);
         } catch (RejectedExecutionException e) {
-            log.debug("{}: no connection is closed for another event loop, since this one has ended", pool.origin());
+            log.debug(
+                    "{}: no connection is closed for another event loop, since this event loop has ended",
+                    pool.origin());
         }
     }
 }

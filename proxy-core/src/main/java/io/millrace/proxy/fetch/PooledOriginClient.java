@@ -23,6 +23,7 @@ import java.net.UnixDomainSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -148,6 +149,16 @@ final class PooledOriginClient implements OriginClient {
             call.clientClosed();
         }
         addresses.close();
+    }
+
+    @Override
+    public List<HostAddresses.Known> knownHosts() {
+        return addresses.known();
+    }
+
+    @Override
+    public void forgetHosts(@Nullable String host) {
+        addresses.forget(host);
     }
 
     /** Called when a call has to wait for one of an origin's connections. */

@@ -21,7 +21,10 @@ public final class SwitchedConnection {
         this.decoder = decoder;
     }
 
-    /** Adds {@code to} at the end of the pipeline. Bytes already read are passed to it before this method returns. */
+    /**
+     * Adds {@code to} at the end of the pipeline. Bytes already read are passed to {@code to} before this method
+     * returns.
+     */
     public void handOver(ChannelHandler to) {
         channel.pipeline().addLast(to);
         channel.pipeline().remove(connection);

@@ -164,7 +164,7 @@ public final class ResponseTee {
 
     /**
      * Sets a condition that is evaluated at the end. If true, the object is not completed, so that it does not replace
-     * the stored one.
+     * the stored response.
      */
     public void notStoredIf(BooleanSupplier isUnwanted) {
         unwanted = isUnwanted;

@@ -2,8 +2,8 @@ package io.millrace.proxy.http;
 
 /**
  * Counts the bytes of a chunked message that are not content: chunk size lines with extensions, and trailers. Netty's
- * decoder has no configurable limit for these bytes. The count does not depend on how the network split them into
- * reads.
+ * decoder has no configurable limit for these bytes. The count does not depend on how the network split the
+ * bytes into reads.
  *
  * <p>Confined to one thread.
  */

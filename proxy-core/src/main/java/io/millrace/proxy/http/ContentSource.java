@@ -9,7 +9,7 @@ package io.millrace.proxy.http;
 public interface ContentSource {
     /**
      * Requests the next piece. The source answers with exactly one call of the sink, within this call or later. A
-     * second pull before that is an error.
+     * second pull before this answer is an error.
      */
     void pull();
 

@@ -3,7 +3,7 @@ package io.millrace.proxy.http;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Parses and formats HTTP dates (RFC 9110 s5.6.7). All three formats are parsed, the fixed-length one is written. Names
+ * Parses and formats HTTP dates (RFC 9110 s5.6.7). Parses all three formats; writes the fixed-length format. Names
  * of days and months are read without regard to case. The day of the week is not compared with the date. Thread-safe:
  * no state.
  *

@@ -111,7 +111,7 @@ public final class OutboundHead {
         return this;
     }
 
-    /** Returns true if the received or stored fields include this one. */
+    /** Returns true if the received or stored fields include a field with this name. */
     public boolean has(FieldName name) {
         return wire == null ? fields.contains(name) : name.isLineOf(wire);
     }
@@ -162,7 +162,10 @@ public final class OutboundHead {
         return false;
     }
 
-    /** Returns true if the changes remove at least one line of {@link #wire}. Reads the lines only if it is edited. */
+    /**
+     * Returns true if the changes remove at least one line of {@link #wire}. Reads the lines only if the head is
+     * edited.
+     */
     public boolean isWireTrimmed() {
         byte[] bytes = wire;
         if (editCount == 0 || bytes == null) {
@@ -249,8 +252,8 @@ public final class OutboundHead {
         return at;
     }
 
-    /** Closes the connection after this response. */
-    public OutboundHead close() {
+    /** Marks the response as the last of its connection, which is closed afterwards. */
+    public OutboundHead closeConnection() {
         close = true;
         return this;
     }
@@ -315,8 +318,8 @@ public final class OutboundHead {
         return strictTransportSecurity;
     }
 
-    /** See {@link #close()}. */
-    public boolean isClose() {
+    /** Returns true if the connection is closed after this response. */
+    public boolean closesConnection() {
         return close;
     }
 }

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of the last parsed Host field. Most requests have the same host as the previous one, so that it need not be
- * parsed again.
+ * A cache of the last parsed Host field. Most requests have the same Host field as the previous request, which then
+ * need not be parsed again.
  *
  * <p>Confined to one thread.
  */
@@ -29,8 +29,8 @@ public final class RecentHost {
     }
 
     /**
-     * Returns the cached authority if the Host field at the line is the cached one; else null. Compares byte for byte.
-     * Returns null for line -1.
+     * Returns the cached authority (host and port) if the field in this line equals the cached Host field byte for
+     * byte; else null. Line -1 stands for a missing Host field.
      */
     @Nullable
     Authority ofField(FieldSection fields, int line) {
@@ -39,7 +39,7 @@ public final class RecentHost {
         return same ? authority : null;
     }
 
-    /** Caches the authority parsed from the Host field at the line; no effect for line -1. */
+    /** Caches the authority that was parsed from the Host field in this line; no effect for line -1. */
     void keep(FieldSection fields, int line, Authority read) {
         if (line < 0) {
             return;

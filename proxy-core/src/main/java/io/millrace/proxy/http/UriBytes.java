@@ -23,8 +23,8 @@ public final class UriBytes {
     /**
      * Copies a path in normalized form. Percent-encoded unreserved bytes are decoded; other encodings get upper-case
      * digits. An encoded dot stays encoded, so that no new dot segment appears. Dot segments and empty segments are
-     * unchanged. A path with a malformed encoding is copied unchanged, because decoding the rest of it could make it
-     * equal to another path.
+     * unchanged. A path with a malformed encoding is copied unchanged, because a partly decoded path could equal
+     * another path.
      *
      * @param to has space for {@code end - from} more bytes at {@code at}
      * @return the position after the last byte written
@@ -57,8 +57,8 @@ public final class UriBytes {
     }
 
     /**
-     * Returns true if {@link #normalizePath} decodes encodings in the range: it has a percent sign, and each one begins
-     * a well-formed encoding.
+     * Returns true if {@link #normalizePath} decodes encodings in the range. The range has a percent sign then, and
+     * every percent sign begins a well-formed encoding.
      */
     public static boolean hasEncodingsToNormalize(byte[] bytes, int from, int end) {
         boolean found = false;
@@ -92,8 +92,8 @@ public final class UriBytes {
         return text.toString();
     }
 
-    /** Returns the UTF-8 bytes of the text as one character each, for {@link #decodesTo}. */
-    public static String asBytes(String text) {
+    /** Returns a string with one character for each UTF-8 byte of the text, for {@link #decodesTo}. */
+    public static String charPerByte(String text) {
         return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
 
@@ -115,7 +115,9 @@ public final class UriBytes {
         return isPrefix || i >= to;
     }
 
-    /** Compares two percent-decoded ranges byte by byte. A range precedes longer ranges that begin with it. */
+    /**
+     * Compares two percent-decoded ranges byte by byte. A range that is the beginning of the other range precedes it.
+     */
     public static int compareDecoded(byte[] bytes, int from, int to, int otherFrom, int otherTo) {
         int i = from;
         int k = otherFrom;

@@ -15,15 +15,15 @@ final class ConnectionDeadline {
 
     /** The awaited event, which determines the timeout. */
     enum Waiting {
-        /** A request's head, or the first byte of the first one. */
+        /** The end of a request's head; before the first request, its first byte. */
         HEADER,
         /** The next request. */
         KEEP_ALIVE,
         /** The request's content. */
         CONTENT,
-        /** The exchange, which has its own deadlines; this one does not apply. */
+        /** The end of the exchange, which has deadlines of its own; this deadline is not enforced. */
         RESPONSE,
-        /** The client's end of the connection, after the shutdown of our output. */
+        /** The client's close of the connection, after the proxy has shut down its output. */
         LINGER
     }
 

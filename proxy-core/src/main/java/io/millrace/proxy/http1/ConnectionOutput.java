@@ -122,8 +122,11 @@ final class ConnectionOutput {
         return flushQueued || head != null || SendWatch.unsent(ctx.channel()) > 0;
     }
 
-    /** Samples whether bytes wait for the client. Call once a tick, before the other queries. */
-    boolean look(long nowNanos) {
+    /**
+     * Returns true if bytes wait for the client, and updates the measurements below. Call once a tick, before their
+     * queries.
+     */
+    boolean sample(long nowNanos) {
         return watch.sample(ctx.channel(), nowNanos);
     }
 
@@ -152,7 +155,7 @@ final class ConnectionOutput {
         return watch.bytesPerSecond(nowNanos);
     }
 
-    /** Discards the waiting bytes: the channel is closed. */
+    /** Discards the waiting bytes. Call after the channel was closed. */
     void drop() {
         flushDue = false;
         flushQueued = false;

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection in the {@link FastLane}, without a Netty channel. It is between requests, or lingers after the
- * last response, and holds no buffer. If the bytes of a read cannot all be answered at once, the connection is promoted
- * to a channel.
+ * A client's connection in the {@link FastLane}, which answers RAM hits without a Netty channel. The connection is
+ * between requests, or lingers after the last response, and holds no buffer. If the bytes of a read cannot all be
+ * answered at once, the connection is promoted to a channel.
  *
  * <p>Confined to one event loop.
  */
@@ -25,7 +25,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     private int slot = -1;
     private int requests;
-    /** Number of requests answered before this stay in the lane. */
+    /** Number of requests that were answered before the connection last entered the lane. */
     private final int requestsBefore;
 
     private final int emptyStays;
@@ -37,7 +37,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     /**
      * @param socket takes ownership
-     * @param requests number of requests answered before
+     * @param requests number of requests answered so far, in the lane and in channels
      * @param emptyStays number of consecutive stays in this lane in which the lane answered nothing
      */
     FastConnection(

@@ -25,20 +25,20 @@ import org.slf4j.LoggerFactory;
  * The fast lane of cleartext HTTP/1.1 connections: answers RAM hits without a Netty channel. One per event loop.
  *
  * <p>Plain requests (GET or HEAD that {@link PlainRequestScanner} accepts) are read into one buffer of the loop and
- * answered into another, which one system call sends. A connection with other bytes, or with a request that needs more
- * than a RAM hit, is promoted to a channel with an {@link Http1Connection}. The channel gets the unanswered bytes and
- * the decision. Later the idle connection returns to the fast lane: immediately if the lane answered many of its
- * requests, else at a periodic tick. The delay doubles after each stay without an answer, so that a client without hits
- * moves seldom.
+ * answered into another, which one system call sends. A connection with other bytes, or with a request that RAM cannot
+ * answer, is promoted to a channel with an {@link Http1Connection}. The channel gets the unanswered bytes and the cache
+ * decision for the request. Later the idle connection returns to the fast lane: immediately if the lane answered many
+ * of its requests, else at a periodic tick. The delay doubles after each stay without an answer, so that a client
+ * without hits moves seldom.
  *
  * <p>Confined to its event loop.
  */
 public final class FastLane implements PlainReceiver {
     /** Limit of bytes per read: more than browsers send in one request. */
     private static final int READ_BYTES = 32 * 1024;
-    /** Limit of consecutive reads of one connection, for fairness to the others. */
+    /** Limit of consecutive reads of one connection, for fairness to the other connections. */
     private static final int READS_MAX = 16;
-    /** Answers to pipelined requests are sent from this many bytes on. The last answer may exceed it. */
+    /** Answers to pipelined requests are sent when they have this many bytes. The last answer may exceed the size. */
     private static final int SEND_BYTES = 64 * 1024;
 
     /** Number of answers in this lane that save as much time as a move to a channel and back costs. */
@@ -51,10 +51,10 @@ public final class FastLane implements PlainReceiver {
         /** A connection was accepted. */
         void onOpened();
 
-        /** A connection was closed, here or in a channel. */
+        /** A connection was closed, in the fast lane or in a channel. */
         void onClosed();
 
-        /** Bytes were read from a connection, here or in a channel. */
+        /** Bytes were read from a connection, in the fast lane or in a channel. */
         void onReceived(int bytes);
 
         /** The fast lane has answered a request. */
@@ -74,7 +74,7 @@ public final class FastLane implements PlainReceiver {
      * @param settings read at each use
      * @param open whether connections may enter the lane
      * @param receiver receives the requests of promoted connections
-     * @param fast answers the plain requests, or returns a decision for the connection
+     * @param fast answers plain requests from RAM; for other plain requests it returns the cache decision
      * @param connections all client connections of the event loop, in the lane and in channels
      * @param events receives events of connections
      */
@@ -121,18 +121,18 @@ public final class FastLane implements PlainReceiver {
     }
 
     /**
-     * Serves a connection that is in a channel, for example because it began with a PROXY header. It moves to this lane
-     * when it is idle.
+     * Serves a connection that is in a channel, for example because it began with a PROXY header. The connection moves
+     * to this lane when it is idle.
      *
      * @param channel registered and active; its pipeline contains no handler that is needed later
      * @param facts the facts about the connection, which hold in this lane too
      */
     public void serve(Channel channel, ClientConnection facts) {
-        PromotedConnection.first(this, channel, facts, parts.receiver(), connections());
+        PromotedConnection.startInChannel(this, channel, facts, parts.receiver(), connections());
     }
 
     /**
-     * Serves the first request, which has usually arrived already. A connection that ends with this request is never
+     * Serves the first request, which has usually arrived already. A connection that ends after this request is never
      * registered with epoll.
      */
     private static void serveFirst(FastConnection connection) {
@@ -289,7 +289,7 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
-        // A shutdown that closes idle connections skipped this one while its answers waited.
+        // A shutdown that closes idle connections skips a connection whose answers wait.
         boolean last = connections().endsIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }

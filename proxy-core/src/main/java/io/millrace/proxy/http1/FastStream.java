@@ -85,7 +85,7 @@ final class FastStream implements ClientStream {
     @Override
     public void writeHead(OutboundHead head) {
         Framing framing = Framing.of(head, minorVersion);
-        close |= head.isClose() || framing == Framing.CLOSE;
+        close |= head.closesConnection() || framing == Framing.CLOSE;
         Http1HeadWriter.write(head, framing, Persistence.of(close, minorVersion), out);
     }
 

@@ -20,7 +20,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import java.net.InetSocketAddress;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -123,8 +122,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         Channel channel = ctx.channel();
         if (facts == null) {
-            facts = new ClientConnection(
-                    (InetSocketAddress) channel.remoteAddress(), (InetSocketAddress) channel.localAddress(), false);
+            facts = ClientConnection.of(channel, null, false, false);
         }
         if (!connections.add(this)) {
             closing = true;
@@ -138,7 +136,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      * Answers the requests at the beginning of {@code bytes} that the TLS fast lane can answer. The decoder must be
      * empty. Borrows the bytes.
      */
-    void answerDirectly(ByteBuf bytes) {
+    void answerByFastLane(ByteBuf bytes) {
         if (tlsFastLane != null && isBetweenRequests()) {
             output.beginRead();
             tlsFastLane.serve(this, bytes);
@@ -162,7 +160,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return !persistent || isLastRequest();
     }
 
-    /** Sends the responses to requests counted by {@link #beginFast}. Takes ownership. */
+    /**
+     * Sends the responses to requests counted by {@link #beginFast}. Takes ownership.
+     *
+     * @param last whether the connection ends after them
+     * @param now whether to flush before the end of the event loop iteration
+     */
     void answered(ByteBuf answers, boolean last, boolean now) {
         output.write(answers);
         requestQueue.forgetDiscarded();
@@ -224,10 +227,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 && !output.isSending();
     }
 
-    /** Returns the connection for the fast lane, after the channel has been released. */
-    FastConnection demoted(FastLane to, PlainSocket socket, int vainVisits) {
+    /** Returns this connection as one of the fast lane. Call after the channel has been released. */
+    FastConnection demoted(FastLane to, PlainSocket socket, int emptyStays) {
         closing = true;
-        return new FastConnection(to, socket, facts, deadline, requests, vainVisits);
+        return new FastConnection(to, socket, facts, deadline, requests, emptyStays);
     }
 
     /**
@@ -306,8 +309,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         stream = null;
         Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
-        if (ended.isLeavingHttp() && !close && decoder != null) {
-            decoder.release(ctx.pipeline().context(decoder));
+        if (ended.mayLeaveHttp() && !close && decoder != null) {
+            decoder.continueHttp(ctx.pipeline().context(decoder));
         }
         if (close) {
             lingerAndClose();
@@ -444,7 +447,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void addIfBehind(SlowClients slow, long nowNanos) {
-        if (slot >= 0 && !(promoted != null && promoted.isLeaving()) && output.look(nowNanos)) {
+        if (slot >= 0 && !(promoted != null && promoted.isLeaving()) && output.sample(nowNanos)) {
             slow.add(timeouts);
         }
     }
@@ -464,7 +467,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         receiver.onBadRequest(late, BadRequest.HEADER_TIMEOUT);
     }
 
-    /** The tunnel that owns the connection after it left HTTP; null while it speaks HTTP. */
+    /** The tunnel that owns the connection after a switch to another protocol; null while the connection uses HTTP. */
     @Nullable
     ClientTunnel tunnel() {
         return tunnel;

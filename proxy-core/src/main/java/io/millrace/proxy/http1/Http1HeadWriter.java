@@ -6,8 +6,8 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 
 /**
- * Writes response heads in HTTP/1.1 syntax (RFC 9112 s4). The order is status line, unchanged fields, Age, Via,
- * Cache-Status, Content-Range, framing.
+ * Writes response heads in HTTP/1.1 syntax (RFC 9112 s4). The order is status line, fields of the response, fields
+ * added by rules, Age, Via, Cache-Status, Content-Range, Strict-Transport-Security, framing, Connection.
  *
  * <p>Thread-safe: no state.
  */
@@ -126,10 +126,7 @@ public final class Http1HeadWriter {
         out.writeBytes(CRLF);
     }
 
-    /**
-     * An upper bound, exact within a few bytes, of the length that {@link #write} appends. For the allocation of the
-     * buffer.
-     */
+    /** Estimates the length in bytes that {@link #write} appends. For the allocation of the buffer, which can grow. */
     public static int sizeEstimate(OutboundHead head) {
         return 256
                 + head.reason().length()

@@ -26,17 +26,17 @@ import org.jspecify.annotations.Nullable;
  * A strict HTTP/1.1 request decoder that uses Netty's decoder for content. It buffers a head until the head is
  * complete. {@link ParsedRequest} then parses the head by the grammar of RFC 9112, and only accepted heads go to
  * Netty's decoder. Netty joins folded lines, accepts several spaces as one, and prefers Transfer-Encoding to
- * Content-Length. Such requests are refused here, so that both parsers understand an accepted request in the same way
+ * Content-Length. Such requests are refused, so that both parsers understand an accepted request in the same way
  * (RFC 9112 s2.2, s3, s5.2, s6.3).
  *
  * <p>A request that a {@link PlainRequestScanner} recognizes has no content and bypasses Netty's decoder.
  *
- * <p>Bytes after a request that may switch to another protocol ({@link ParsedRequest#isLeavingHttp}) are held.
- * {@link #release} decodes them as the next request. If this handler is removed from the pipeline instead, it passes
- * them on as bytes.
+ * <p>Bytes after a request that may switch to another protocol ({@link ParsedRequest#mayLeaveHttp}) are held.
+ * {@link #continueHttp} decodes them as the next request. If this handler is removed from the pipeline instead, it
+ * passes the held bytes on unchanged.
  *
- * <p>Output per request: a {@link ParsedRequest}. If it is no refusal, Netty's content objects follow, the last a
- * LastHttpContent.
+ * <p>Output per request: a {@link ParsedRequest}. After an accepted request, Netty's content objects follow; the last
+ * is a LastHttpContent.
  *
  * <p>Confined to one event loop.
  */
@@ -107,7 +107,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     /** Returns true if all bytes were answered, so that none are left for this decoder. */
     private boolean answersAll(ByteBuf bytes) {
         try {
-            connection.answerDirectly(bytes);
+            connection.answerByFastLane(bytes);
         } catch (RuntimeException | Error e) {
             bytes.release();
             throw e;
@@ -187,13 +187,13 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         out.set(first, parsed);
         phase = Phase.CONTENT;
         afterContent(out);
-        if (parsed.isLeavingHttp() && phase == Phase.HEAD) {
+        if (parsed.mayLeaveHttp() && phase == Phase.HEAD) {
             phase = Phase.HELD;
         }
     }
 
     /** Continues with HTTP: decodes the held bytes as the next request. */
-    void release(ChannelHandlerContext ctx) {
+    void continueHttp(ChannelHandlerContext ctx) {
         if (phase == Phase.HELD) {
             phase = Phase.HEAD;
             if (actualReadableBytes() > 0) {

@@ -13,10 +13,10 @@ package io.millrace.proxy.http1;
  * @param headerTimeoutNanos from a request's first byte (or the connection's start) to the end of its head; beyond it
  *     408
  * @param keepAliveTimeoutNanos idle time between requests
- * @param contentTimeoutNanos silence while request content is due; beyond it 408
+ * @param contentTimeoutNanos time without a byte of expected request content; beyond it 408
  * @param contentRateMin minimum rate of request content in bytes per second, 0 for no limit; below it 408
  * @param contentRateWindowNanos time over which the rate is measured
- * @param sendTimeoutNanos time in which a client accepts no byte of a waiting response
+ * @param sendTimeoutNanos time without an accepted byte of a waiting response; beyond it the connection is closed
  */
 public record Http1Settings(
         int requestLineBytesMax,

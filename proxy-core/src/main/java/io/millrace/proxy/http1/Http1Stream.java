@@ -57,7 +57,7 @@ final class Http1Stream implements ClientStream {
         this.close = !request.isPersistent();
     }
 
-    /** Sets the exchange that answers. Called once, immediately after the exchange got the head. */
+    /** Sets the exchange that answers the request. Called once, immediately after the exchange got the head. */
     void handler(RequestHandler exchange) {
         handler = exchange;
     }
@@ -65,8 +65,8 @@ final class Http1Stream implements ClientStream {
     // Request
 
     /** Returns true if bytes after this request are held back until its exchange has ended. */
-    boolean isLeavingHttp() {
-        return request.isLeavingHttp();
+    boolean mayLeaveHttp() {
+        return request.mayLeaveHttp();
     }
 
     boolean isRequestEnded() {
@@ -208,7 +208,7 @@ final class Http1Stream implements ClientStream {
         contentLength = head.contentLength();
         contentForbidden = Http1HeadWriter.isContentForbidden(head);
         framing = Framing.of(head, request.minorVersion());
-        close |= head.isClose() || framing == Framing.CLOSE;
+        close |= head.closesConnection() || framing == Framing.CLOSE;
         if (!requestEnded && request.contentLength() != 0) {
             close |= requestFailed;
         }

@@ -37,7 +37,7 @@ final class Http1Timeouts implements SlowClients.Client {
         Http1Stream current = connection.stream();
         ConnectionOutput output = connection.output();
         boolean content = deadline.isFor(Waiting.CONTENT);
-        if (output.look(nowNanos) && !content && isTooSlow(nowNanos)) {
+        if (output.sample(nowNanos) && !content && isTooSlow(nowNanos)) {
             return;
         }
         if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
@@ -99,7 +99,7 @@ final class Http1Timeouts implements SlowClients.Client {
     }
 
     /**
-     * The rate at which the client receives. A tunnel's bytes are not measured here, so its connection is never the
+     * The rate at which the client receives. A tunnel's bytes are not measured, so its connection is never the
      * slowest.
      */
     @Override
@@ -113,7 +113,7 @@ final class Http1Timeouts implements SlowClients.Client {
         return stream == null ? SlowClients.OriginDemand.NONE : stream.originDemand();
     }
 
-    /** Closes the connection by a reset: otherwise the kernel would keep its bytes for the client for minutes. */
+    /** Closes the connection by a reset. Otherwise the kernel would keep the unsent bytes for minutes. */
     @Override
     public void closeSlow(SlowReason reason) {
         ClientTunnel tunnel = connection.tunnel();

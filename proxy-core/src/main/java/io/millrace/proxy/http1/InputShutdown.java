@@ -18,7 +18,7 @@ final class InputShutdown {
         } else if (current == null) {
             closeWhenAnswered(connection);
         } else if (current.isRequestEnded()) {
-            if (connection.requestQueue().isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
+            if (connection.requestQueue().isEmpty() && !current.mayLeaveHttp() && !current.isHeadWritten()) {
                 current.closeAfter();
             }
         } else if (current.isResponseEnded()) {

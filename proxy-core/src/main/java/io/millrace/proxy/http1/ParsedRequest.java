@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A parsed request head: the head with its framing, or the reason for the refusal. The parser is strict where RFC 9112
- * permits leniency: single spaces, CRLF, no folded lines, one framing (s2.2, s3, s5, s6.3).
+ * permits leniency: single spaces, CRLF, no folded lines, one framing field (s2.2, s3, s5, s6.3).
  *
  * <p>Immutable.
  *
@@ -38,10 +38,10 @@ record ParsedRequest(
     private static final ParsedRequest NONE = new ParsedRequest(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
 
     /**
-     * Returns true if another protocol may follow the request: it is CONNECT or requests an upgrade (RFC 9110 s7.8,
-     * s9.3.6). Later bytes are not parsed before the response is known.
+     * Returns true if another protocol may follow the request. The request is CONNECT or asks for an upgrade (RFC 9110
+     * s7.8, s9.3.6). Later bytes are not parsed before the response is known.
      */
-    boolean isLeavingHttp() {
+    boolean mayLeaveHttp() {
         return head != null
                 && (head.method() == Method.CONNECT
                         || (contentLength == 0 && UpgradeFields.isIn(head.fields(), minorVersion)));
@@ -105,7 +105,8 @@ record ParsedRequest(
     }
 
     /**
-     * Returns the result for a plain request. The given head is a view of temporary bytes.
+     * Returns the result for a request that {@link PlainRequestScanner} accepted. The given head is a view of temporary
+     * bytes.
      *
      * @param head the view; its target stays valid and is shared with the result
      * @param start start of the request in the bytes of the view

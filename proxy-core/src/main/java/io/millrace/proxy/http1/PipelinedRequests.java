@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes the requests of one connection to their exchanges, one at a time and in order. Pipelined requests wait in
- * decoded form while reading is stopped, so at most one read of them waits. Content that the exchange no longer wants
- * is discarded, up to a limit.
+ * decoded form while reading is stopped, so only the requests of one read can wait. Content that the exchange no longer
+ * wants is discarded, up to a limit.
  *
  * <p>Confined to the connection's event loop.
  */
 final class PipelinedRequests {
     /**
-     * Limit of decoded objects that wait behind the current request. Well-formed traffic does not reach it with one
-     * read of 64 KiB.
+     * Limit of decoded objects that wait behind the current request. One read of 64 KiB of well-formed requests stays
+     * below the limit.
      */
     private static final int WAITING_MAX = 8192;
     /**

@@ -8,8 +8,8 @@ import io.netty.channel.Channel;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * A {@link FastLane} connection during its stay in a Netty channel. It brings the bytes that the lane has read and not
- * answered. When it is idle, it returns to the lane, immediately or at a periodic tick.
+ * A {@link FastLane} connection during its stay in a Netty channel. The channel first processes the bytes that the lane
+ * has read and not answered. The idle connection returns to the lane, immediately or at a periodic tick.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -56,7 +56,7 @@ final class PromotedConnection {
      * Adds a connection that was never in the lane to a channel's pipeline. The connection moves to the lane when it is
      * first idle.
      */
-    static void first(
+    static void startInChannel(
             FastLane lane,
             Channel channel,
             ClientConnection facts,
@@ -103,7 +103,7 @@ final class PromotedConnection {
     }
 
     /**
-     * Handles a promotion whose client has disconnected. A request is begun and ended, so that it is counted and logged
+     * Handles a promotion whose client has disconnected. Begins and ends the request, so that it is counted and logged
      * like any other.
      */
     private void endDisconnected(Promotion promotion) {
@@ -147,7 +147,7 @@ final class PromotedConnection {
         return leaving;
     }
 
-    /** Returns the connection for the fast lane, after the channel has been released. */
+    /** Returns this connection as one of the fast lane. Call after the channel has been released. */
     FastConnection demoted(PlainSocket socket) {
         return connection.demoted(lane, socket, emptyStays);
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  *
- * @param unsent responses, or the rest of one, not yet accepted by the client's socket; null for none
+ * @param unsent bytes of responses not yet accepted by the client's socket; null for none
  * @param last whether the connection ends after the unsent responses
  * @param parsed the parsed request, which owns its bytes; null for none
  * @param decided the decision for that request; null for none

@@ -11,17 +11,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The fast lane of TLS connections: answers RAM hits before the decoder.
  *
- * <p>The connections stay in a Netty channel. Scans for plain requests: GET or HEAD that {@link PlainRequestScanner}
- * accepts. {@link FastReceiver} decides for each whether the cache can answer it from RAM. The responses are sent as
- * one buffer, without an exchange object. A request that RAM cannot answer goes to the connection, together with the
- * decision made so far. Bytes that are not a plain request go to the decoder. One per event loop.
+ * <p>The connections stay in a Netty channel. The lane scans their bytes for plain requests: GET or HEAD that
+ * {@link PlainRequestScanner} accepts. {@link FastReceiver} decides for each whether the cache can answer it from RAM.
+ * The responses are sent as one buffer, without an exchange object. A request that RAM cannot answer goes to the
+ * connection, together with the decision made so far. Bytes that are not a plain request go to the decoder. One per
+ * event loop.
  *
  * <p>Confined to its event loop.
  */
 public final class TlsFastLane {
     /** Longer reads go to the decoder. TLS delivers one record at a time, of at most 16 KiB. */
     private static final int READ_BYTES = 32 * 1024;
-    /** Answers to pipelined requests are sent from this many bytes on. */
+    /** Answers to pipelined requests are sent when they have this many bytes. */
     private static final int SEND_BYTES = 64 * 1024;
     /** Initial size of the buffer: enough for a head and small content. Larger content makes the buffer grow once. */
     private static final int ANSWER_BYTES = 2048;
@@ -37,8 +38,8 @@ public final class TlsFastLane {
 
     /**
      * @param allocator allocates the buffers of answers
-     * @param receiver answers the plain requests, or returns a decision for the connection
-     * @param onAnswered run after each request that was answered here
+     * @param receiver answers plain requests from RAM; for other plain requests it returns the cache decision
+     * @param onAnswered run after each request that the fast lane has answered
      */
     public TlsFastLane(EventLoop loop, ByteBufAllocator allocator, FastReceiver receiver, Runnable onAnswered) {
         this.allocator = allocator;
@@ -48,7 +49,7 @@ public final class TlsFastLane {
     }
 
     /**
-     * Answers the requests at the beginning of {@code in}, as far as that is possible here.
+     * Answers the requests at the beginning of {@code in} up to the first that the fast lane cannot answer.
      *
      * @param connection between two requests, with no unprocessed bytes before {@code in}
      * @param in borrowed; its reader index is moved past the processed requests
@@ -72,7 +73,7 @@ public final class TlsFastLane {
                 take(connection, at, length);
                 at += length;
             }
-            hand(connection, false);
+            passAnswers(connection, false);
         } finally {
             if (answers != null) {
                 answers.release();
@@ -93,7 +94,7 @@ public final class TlsFastLane {
         DecidedRequest decided = receiver.onFastRequest(stream, scanner.head());
         if (decided != null) {
             stream.discardResponse();
-            hand(connection, false);
+            passAnswers(connection, false);
             byte[] head = Arrays.copyOfRange(bytes, at, at + length);
             connection.resume(
                     ParsedRequest.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength()),
@@ -102,12 +103,12 @@ public final class TlsFastLane {
         }
         onAnswered.run();
         if (stream.isClose() || out.readableBytes() >= SEND_BYTES) {
-            hand(connection, stream.isClose());
+            passAnswers(connection, stream.isClose());
         }
     }
 
     /** Passes the answers so far to the connection. */
-    private void hand(Http1Connection connection, boolean last) {
+    private void passAnswers(Http1Connection connection, boolean last) {
         ByteBuf out = answers;
         if (out != null && out.isReadable()) {
             answers = null;

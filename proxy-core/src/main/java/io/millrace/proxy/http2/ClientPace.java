@@ -7,7 +7,7 @@ import io.millrace.proxy.net.ConnectionSet;
 import io.netty.channel.Channel;
 
 /**
- * Measures how fast a client receives, and closes its connection if it is too slow.
+ * Measures how fast an HTTP/2 client receives, and closes connections of slow clients.
  *
  * <p>Confined to one event loop.
  */
@@ -93,6 +93,6 @@ final class ClientPace implements SlowClients.Client {
         for (Http2Stream stream : connection.streams().all()) {
             stream.onTooSlow(reason);
         }
-        connection.breakOff();
+        connection.closeByReset();
     }
 }

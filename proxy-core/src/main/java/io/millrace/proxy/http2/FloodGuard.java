@@ -5,8 +5,8 @@ import io.millrace.proxy.http2.frame.Http2Exception;
 import io.millrace.proxy.http2.frame.Http2Fault;
 
 /**
- * Rate limits of costly client actions: resets, faults, and control frames. Each counter rises by one per event,
- * and falls by its limit within 30 s. The connection ends when a counter exceeds its limit.
+ * Rate limits of costly client actions: resets, faults, and control frames. Each counter rises by one per event and
+ * falls steadily, by its limit in 30 s. The connection ends when a counter exceeds its limit.
  *
  * <p>Confined to one event loop.
  */
@@ -14,7 +14,7 @@ final class FloodGuard {
     /** Number of ticks of the connection set in a window of 30 s. */
     private static final int WINDOW_TICKS = 120;
 
-    /** Limit of control frames that received DATA frames allow the client to send later. */
+    /** Limit of the control frames that DATA frames sent to the client allow it to send later. */
     private static final int ALLOWANCE_MAX = 20_000;
 
     private int resets;
@@ -47,7 +47,7 @@ final class FloodGuard {
         }
     }
 
-    /** Counts a stream that this side reset because of a fault of the client. */
+    /** Counts a stream that the proxy reset because of a fault of the client. */
     void streamFault(Http2Settings settings) throws Http2Exception {
         if (++streamFaults > settings.streamFaultsMax()) {
             throw tooMany(Http2Fault.STREAM_FAULTS, "more faulty streams than http2.stream_faults allows");
@@ -62,8 +62,8 @@ final class FloodGuard {
     }
 
     /**
-     * Allows two more control frames because a DATA frame was sent. The client may answer it with WINDOW_UPDATE frames
-     * for the stream and the connection, at any later time.
+     * Allows two more control frames because a DATA frame was sent. The client may answer the DATA frame with
+     * WINDOW_UPDATE frames for the stream and the connection, at any later time.
      */
     void allowWindowUpdates() {
         controlFrames = Math.max(-ALLOWANCE_MAX, controlFrames - 2);

@@ -23,8 +23,8 @@ final class FrameProcessor implements FrameReader.Receiver {
      */
     private static final int CUT_FRAME_BYTES_MIN = 512;
     /**
-     * Number of settings in one frame that are free. Each further one counts as a control frame. Fewer than ten
-     * settings exist.
+     * Number of settings in one SETTINGS frame that {@link FloodGuard} does not count. Each further setting counts as a
+     * control frame. Fewer than ten settings exist.
      */
     private static final int SETTINGS_IN_FRAME_FREE = 16;
 
@@ -252,7 +252,7 @@ final class FrameProcessor implements FrameReader.Receiver {
                 }
             }
             default -> {
-                // This side does not use the other settings.
+                // The proxy ignores the other settings.
             }
         }
     }
@@ -321,7 +321,7 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onGoAway(int lastStreamId, long code) throws Http2Exception {
-        // Requests in progress are still answered. The client begins no new ones by itself.
+        // Requests in progress are still answered. After GOAWAY, the client itself begins no new requests.
         guard.controlFrame(connection.settings());
     }
 
@@ -339,7 +339,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     }
 
     @Override
-    public void onIdleFrame() throws Http2Exception {
+    public void onIgnoredFrame() throws Http2Exception {
         guard.controlFrame(connection.settings());
     }
 

@@ -14,7 +14,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes HTTP heads as HPACK field blocks (RFC 7541 s6). Caches the encoding of stored heads.
+ * Encodes HTTP heads as HPACK field blocks (RFC 7541 s6). Caches the encoding of stored heads (response heads from the
+ * cache).
  *
  * <p>The HPACK dynamic table is not used. Therefore a cached block is valid for every connection. One instance
  * per event loop.

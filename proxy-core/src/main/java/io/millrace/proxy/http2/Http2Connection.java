@@ -61,7 +61,9 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private FrameOutput output;
     private ContentSender sender;
     private ClientPace pace;
+    /** The beginning of an incomplete frame; owned. */
     private @Nullable ByteBuf rest;
+
     private @Nullable ConnectionNames names;
     private int slot = -1;
 
@@ -437,7 +439,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     }
 
     /** Closes the connection with a TCP reset. */
-    void breakOff() {
+    void closeByReset() {
         closing = true;
         ConnectionEnd.reset(ctx);
         onGone();

@@ -29,7 +29,7 @@ final class Http2Deadlines {
      * Returns true if a preface, frame or field block was begun but not completed in time.
      *
      * @param partial whether a preface, frame or field block has begun and is incomplete
-     * @param inBlock whether the client is within a field block; its frames do not count as progress
+     * @param inBlock whether the client is within a field block, whose frames do not count as progress
      */
     boolean isPartLate(boolean partial, boolean inBlock, long nowNanos, long timeoutNanos) {
         boolean progress = framesRead != framesAtTick && !inBlock;

@@ -122,7 +122,7 @@ final class RequestContent {
         buffer.writeBytes(in, index, count);
     }
 
-    /** Sets whether the exchange accepts content. Content that arrives while it does not is kept here. */
+    /** Sets whether the exchange accepts content. Other content is kept here until the exchange accepts it. */
     void read(boolean on) {
         reading = on;
         if (on) {

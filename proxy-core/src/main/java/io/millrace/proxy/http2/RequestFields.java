@@ -44,7 +44,7 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private static final long CONNECTION_FIELDS_SET = FieldSection.setOf(CONNECTION_FIELDS);
 
-    /** Fields whose requests need an exchange. See {@link #isPlain}. */
+    /** Requests with one of these fields need an exchange object. See {@link #isPlain}. */
     private static final FieldName[] NOT_PLAIN_FIELDS = {
         FieldName.CONTENT_LENGTH, FieldName.EXPECT, FieldName.TRAILER, FieldName.RANGE
     };
@@ -332,8 +332,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Returns true if the request may be answered without an exchange. This is a GET or HEAD without content,
-     * Range or Expect. Call after {@link #head}.
+     * Returns true if the fast lane may answer the request, without an exchange object. This is a GET or HEAD without
+     * content, Range or Expect. Call after {@link #head}.
      */
     boolean isPlain() {
         return plain;

@@ -14,7 +14,7 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Begins each request of a connection. Answers it directly, passes it to an exchange, or refuses it.
+ * Begins each request of a connection. Answers the request from RAM, passes it to an exchange, or refuses it.
  *
  * <p>Confined to the connection's event loop.
  */
@@ -92,9 +92,9 @@ final class RequestOpener {
     }
 
     /**
-     * Tries to answer the request without an exchange.
+     * Tries to answer the request from RAM, without an exchange object.
      *
-     * @return null if the request was answered; otherwise the decision, with which an exchange continues
+     * @return null if the request was answered; otherwise the cache decision, with which an exchange continues
      */
     private @Nullable DecidedRequest answerFast(int streamId, RequestHead head) {
         Http2FastStream stream = shared.fastStream();

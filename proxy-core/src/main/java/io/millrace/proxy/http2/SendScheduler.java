@@ -3,9 +3,9 @@ package io.millrace.proxy.http2;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects the stream that sends content next, by priority (RFC 9218 s10). More urgent streams precede others.
- * Within one urgency, non-incremental streams are sent one after the other, in the order of their ids. After them,
- * incremental streams send in turns (round robin).
+ * Selects the stream that sends content next, by priority (RFC 9218 s10). More urgent streams precede less urgent
+ * streams. Within one urgency, non-incremental streams are sent one after the other, in the order of their ids. After
+ * them, incremental streams send in turns (round robin).
  *
  * <p>All streams send in turns if the client has never sent a priority. Confined to one event loop.
  *
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SendScheduler<S extends SendScheduler.Entry<S>> {
     /**
-     * A stream that can be scheduled. An element of at most one queue.
+     * A stream that can be scheduled. It is an element of at most one queue.
      *
      * @param <S> the type of the streams
      */

@@ -21,8 +21,8 @@ final class StreamPriority {
     }
 
     /**
-     * Returns true if the client can use parts of the response. Such a response shares the connection with others of
-     * its urgency.
+     * Returns true if the client can use parts of the response. Such a response shares the connection with other
+     * incremental responses of the same urgency.
      */
     boolean isIncremental() {
         return incremental;

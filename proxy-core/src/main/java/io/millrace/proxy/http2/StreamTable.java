@@ -4,7 +4,7 @@ import io.netty.util.collection.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams of one connection: the open ones, and a short history of closed ones.
+ * The open streams of one connection, and a short history of its earlier streams.
  *
  * <p>Confined to one event loop.
  */
@@ -28,7 +28,7 @@ final class StreamTable {
         return lastId;
     }
 
-    /** Records a new stream, whose id is higher than all earlier ones. */
+    /** Records a new stream, whose id is higher than all earlier ids. */
     void begin(int id) {
         int by = lastId == 0 ? HISTORY_LENGTH : (id - lastId) / 2;
         opened = by >= HISTORY_LENGTH ? 1 : opened << by | 1;

@@ -5,11 +5,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table for request collapsing: the fetches in flight, by cache key. Requests for the same key join a fetch.
+ * A table for request collapsing: the fetches in flight, by cache key. Further requests for a key join its fetch.
  *
  * <p>Thread-safe: shared by all event loops.
  *
- * @param <F> a fetch in flight
+ * @param <F> the type of the fetches
  */
 public final class Collapser<F> {
     private final ConcurrentHashMap<StoreKey, F> inFlight = new ConcurrentHashMap<>();
@@ -36,7 +36,7 @@ public final class Collapser<F> {
         inFlight.remove(key, fetch);
     }
 
-    /** Removes the fetch of a key whose response an invalidation has outdated. Requests that already joined stay. */
+    /** Removes the fetch of a key after an invalidation (purge). Requests that have joined the fetch still use it. */
     public void detach(StoreKey key) {
         inFlight.remove(key);
     }

@@ -5,16 +5,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The budget for bytes in flight of one proxy, shared by its event loops.
+ * The memory budget for bytes in flight of one proxy, shared by its event loops. Bytes in flight are received bytes
+ * that the proxy has not passed on yet.
  *
  * <p>The used bytes are those of the connections' buffer pool, so every buffer counts. An event loop measures them at
- * each tick, and whenever it has received {@link #batchBytes}. Between two measurements it adds its own received bytes
- * (see {@link LoopMemory}).
+ * each tick, and whenever it has received {@link #batchBytes}. Between two measurements the loop adds its own received
+ * bytes (see {@link LoopMemory}).
  *
  * <p>Thread-safe.
  */
 public final class InFlightMemory {
-    /** Minimum window of one response. With a smaller window every piece would need its own system call. */
+    /**
+     * Minimum window of one response: limit of the received bytes that wait for the client. With a smaller window every
+     * piece would need its own system call.
+     */
     static final int WINDOW_BYTES_MIN = 64 * 1024;
     /** The largest window is this fraction of the free bytes: one byte in 256. See {@link #windowBytes}. */
     static final int FREE_BYTES_PER_WINDOW_BYTE = 256;
@@ -121,7 +125,7 @@ public final class InFlightMemory {
     }
 
     /** Asks the store and the kernel whether their memory is nearly exhausted. Called once per tick. */
-    void measureBesides() {
+    void measureStoreAndKernel() {
         storeOrKernelTight = gauges.isStoreTight() || gauges.isKernelTight();
     }
 

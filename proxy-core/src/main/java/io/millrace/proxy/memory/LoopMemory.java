@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * One event loop's view of the shared budget for bytes in flight. Counts received bytes in a plain field, and updates
- * the shared value once per batch. So a request does not write to memory that other loops read.
+ * One event loop's view of the shared budget for bytes in flight. Counts received bytes in a field of this loop, and
+ * updates the shared value once per batch. So a request does not write to memory that other loops read.
  *
  * <p>Not thread-safe; confined to its event loop.
  */
@@ -20,8 +20,8 @@ public final class LoopMemory {
 
     /**
      * Limit of bytes received in one event loop iteration. Beyond it, each connection is read once, until all ready
-     * sockets were served. One connection may be read 16 times in a row; a hundred such connections would delay all
-     * others by 50 ms.
+     * sockets were served. One connection may be read 16 times in a row; a hundred such connections would delay the
+     * other connections by 50 ms.
      */
     static final int ITERATION_BYTES = 1 << 20;
 

@@ -23,7 +23,7 @@ public final class ReceiveBuffers implements RecvByteBufAllocator {
     private final IntConsumer onReceived;
 
     /**
-     * Creates the sizing for the channels of one event loop.
+     * Creates the allocator for the channels of one event loop.
      *
      * @param onReceived called with the number of bytes of each read
      */

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
  * Selects and closes the slowest clients of one event loop when a resource is scarce. Only clients with unsent response
  * bytes are candidates.
  *
- * <p>Stalled clients, which receive nothing, are closed before slow ones, in the order of the longest stall. Slow
- * clients are closed only while the memory budget is full, in the order of the lowest rate.
+ * <p>Stalled clients, which receive nothing, are closed before slow clients, the longest stall first. Slow clients are
+ * closed only while the memory budget is full, the lowest rate first.
  *
  * <p>Not thread-safe; confined to its event loop.
  */
@@ -106,7 +106,7 @@ public final class SlowClients {
     public void closeSome(long nowNanos) {
         try {
             memory.measure();
-            memory.shared().measureBesides();
+            memory.shared().measureStoreAndKernel();
             if (waitingClients.isEmpty()) {
                 return;
             }

@@ -1,7 +1,10 @@
 package io.millrace.proxy.net;
 
 import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.http.IpAddress;
+import io.netty.channel.Channel;
+import io.netty.channel.unix.DomainSocketChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -36,8 +39,8 @@ public final class ClientConnection {
     /** TLS settings by host name. Thread-safe. */
     public interface TlsNames {
         /**
-         * Returns a token for the current settings: another object after each change. Null if all names use the
-         * settings of the listening address.
+         * Returns an object that identifies the current settings; each change creates another object. Returns null if
+         * all names use the settings of the listening address.
          */
         @Nullable
         Object version();
@@ -45,6 +48,9 @@ public final class ClientConnection {
         /** Returns the settings for handshakes of a host, lower case. */
         ServerTlsConfig settings(String host);
     }
+
+    /** Stands for both ends of a connection to a Unix socket, which have no IP address. */
+    public static final InetSocketAddress UNIX = new InetSocketAddress(0);
 
     private final InetSocketAddress remoteAddress;
     private final InetSocketAddress localAddress;
@@ -85,7 +91,34 @@ public final class ClientConnection {
         this.announcedSecure = announcedSecure;
     }
 
-    /** The client's address. */
+    /**
+     * Returns the properties of an accepted channel.
+     *
+     * @param announced the client's address in a PROXY header; null for the peer of the channel
+     * @param secure whether the connection uses TLS
+     * @param announcedSecure whether a trusted PROXY header says that the client used TLS to the load balancer
+     */
+    public static ClientConnection of(
+            Channel channel, @Nullable InetSocketAddress announced, boolean secure, boolean announcedSecure) {
+        InetSocketAddress remote = announced == null ? peer(channel) : announced;
+        InetSocketAddress local =
+                channel instanceof DomainSocketChannel ? UNIX : (InetSocketAddress) channel.localAddress();
+        return new ClientConnection(remote, local, secure, announcedSecure);
+    }
+
+    /** Returns the peer of an accepted channel: {@link #UNIX} for a Unix socket, null after a disconnection. */
+    @SuppressWarnings("NullAway") // A disconnected channel has no address; its requests are never decided.
+    public static InetSocketAddress peer(Channel channel) {
+        return channel instanceof DomainSocketChannel ? UNIX : (InetSocketAddress) channel.remoteAddress();
+    }
+
+    /** Returns the client's address as text without port; {@code unix:} if the connection came through a Unix socket. */
+    public String remoteText() {
+        InetAddress address = remoteAddress.getAddress();
+        return address.isAnyLocalAddress() ? ListenAddress.UNIX : address.getHostAddress();
+    }
+
+    /** The client's address; {@link #UNIX} if the connection came through a Unix socket. */
     public InetSocketAddress remoteAddress() {
         return remoteAddress;
     }

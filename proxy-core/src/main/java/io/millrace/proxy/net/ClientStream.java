@@ -8,9 +8,9 @@ import io.netty.util.concurrent.EventExecutor;
 import java.net.InetSocketAddress;
 
 /**
- * The response side of one request, independent of the protocol. Implemented for an HTTP/1.1 connection with or
- * without a Netty channel, and for a stream of HTTP/2. The exchange writes the response to this object, and
- * receives the client's events as {@link RequestHandler}.
+ * The response side of one request, independent of the protocol. Implemented for an HTTP/1.1 connection with or without
+ * a Netty channel, and for a stream of HTTP/2. The exchange (the object that processes the request) writes the response
+ * to this object, and receives the client's events as {@link RequestHandler}.
  *
  * <p>Order: any number of {@link #writeInterim}, one {@link #writeHead}, any number of {@link #write}, one
  * {@link #finish}; or {@link #abort} at any time. Calls after the end have no effect, except that buffers are

@@ -6,7 +6,7 @@ import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.nio.channels.NotYetConnectedException;
@@ -81,7 +81,7 @@ public final class ConnectionEnd {
     }
 
     private static void shutdownOutput(Channel channel) {
-        if (channel instanceof SocketChannel socket && socket.isActive()) {
+        if (channel instanceof DuplexChannel socket && socket.isActive()) {
             socket.shutdownOutput();
         } else {
             channel.close();

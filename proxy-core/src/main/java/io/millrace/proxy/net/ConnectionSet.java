@@ -79,7 +79,7 @@ public final class ConnectionSet {
         /** The index in the set, maintained by the set. */
         int slot();
 
-        /** Called by the set only. */
+        /** Sets the index. Called by the set only. */
         void slot(int slot);
     }
 
@@ -127,7 +127,7 @@ public final class ConnectionSet {
     }
 
     /** Sets the policy that closes slow clients when a resource is scarce. Call before the first connection. */
-    public void closeSlow(SlowClients slow) {
+    public void slowClients(SlowClients slow) {
         slowClients = slow;
     }
 

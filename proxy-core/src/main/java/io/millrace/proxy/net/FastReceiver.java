@@ -16,12 +16,12 @@ public interface FastReceiver {
     default void onBatch() {}
 
     /**
-     * Tries to answer a GET or HEAD without content. Writes the complete response to the stream before it
-     * returns, or returns a decision.
+     * Tries to answer a GET or HEAD without content. Writes the complete response to the stream before it returns, or
+     * returns the cache decision.
      *
      * @param head valid during the call only
-     * @return null if the request was answered; otherwise the decision, with which an exchange continues. The
-     * caller then removes bytes that were already written to the stream
+     * @return null if the request was answered; otherwise the cache decision, with which an exchange continues. The
+     *     caller then removes bytes that were already written to the stream
      */
     @Nullable
     DecidedRequest onFastRequest(ClientStream stream, RequestHead head);

@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.config.value.ListenAddress;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -42,6 +43,8 @@ public final class Listener {
     private final boolean secure;
     private final List<Channel> channels = new ArrayList<>();
     private final List<PlainAcceptor> acceptors = new ArrayList<>();
+    /** The file of a Unix socket that this process has bound; null for other sockets. */
+    private UnixAddress.@Nullable File file;
 
     private Listener(String address, boolean secure) {
         this.address = address;
@@ -69,7 +72,7 @@ public final class Listener {
                 InetSocketAddress next = socketAddress;
                 for (EventLoop loop : loops) {
                     Serving served = serving.apply(loop);
-                    ServerBootstrap bootstrap = bootstrap(loop, loop, transport::newServerChannel, served);
+                    ServerBootstrap bootstrap = bootstrap(loop, loop, transport::newServerChannel, served, false);
                     if (loops.size() > 1) {
                         bootstrap.option(UnixChannelOption.SO_REUSEPORT, true);
                     }
@@ -79,20 +82,7 @@ public final class Listener {
                     next = (InetSocketAddress) channel.localAddress();
                 }
             } else {
-                EventLoop accepting = loops.get(0);
-                ChannelInitializer<Channel> spread = new ChannelInitializer<Channel>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        channel.pipeline()
-                                .addLast(serving.apply(channel.eventLoop()).initializer());
-                    }
-                };
-                EventLoopGroup children = accepting.parent();
-                ServerBootstrap bootstrap = bootstrap(
-                        accepting,
-                        children == null ? accepting : children,
-                        transport::newServerChannel,
-                        new Serving(spread, null));
+                ServerBootstrap bootstrap = spread(loops, transport::newServerChannel, false, serving);
                 listener.channels.add(await(bootstrap.bind(socketAddress), address));
             }
         } catch (IOException e) {
@@ -100,6 +90,51 @@ public final class Listener {
             throw e;
         }
         return listener;
+    }
+
+    /**
+     * Binds a Unix socket. Its first event loop accepts, and all loops serve.
+     *
+     * @param socket deleted by {@link #close}
+     * @throws IOException if the socket cannot be bound; the message contains the path
+     */
+    public static Listener bindUnix(
+            Transport transport,
+            List<EventLoop> loops,
+            UnixAddress socket,
+            boolean secure,
+            Function<EventLoop, Serving> serving)
+            throws IOException {
+        Listener listener = new Listener(socket.toString(), secure);
+        try {
+            int descriptor = socket.bind(BACKLOG).intValue();
+            listener.file = socket.file();
+            ServerBootstrap bootstrap =
+                    spread(loops, () -> transport.adoptServerChannel(descriptor, true), true, serving);
+            listener.channels.add(await(bootstrap.register(), listener.address));
+            return listener;
+        } catch (IOException e) {
+            listener.close();
+            throw e;
+        }
+    }
+
+    /** Returns a listener on the first loop, whose connections are served by all loops. */
+    private static ServerBootstrap spread(
+            List<EventLoop> loops,
+            io.netty.channel.ChannelFactory<ServerChannel> factory,
+            boolean isUnix,
+            Function<EventLoop, Serving> serving) {
+        EventLoop accepting = loops.get(0);
+        ChannelInitializer<Channel> spread = new ChannelInitializer<Channel>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(serving.apply(channel.eventLoop()).initializer());
+            }
+        };
+        EventLoopGroup children = accepting.parent();
+        return bootstrap(
+                accepting, children == null ? accepting : children, factory, new Serving(spread, null), isUnix);
     }
 
     /**
@@ -116,13 +151,18 @@ public final class Listener {
             Function<EventLoop, Serving> serving)
             throws IOException {
         Listener listener = new Listener(address, secure);
+        boolean isUnix = listener.isUnix();
         try {
             for (int i = 0; i < descriptors.size(); i++) {
                 int descriptor = descriptors.get(i);
                 EventLoop loop = loops.get(i % loops.size());
                 Serving served = serving.apply(loop);
-                ServerBootstrap bootstrap =
-                        bootstrap(loop, loop, () -> transport.adoptServerChannel(descriptor), served);
+                ServerBootstrap bootstrap = bootstrap(
+                        loop,
+                        loop,
+                        () -> transport.adoptServerChannel(descriptor, isUnix),
+                        isUnix ? new Serving(served.initializer(), null) : served,
+                        isUnix);
                 Channel channel = await(bootstrap.register(), address);
                 listener.channels.add(channel);
                 listener.accept(channel, served);
@@ -138,14 +178,16 @@ public final class Listener {
             EventLoopGroup accepting,
             EventLoopGroup children,
             io.netty.channel.ChannelFactory<ServerChannel> factory,
-            Serving serving) {
+            Serving serving,
+            boolean isUnix) {
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(accepting, children)
                 .channelFactory(factory)
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
-                .option(ChannelOption.SO_REUSEADDR, true)
-                .childOption(ChannelOption.TCP_NODELAY, true)
                 .childHandler(serving.initializer());
+        if (!isUnix) {
+            bootstrap.option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.TCP_NODELAY, true);
+        }
         return serving.plain() == null ? bootstrap : bootstrap.option(ChannelOption.AUTO_READ, false);
     }
 
@@ -176,8 +218,19 @@ public final class Listener {
         return secure;
     }
 
-    /** The bound address, with the port that the kernel chose if 0 was configured. */
+    /** Returns true for a Unix socket. */
+    public boolean isUnix() {
+        return address.startsWith(ListenAddress.UNIX);
+    }
+
+    /**
+     * The bound address, with the port that the kernel chose if 0 was configured; {@link ClientConnection#UNIX} for a
+     * Unix socket.
+     */
     public InetSocketAddress localAddress() {
+        if (isUnix()) {
+            return ClientConnection.UNIX;
+        }
         return (InetSocketAddress) channels.get(0).localAddress();
     }
 
@@ -191,6 +244,11 @@ public final class Listener {
         List<Future<?>> closing = new ArrayList<>(channels.size());
         for (Channel channel : channels) {
             closing.add(channel.close());
+        }
+        UnixAddress.File bound = file;
+        file = null;
+        if (bound != null) {
+            bound.delete();
         }
         return closing;
     }

@@ -132,8 +132,8 @@ public final class PlainSocket implements EpollIoHandle {
     }
 
     /**
-     * Sends readable bytes of the buffer by one system call, as many as the kernel accepts. Moves the reader
-     * index past them. Borrows the buffer.
+     * Sends as many readable bytes of the buffer as the kernel accepts, by one system call. Moves the reader index past
+     * them. Borrows the buffer.
      *
      * @return false when the connection failed
      */

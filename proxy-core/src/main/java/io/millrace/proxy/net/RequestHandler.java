@@ -5,8 +5,8 @@ import io.millrace.proxy.memory.SlowReason;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Receives the events of one request after its head. The exchange implements it, and the client's connection
- * calls it.
+ * Receives the events of one request after its head. The exchange (the object that processes the request) implements
+ * this interface, and the client's connection calls it.
  *
  * <p>Confined to the stream's event loop. {@link #onClientGone} is the last call.
  */

@@ -3,7 +3,8 @@ package io.millrace.proxy.net;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * Receives the parsed requests of client connections, and creates an exchange for each. One per event loop.
+ * Receives the parsed requests of client connections. Creates an exchange for each request: the object that processes
+ * it. One per event loop.
  *
  * <p>Confined to one event loop.
  */

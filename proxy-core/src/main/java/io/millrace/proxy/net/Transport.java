@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -75,13 +76,14 @@ public enum Transport {
     /**
      * Returns a listening channel for a socket that another process bound. Takes ownership of the descriptor.
      *
+     * @param unix whether the socket is a Unix socket
      * @throws UnsupportedOperationException with NIO, which cannot adopt descriptors
      */
-    public ServerChannel adoptServerChannel(int descriptor) {
+    public ServerChannel adoptServerChannel(int descriptor, boolean unix) {
         if (this != EPOLL) {
             throw new UnsupportedOperationException("transport nio cannot adopt listening sockets; it binds by itself");
         }
-        return new EpollServerSocketChannel(descriptor);
+        return unix ? new EpollServerDomainSocketChannel(descriptor, true) : new EpollServerSocketChannel(descriptor);
     }
 
     /** Returns true if several sockets can be bound to one address, one for each event loop. */

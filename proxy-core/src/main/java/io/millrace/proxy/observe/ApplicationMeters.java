@@ -30,7 +30,7 @@ public final class ApplicationMeters implements AutoCloseable {
     private static final String TIMER_SUFFIX = "_seconds";
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** The tags of the open proxies of each registry, because a registry ignores a second meter of the same name. */
+    /** The tags of the open proxies, by registry. A registry would ignore a second meter of the same name and tags. */
     private static final Map<MeterRegistry, Set<Tags>> CLAIMS = new WeakHashMap<>();
 
     private static final ReentrantLock CLAIMS_LOCK = new ReentrantLock();
@@ -123,7 +123,10 @@ public final class ApplicationMeters implements AutoCloseable {
         }
     }
 
-    /** Adds series for new label values, and removes the series of others. Called regularly, not on an event loop. */
+    /**
+     * Adds series for new label values, and removes the series of absent label values. Called regularly, not on an
+     * event loop.
+     */
     void refresh() {
         lock.lock();
         try {
@@ -166,6 +169,7 @@ public final class ApplicationMeters implements AutoCloseable {
                 current);
     }
 
+    /** Removes the meters of a metric with these label values. */
     void withdraw(Metric family, Tags labels) {
         Tags wanted = tags.and(labels);
         lock.lock();

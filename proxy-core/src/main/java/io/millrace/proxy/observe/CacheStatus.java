@@ -135,7 +135,7 @@ public final class CacheStatus {
         out.writeBytes(STORED);
     }
 
-    /** Appends that the request was collapsed with another one. */
+    /** Appends that the request was collapsed with another request. */
     public static void collapsed(ByteBuf out) {
         out.writeBytes(COLLAPSED);
     }

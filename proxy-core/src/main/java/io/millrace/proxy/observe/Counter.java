@@ -3,8 +3,8 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The counters that event loops maintain, one metric series per constant. Each has a metric family, label values,
- * and a description that completes the one of the family. Its ordinal is its index in {@link LoopCounters}.
+ * The counters that event loops maintain, one metric series per constant. Each counter has a metric family, label
+ * values, and a description that completes the family's description. Its ordinal is its index in {@link LoopCounters}.
  * Immutable.
  */
 public enum Counter {
@@ -32,7 +32,7 @@ public enum Counter {
 
     REQUESTS_ACTIVE(MetricFamily.REQUESTS_ACTIVE, "in progress"),
 
-    CLIENT_CONNECTIONS(MetricFamily.CONNECTIONS, "client connections, idle ones included", "client", "open"),
+    CLIENT_CONNECTIONS(MetricFamily.CONNECTIONS, "client connections, also idle", "client", "open"),
     ORIGIN_CONNECTIONS_ACTIVE(MetricFamily.CONNECTIONS, "origin connections with a request", "origin", "active"),
     ORIGIN_CONNECTIONS_IDLE(MetricFamily.CONNECTIONS, "origin connections kept for the next request", "origin", "idle"),
     CLIENT_CONNECTIONS_OPENED(MetricFamily.CONNECTIONS_OPENED, "accepted", "client"),
@@ -85,7 +85,7 @@ public enum Counter {
     CLIENT_FAILURES_ABORTED(MetricFamily.CLIENT_FAILURES, "the client left before the end of the response", "aborted"),
 
     HTTP2_CONNECTIONS(MetricFamily.HTTP2_CONNECTIONS, "by ALPN or prior knowledge"),
-    HTTP2_REQUESTS(MetricFamily.HTTP2_REQUESTS, "refused ones included"),
+    HTTP2_REQUESTS(MetricFamily.HTTP2_REQUESTS, "refused requests included"),
     HTTP2_RESETS(MetricFamily.HTTP2_RESETS, "RST_STREAM of a client"),
     HTTP2_FAULT_PROTOCOL(MetricFamily.HTTP2_FAULTS, "not allowed by RFC 9113", "protocol"),
     HTTP2_FAULT_FRAME_SIZE(MetricFamily.HTTP2_FAULTS, "a frame with an invalid length for its type", "frame-size"),
@@ -166,14 +166,14 @@ public enum Counter {
 
     ACME_CHALLENGES_HTTP(MetricFamily.ACME_CHALLENGES, "by a request", "http-01"),
 
-    REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),
+    REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a remap rule that redirects", "rule"),
     REDIRECTS_REFERER(MetricFamily.REDIRECTS, "the request's Referer does not match referers of the rule", "referer"),
-    REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped: no_host_url_redirect", "no-host"),
-    REDIRECTS_RULES(MetricFamily.REDIRECTS, "by redirect of an element of rules", "rules"),
+    REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped, by no_host_url_redirect", "no-host"),
+    REDIRECTS_RULES(MetricFamily.REDIRECTS, "by the action redirect of an element of rules", "rules"),
 
     RULE_ANSWERS(MetricFamily.RULE_ANSWERS, "requests answered by a rule"),
 
-    FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange"),
+    FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange object"),
     FAST_LANE_PROMOTED(MetricFamily.FAST_LANE_MOVES, "a request needs more than a hit in RAM", "promoted"),
     FAST_LANE_RETURNED(MetricFamily.FAST_LANE_MOVES, "the connection was idle", "returned"),
 
@@ -229,7 +229,7 @@ public enum Counter {
     COMPRESSION_OUT_BR(MetricFamily.COMPRESSION_OUT, "made by Brotli", "br"),
     COMPRESSION_OUT_ZSTD(MetricFamily.COMPRESSION_OUT, "made by Zstandard", "zstd"),
     COMPRESSION_OUT_GZIP(MetricFamily.COMPRESSION_OUT, "made by gzip", "gzip"),
-    VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
+    VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer variants"),
     PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
     PURGES_HOST(MetricFamily.SCOPED_PURGES, "all of a host", "host"),
     PURGES_PREFIX(MetricFamily.SCOPED_PURGES, "all responses of a host below a path", "prefix"),
@@ -251,10 +251,11 @@ public enum Counter {
     ORIGIN_HTTP2_CONNECTIONS(MetricFamily.ORIGIN_HTTP2_CONNECTIONS, "open, in use or not"),
     ORIGIN_HTTP2_CONNECTIONS_OPENED(MetricFamily.ORIGIN_HTTP2_CONNECTIONS_OPENED, "by ALPN or prior knowledge"),
     ORIGIN_HTTP2_STREAMS(MetricFamily.ORIGIN_HTTP2_STREAMS, "under way"),
-    ORIGIN_HTTP2_REQUESTS(MetricFamily.ORIGIN_HTTP2_REQUESTS, "sent, repeated ones included"),
+    ORIGIN_HTTP2_REQUESTS(MetricFamily.ORIGIN_HTTP2_REQUESTS, "sent, repeated requests included"),
     ORIGIN_HTTP2_NOT_PROCESSED(
             MetricFamily.ORIGIN_HTTP2_NOT_PROCESSED, "REFUSED_STREAM, or GOAWAY with a lower stream"),
     ORIGIN_TRIES_MORE(MetricFamily.ORIGIN_TRIES, "sent to another host of the group"),
+    ORIGIN_DOWN_STALE(MetricFamily.ORIGIN_DOWN_STALE, "answered with a stale response"),
     OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "answered with a stale response"),
     DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "a cached answer that is still valid", "cached"),
     DNS_LOOKUPS_ANSWERED(MetricFamily.DNS_LOOKUPS, "by a name server", "answered"),

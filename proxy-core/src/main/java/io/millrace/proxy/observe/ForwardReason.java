@@ -7,7 +7,7 @@ package io.millrace.proxy.observe;
 public enum ForwardReason {
     /** The cache was configured not to handle this request. */
     BYPASS("bypass"),
-    /** The method's semantics require it to be forwarded. */
+    /** The method of the request requires that it is forwarded. */
     METHOD("method"),
     /** No stored response matches the URI. */
     URI_MISS("uri-miss"),

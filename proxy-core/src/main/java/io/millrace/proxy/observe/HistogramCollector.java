@@ -2,10 +2,13 @@ package io.millrace.proxy.observe;
 
 import io.prometheus.metrics.model.registry.Collector;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.Exemplar;
+import io.prometheus.metrics.model.snapshots.Exemplars;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
@@ -74,7 +77,26 @@ final class HistogramCollector implements Collector {
                 .labels(labels(one.labelValues()))
                 .classicHistogramBuckets(buckets.build())
                 .sum(one.sumNanos() / NANOS_PER_SECOND)
+                .exemplars(Exemplars.of(exemplars(one)))
                 .build();
+    }
+
+    /** Returns the latest exemplar of each bucket. Only the OpenMetrics format shows them. */
+    private static List<Exemplar> exemplars(Series one) {
+        List<Exemplar> exemplars = new ArrayList<>();
+        for (int i = 0; i < LatencyHistogram.bucketCount(); i++) {
+            TraceExemplar latest = null;
+            for (LoopCounters loop : one.loops()) {
+                TraceExemplar next = one.histogram().apply(loop).exemplar(i);
+                if (next != null && (latest == null || next.endNanos() - latest.endNanos() > 0)) {
+                    latest = next;
+                }
+            }
+            if (latest != null) {
+                exemplars.add(latest.toPrometheus());
+            }
+        }
+        return exemplars;
     }
 
     private Labels labels(List<String> values) {

@@ -3,11 +3,13 @@ package io.millrace.proxy.observe;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A histogram of durations with fixed buckets, for one event loop. There are three buckets per decade (1, 2, 5)
- * from 10 microseconds to 50 seconds, and one for longer durations. Opaque stores let a scrape on another thread
- * read complete values. A scrape may see some counts of a request before the others.
+ * A histogram of durations with fixed buckets, for one event loop. There are three buckets per decade (1, 2, 5) from 10
+ * microseconds to 50 seconds, and one bucket for longer durations. Opaque stores let a scrape on another thread read
+ * complete values. A scrape may see some counts of a request before its other counts.
  *
  * <p>Recording is confined to one event loop; reading is thread-safe.
  */
@@ -28,10 +30,35 @@ public final class LatencyHistogram {
 
     private static final int SUM = OVERFLOW + 1;
 
-    /** Eight longs fill a cache line, so that the counts of two loops never share one. */
+    /** Shortest time between two exemplars of a bucket. */
+    private static final long EXEMPLAR_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Eight longs fill a cache line, so that the counts of two loops never share a line. */
     private static final int PADDING = 8;
 
     private final long[] counts = new long[PADDING + SUM + 1 + PADDING];
+
+    /** The latest traced request of each bucket; a new one replaces it after a second at the earliest. */
+    private final AtomicReferenceArray<@Nullable TraceExemplar> exemplars = new AtomicReferenceArray<>(bucketCount());
+
+    /**
+     * Keeps a traced request as the exemplar of its bucket. So that many traced requests allocate little, each bucket
+     * takes one per second.
+     */
+    void example(long durationNanos, long endNanos, long endMillis, long traceHigh, long traceLow, long spanId) {
+        int bucket = bucketOf(Math.max(durationNanos, 0));
+        TraceExemplar last = exemplars.getPlain(bucket);
+        if (last == null || endNanos - last.endNanos() >= EXEMPLAR_NANOS) {
+            exemplars.setRelease(
+                    bucket, new TraceExemplar(durationNanos, endNanos, endMillis, traceHigh, traceLow, spanId));
+        }
+    }
+
+    /** Returns the exemplar of a bucket; null without one. Any thread. */
+    @Nullable
+    TraceExemplar exemplar(int bucket) {
+        return exemplars.getAcquire(bucket);
+    }
 
     /** Adds one duration. A negative duration counts as 0. */
     public void record(long durationNanos) {

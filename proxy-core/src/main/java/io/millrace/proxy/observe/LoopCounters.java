@@ -1,7 +1,9 @@
 package io.millrace.proxy.observe;
 
+import io.millrace.proxy.observe.host.LoopHosts;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The counters of one event loop, which alone writes them. A scrape sums them over all loops.
@@ -13,7 +15,9 @@ public final class LoopCounters {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int COUNTERS = Counter.values().length;
 
-    /** Eight longs fill a cache line, so that the counters of two loops never share one. */
+    private static final int ERROR_MIN = 500;
+
+    /** Eight longs fill a cache line, so that the counters of two loops never share a line. */
     private static final int PADDING = 8;
 
     private final long[] values = new long[PADDING + COUNTERS + PADDING];
@@ -23,11 +27,19 @@ public final class LoopCounters {
     private final NamedCounts limitedRequests = new NamedCounts();
     private final NamedCounts limitedInDryRun = new NamedCounts();
 
+    /** Requests by host; null if they are not counted. */
+    private final @Nullable LoopHosts hosts;
+
     /**
      * Creates counters at 0 that no scrape reads. For counters in a scrape, use
      * {@link MetricsRegistry#newLoopCounters()}.
      */
     public LoopCounters() {
+        this(null);
+    }
+
+    LoopCounters(@Nullable LoopHosts hosts) {
+        this.hosts = hosts;
         for (int i = 0; i < requestDurations.length; i++) {
             requestDurations[i] = new LatencyHistogram();
         }
@@ -62,6 +74,44 @@ public final class LoopCounters {
         requestDurations[result.servedFrom().index()].record(durationNanos);
     }
 
+    /**
+     * Counts one answered client request for its host.
+     *
+     * @param host as in {@link LoopHosts#count}
+     * @param status the final status sent, or 0 for none
+     */
+    public void requestOfHost(byte[] host, CacheResult result, int status, long sentBytes) {
+        if (hosts != null) {
+            CacheResult.ServedFrom from = result.servedFrom();
+            hosts.count(
+                    host,
+                    from == CacheResult.ServedFrom.CACHE,
+                    from == CacheResult.ServedFrom.ORIGIN,
+                    status >= ERROR_MIN,
+                    sentBytes);
+        }
+    }
+
+    /**
+     * Keeps a traced request as an exemplar of the histogram of request durations.
+     *
+     * @param endNanos its end, as {@link System#nanoTime}
+     * @param endMillis its end, in milliseconds since 1970
+     * @param traceHigh first half of the trace id
+     * @param traceLow second half of the trace id
+     */
+    public void requestTraced(
+            CacheResult result,
+            long durationNanos,
+            long endNanos,
+            long endMillis,
+            long traceHigh,
+            long traceLow,
+            long spanId) {
+        requestDurations[result.servedFrom().index()].example(
+                durationNanos, endNanos, endMillis, traceHigh, traceLow, spanId);
+    }
+
     /** Records the time from the transmission of a request to an origin to the head of its response. */
     public void originResponded(long durationNanos) {
         originRequestDuration.record(durationNanos);
@@ -81,7 +131,7 @@ public final class LoopCounters {
      * Counts one request beyond a request limit.
      *
      * @param limit name of the limit
-     * @param dryRun whether the request is not refused
+     * @param dryRun whether the limit only counts, so that the request is not refused
      */
     public void requestLimited(String limit, boolean dryRun) {
         (dryRun ? limitedInDryRun : limitedRequests).increment(limit);

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The resident memory of a process by purpose, summed from {@code /proc/self/smaps}. All values are in bytes. The
- * first seven are anonymous memory. The other three are pages of files, which the kernel can reclaim at any time.
+ * The resident memory of a process by purpose, summed from {@code /proc/self/smaps}. All values are in bytes. The first
+ * seven values are anonymous memory. The other three are pages of files, which the kernel can reclaim at any time.
  *
  * @param heap the Java heap
  * @param code compiled code

@@ -20,6 +20,36 @@ public enum MetricFamily implements Metric {
             "Final responses sent to clients, by status class; if the share of 5xx rises, see"
                     + " millrace_origin_failures_total.",
             "status_class"),
+    HOST_REQUESTS(
+            "millrace_host_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests for each of the admin.hosts hosts with most requests, and of all others together as other.",
+            "host"),
+    HOST_HITS(
+            "millrace_host_hits_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that the cache answered, by host as millrace_host_requests_total.",
+            "host"),
+    HOST_MISSES(
+            "millrace_host_misses_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that an origin answered, by host as millrace_host_requests_total.",
+            "host"),
+    HOST_ERRORS(
+            "millrace_host_errors_total",
+            Kind.COUNTER,
+            "requests",
+            "Responses with status 5xx, by host as millrace_host_requests_total.",
+            "host"),
+    HOST_SENT_BYTES(
+            "millrace_host_sent_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes of responses to clients, heads included, by host as millrace_host_requests_total.",
+            "host"),
     REQUEST_DURATION(
             "millrace_request_duration_seconds",
             Kind.HISTOGRAM,
@@ -123,7 +153,8 @@ public enum MetricFamily implements Metric {
             "millrace_denied_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests refused by the configuration; many not-mapped ones mean a missing remap rule or a scanner.",
+            "Requests refused by the configuration; many with the reason not-mapped mean a missing remap"
+                    + " rule or a scanner.",
             "reason"),
     FILTER_DENIED_REQUESTS(
             "millrace_filter_denied_requests_total",
@@ -212,7 +243,7 @@ public enum MetricFamily implements Metric {
             "millrace_copied_responses_total",
             Kind.COUNTER,
             "responses",
-            "Stored responses that were copied out of this cache or into it; refused ones were not stored.",
+            "Stored responses that were copied out of this cache or into it; refused responses were not stored.",
             "result"),
     COMPRESSED(
             "millrace_compression_responses_total",
@@ -390,6 +421,16 @@ public enum MetricFamily implements Metric {
             "Smoothed time from a request to the head of its response, of a host of a group of origins.",
             "group",
             "host"),
+    ORIGINS_MARKED_DOWN(
+            "millrace_origins_marked_down",
+            Kind.GAUGE,
+            "origins",
+            "Origins without a group that are marked down now (origin.markdown); millctl host list names them."),
+    ORIGIN_DOWN_STALE(
+            "millrace_origin_down_stale_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests answered with a stale stored response without a request to the origin, which is marked down."),
     OVERLOAD_ANSWERS(
             "millrace_overload_answers_total",
             Kind.COUNTER,

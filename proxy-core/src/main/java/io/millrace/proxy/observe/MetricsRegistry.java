@@ -15,30 +15,34 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.millrace.proxy.observe.host.HostFigures;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All metrics of one proxy, which it returns as Prometheus text. They are the counters of the event loops, values
- * that other components supply at each scrape, and the usual metrics of JVM and process. Each series has the label
- * {@code application="millrace"}, by which common JVM dashboards select an application.
+ * The registry of all metrics of one proxy, which returns them as Prometheus text. The metrics are the counters of the
+ * event loops, values that other components supply at each scrape, and the usual metrics of JVM and process. Each
+ * series has the label {@code application="millrace"}, by which common JVM dashboards select an application.
  *
  * <p>Thread-safe: a scrape sums the loops' counters without stopping the loops.
  */
 public final class MetricsRegistry implements AutoCloseable {
     static final String APPLICATION = "millrace";
 
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(new BucketExemplars());
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
+    private final HostFigures hosts = new HostFigures(System::nanoTime);
 
     /**
      * The suppliers of counter series. This map keeps them from garbage collection, because Micrometer's
@@ -48,6 +52,21 @@ public final class MetricsRegistry implements AutoCloseable {
 
     private final JvmGcMetrics gcMetrics = new JvmGcMetrics();
     private final @Nullable ApplicationMeters application;
+
+    /** Micrometer's defaults without exemplars of counts, for which Prometheus 2 refuses a scrape. */
+    private static final class BucketExemplars implements PrometheusConfig {
+        @Override
+        public @Nullable String get(String key) {
+            return null;
+        }
+
+        @Override
+        public Properties prometheusProperties() {
+            Properties properties = new Properties();
+            properties.setProperty("io.prometheus.exporter.exemplarsOnAllMetricTypes", "false");
+            return properties;
+        }
+    }
 
     /** Creates a registry with all loop counters at 0 and the metrics of the JVM. */
     public MetricsRegistry() {
@@ -72,6 +91,11 @@ public final class MetricsRegistry implements AutoCloseable {
         supplyNamedCounts(MetricFamily.FILTER_DENIED_REQUESTS, LoopCounters::filterDenials);
         supplyNamedCounts(MetricFamily.LIMITED_REQUESTS, LoopCounters::limitedRequests);
         supplyNamedCounts(MetricFamily.LIMITED_IN_DRY_RUN, LoopCounters::limitedInDryRun);
+        supplyHosts(MetricFamily.HOST_REQUESTS, HostFigures.Row::requests);
+        supplyHosts(MetricFamily.HOST_HITS, HostFigures.Row::hits);
+        supplyHosts(MetricFamily.HOST_MISSES, HostFigures.Row::misses);
+        supplyHosts(MetricFamily.HOST_ERRORS, HostFigures.Row::errors);
+        supplyHosts(MetricFamily.HOST_SENT_BYTES, HostFigures.Row::sentBytes);
         bindProcess();
     }
 
@@ -86,10 +110,31 @@ public final class MetricsRegistry implements AutoCloseable {
     }
 
     private void supplyNamedCounts(MetricFamily family, Function<LoopCounters, NamedCounts> counts) {
-        registry.getPrometheusRegistry().register(new NamedCountsCollector(family, loops, counts));
+        supplyNamedCounts(family, () -> sums(counts));
+    }
+
+    private void supplyNamedCounts(MetricFamily family, Supplier<Map<String, Double>> values) {
+        registry.getPrometheusRegistry().register(new NamedCountsCollector(family, values));
         if (application != null) {
-            application.named(family, () -> sums(counts));
+            application.named(family, values);
         }
+    }
+
+    private void supplyHosts(MetricFamily family, ToLongFunction<HostFigures.Row> figure) {
+        supplyNamedCounts(family, () -> {
+            HostFigures.Report report = hosts.report();
+            Map<String, Double> values = new HashMap<>();
+            if (report.places() > 0) {
+                report.hosts().forEach(row -> values.put(row.host(), (double) figure.applyAsLong(row)));
+                values.put(report.other().host(), (double) figure.applyAsLong(report.other()));
+            }
+            return values;
+        });
+    }
+
+    /** The figures of the hosts with most requests. */
+    public HostFigures hosts() {
+        return hosts;
     }
 
     private Map<String, Double> sums(Function<LoopCounters, NamedCounts> counts) {
@@ -149,7 +194,7 @@ public final class MetricsRegistry implements AutoCloseable {
 
     /** Creates the counters of one event loop. All later scrapes include them. Call once per loop. */
     public LoopCounters newLoopCounters() {
-        LoopCounters counters = new LoopCounters();
+        LoopCounters counters = new LoopCounters(hosts.newLoop());
         loops.add(counters);
         return counters;
     }
@@ -244,6 +289,11 @@ public final class MetricsRegistry implements AutoCloseable {
     /** Returns all metrics in the Prometheus text format 0.0.4. */
     public String prometheusText() {
         return registry.scrape();
+    }
+
+    /** Returns all metrics in the OpenMetrics format 1.0.0, with exemplars. */
+    public String openMetricsText() {
+        return registry.scrape("application/openmetrics-text; version=1.0.0; charset=utf-8");
     }
 
     private static void requireKind(Metric family, Metric.Kind kind) {

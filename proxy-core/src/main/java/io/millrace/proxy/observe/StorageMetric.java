@@ -110,7 +110,8 @@ public enum StorageMetric implements Metric {
             "millrace_volume_pinned_bytes",
             Kind.GAUGE,
             "bytes",
-            "Bytes of responses that a rule pinned; replaced and purged ones count until their segment is reclaimed.",
+            "Bytes of responses that a rule pinned; replaced and purged responses count until their"
+                    + " segment is reclaimed.",
             "volume"),
     VOLUME_PINS_BROKEN(
             "millrace_volume_pins_broken_total",

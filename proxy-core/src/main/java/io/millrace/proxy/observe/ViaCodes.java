@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The letter codes of one exchange, as in the Via field of Traffic Server. Each letter describes one part of the
- * exchange; a blank means unknown or not applicable. The second line shows the parts of the example
- * {@code uScMsSfWpSeN:t cCMi p sS}:
+ * exchange (request and response); a blank means unknown or not applicable. The second line shows the parts of the
+ * example {@code uScMsSfWpSeN:t cCMi p sS}:
  *
  * <pre>
  * client  lookup  server  fill  proxy  error  :  tunnel  type, result  i  parent  connection

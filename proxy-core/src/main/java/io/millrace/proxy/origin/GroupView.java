@@ -10,7 +10,7 @@ final class GroupView {
     /** Weight of a host at the beginning of its slow start, in hundredths of the configured weight. */
     private static final int SLOW_START_MIN = Candidates.WEIGHT_UNIT / 10;
 
-    /** A subset of the hosts from which one is selected. */
+    /** A subset of the hosts from which a host is selected. */
     private enum Ring {
         PRIMARY,
         BACKUP,
@@ -35,7 +35,10 @@ final class GroupView {
     private final SplittableRandom random;
     private final Candidates candidates;
     private boolean onTrial;
-    /** True if this proxy itself is a candidate: set while the owner of a URL is computed. */
+    /**
+     * True if this proxy itself is a candidate: set while the owner (the sibling proxy that caches the URL) is
+     * computed.
+     */
     private boolean peering;
 
     GroupView(OriginGroups groups, OriginGroup group, List<HostLoad> loads, SplittableRandom random) {
@@ -73,9 +76,9 @@ final class GroupView {
     }
 
     /**
-     * Selects a host for a request. First considers the primaries that are up or due for a trial, then such
-     * backups. If there are none, considers hosts that are down, unless the group's settings forbid it. A trial is
-     * a request that tests whether a host has recovered.
+     * Selects a host for a request. First considers the primaries that are up or due for a trial, then the backups that
+     * are up or due. If there are none, considers hosts that are down, unless the group's settings forbid it. A trial
+     * is a request that tests whether a host has recovered.
      *
      * @param tried hosts that must not be selected
      * @param mayGoOnTrial whether the request could be retried on another host if the selected host fails. Such
@@ -266,13 +269,13 @@ final class GroupView {
             return 0;
         }
         if (group.isSelf(index)) {
-            // This proxy stays the owner of its URLs even if an operator has marked it down here: siblings still
-            // regard it as the owner, and would send a forwarded request back.
+            // This proxy stays the owner of its URLs even if an operator of this proxy has marked it down: siblings
+            // still regard it as the owner, and would send a forwarded request back.
             return peering ? config.weight() * Candidates.WEIGHT_UNIT : 0;
         }
         OriginHealth health = host(index).health();
         if (ring == Ring.ANY_PRIMARY || ring == Ring.ANY_BACKUP) {
-            return health.isPutDown(nowMillis) ? 0 : config.weight() * Candidates.WEIGHT_UNIT;
+            return health.isManuallyDown(nowMillis) ? 0 : config.weight() * Candidates.WEIGHT_UNIT;
         }
         if (health.isUp(nowMillis)) {
             return config.weight() * slowStartShare(health, nowMillis);

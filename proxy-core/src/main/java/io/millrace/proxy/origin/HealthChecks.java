@@ -46,7 +46,7 @@ public final class HealthChecks {
     private IdentityHashMap<OriginHost, Check> checks = new IdentityHashMap<>();
     private @Nullable Future<?> ticking;
 
-    /** @param client client of this event loop */
+    /** @param client sends the checks; belongs to this event loop */
     public HealthChecks(EventExecutor loop, OriginClient client, OriginGroups groups, LongSupplier clockMillis) {
         this.loop = loop;
         this.client = client;
@@ -84,7 +84,7 @@ public final class HealthChecks {
                     }
                     OriginHost host = group.hosts().get(i);
                     Check known = checks.remove(host);
-                    Check check = known == null ? new Check(host, nowMillis + spread(rules)) : known;
+                    Check check = known == null ? new Check(host, nowMillis + firstDelayMillis(rules)) : known;
                     now.put(host, check);
                     try {
                         check.runIfDue(group, rules, nowMillis);
@@ -99,11 +99,11 @@ public final class HealthChecks {
     }
 
     /** Returns a random delay of the first check, so that first checks are spread over an interval. */
-    private long spread(OriginGroupConfig.HealthCheck rules) {
+    private long firstDelayMillis(OriginGroupConfig.HealthCheck rules) {
         return (long) (rules.intervalMillis() * random.nextDouble());
     }
 
-    private long next(OriginGroupConfig.HealthCheck rules) {
+    private long nextDelayMillis(OriginGroupConfig.HealthCheck rules) {
         return (long) (rules.intervalMillis() * (0.9 + random.nextDouble() / 5));
     }
 
@@ -135,7 +135,7 @@ public final class HealthChecks {
             }
             // Ends a previous check that still receives content.
             cancel();
-            dueMillis = nowMillis + next(rules);
+            dueMillis = nowMillis + nextDelayMillis(rules);
             Attempt attempt = new Attempt(this, group, rules);
             attempt.call = client.fetch(request(group, rules), attempt);
             current = attempt;
@@ -256,7 +256,7 @@ public final class HealthChecks {
 
         @Override
         public void onFailure(OriginFailure failure) {
-            if (isRelevant() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
+            if (isRelevant() && failure.beforeHead() && !isOfThisProxy(failure.reason())) {
                 check.failed(this, failure.reason().text());
             }
             ended();
@@ -269,7 +269,7 @@ public final class HealthChecks {
             }
         }
 
-        private static boolean isOfThisSide(OriginFailure.Reason reason) {
+        private static boolean isOfThisProxy(OriginFailure.Reason reason) {
             return reason == OriginFailure.Reason.CANCELLED || reason == OriginFailure.Reason.INTERNAL;
         }
     }

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * 64-bit hashes of keys and hosts, the same on every proxy and after restarts. Computed by FNV-1a and the
  * finalizer of SplitMix64, because FNV's upper bits differ little for short keys. Not resistant to attacks: a
- * client may choose keys that load a single host. It could also do so by requesting a single URL.
+ * client may choose keys that load a single host. Requests for a single URL have the same effect.
  */
 public final class KeyHash {
     private static final long OFFSET = 0xcbf29ce484222325L;

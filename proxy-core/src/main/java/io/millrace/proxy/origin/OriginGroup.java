@@ -6,8 +6,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * A group of origin hosts, with its configuration. If a reload changes the settings, a new object replaces this
- * one, and takes over the hosts that remain. Immutable.
+ * A group of origin hosts, with its configuration. If a reload changes the settings, a new object replaces this object,
+ * and takes over the hosts that remain. Immutable.
  */
 public final class OriginGroup {
     private static final int STATUSES = 600;

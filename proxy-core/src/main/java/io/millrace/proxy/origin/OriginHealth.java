@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param retryAt time of the next trial, which includes random jitter; valid while down
  * @param reason reason of the last failure; empty if there was none
  * @param byCheck whether health checks have marked the host down; then only health checks can mark it up
- * @param put the operator's override, which keeps the host down; null for none
+ * @param manualDown the operator's override, which keeps the host down; null for none
  */
 public record OriginHealth(
         int term,
@@ -40,7 +40,7 @@ public record OriginHealth(
         long retryAt,
         String reason,
         boolean byCheck,
-        @Nullable Put put) {
+        @Nullable ManualDown manualDown) {
 
     /** The states of Traffic Server's host database. */
     public enum State {
@@ -59,7 +59,7 @@ public record OriginHealth(
      * @param since time of the command
      * @param until end of the override; {@link Long#MAX_VALUE} if it lasts until an operator marks the host up
      */
-    public record Put(String reason, long since, long until) {
+    public record ManualDown(String reason, long since, long until) {
         boolean holds(long nowMillis) {
             return nowMillis < until;
         }
@@ -74,12 +74,12 @@ public record OriginHealth(
 
     /** Returns true if the host receives requests normally. */
     public boolean isUp(long nowMillis) {
-        return state == State.UP && !isPutDown(nowMillis);
+        return state == State.UP && !isManuallyDown(nowMillis);
     }
 
     /** Returns true if an operator's override keeps requests from the host. */
-    public boolean isPutDown(long nowMillis) {
-        return put != null && put.holds(nowMillis);
+    public boolean isManuallyDown(long nowMillis) {
+        return manualDown != null && manualDown.holds(nowMillis);
     }
 
     /**
@@ -90,7 +90,7 @@ public record OriginHealth(
     boolean isTrialDue(long nowMillis, long delayMillis) {
         return state == State.DOWN
                 && (nowMillis - delayMillis >= retryAt || nowMillis < since)
-                && !isPutDown(nowMillis);
+                && !isManuallyDown(nowMillis);
     }
 
     /**
@@ -103,13 +103,15 @@ public record OriginHealth(
             return this;
         }
         if (state == State.UP) {
-            return failures == 0 ? this : new OriginHealth(term, state, 0, 0, since, 0, 0, 0, reason, false, put);
+            return failures == 0
+                    ? this
+                    : new OriginHealth(term, state, 0, 0, since, 0, 0, 0, reason, false, manualDown);
         }
         return byCheck && state == State.DOWN ? this : up(nowMillis);
     }
 
     private OriginHealth up(long nowMillis) {
-        return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, 0, reason, false, put);
+        return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, 0, reason, false, manualDown);
     }
 
     /** Returns the health after enough passed health checks, which began in the term {@code sentInTerm}. */
@@ -125,7 +127,7 @@ public record OriginHealth(
         long begun = state == State.UP ? nowMillis : since;
         long wait = wait(rules, 0);
         return new OriginHealth(
-                term + 1, State.DOWN, failures, 0, begun, nowMillis, wait, nowMillis + wait, why, true, put);
+                term + 1, State.DOWN, failures, 0, begun, nowMillis, wait, nowMillis + wait, why, true, manualDown);
     }
 
     /**
@@ -141,7 +143,7 @@ public record OriginHealth(
         int more = failures + 1;
         if (state == State.UP && (rules.failThreshold() == 0 || more < rules.failThreshold())) {
             return new OriginHealth(
-                    term, state, more, trials, since, waitsSince, waitMillis, retryAt, why, byCheck, put);
+                    term, state, more, trials, since, waitsSince, waitMillis, retryAt, why, byCheck, manualDown);
         }
         return switch (state) {
             case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
@@ -149,7 +151,7 @@ public record OriginHealth(
             // The request was sent although the host is down, because all hosts are down. The state does not change.
             case DOWN ->
                 new OriginHealth(
-                        term, state, more, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
+                        term, state, more, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, manualDown);
         };
     }
 
@@ -167,7 +169,7 @@ public record OriginHealth(
                 nowMillis + wait + (long) (wait * jitter / 10),
                 why,
                 byCheck,
-                put);
+                manualDown);
     }
 
     /** Returns the wait for the next trial after {@code trialsFailed} failed trials, in milliseconds. */
@@ -197,13 +199,24 @@ public record OriginHealth(
         }
         // The random jitter is scaled with the wait.
         long retry = waitsSince + (long) ((double) (retryAt - waitsSince) / waitMillis * wait);
-        return new OriginHealth(term, state, failures, trials, since, waitsSince, wait, retry, reason, found, put);
+        return new OriginHealth(
+                term, state, failures, trials, since, waitsSince, wait, retry, reason, found, manualDown);
     }
 
     /** Returns the health after the beginning of a trial. */
     OriginHealth onTrial() {
         return new OriginHealth(
-                term, State.SUSPECT, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
+                term,
+                State.SUSPECT,
+                failures,
+                trials,
+                since,
+                waitsSince,
+                waitMillis,
+                retryAt,
+                reason,
+                byCheck,
+                manualDown);
     }
 
     /**
@@ -224,18 +237,18 @@ public record OriginHealth(
                         retryAt,
                         reason,
                         byCheck,
-                        put)
+                        manualDown)
                 : this;
     }
 
-    OriginHealth putDown(Put by) {
+    OriginHealth markDown(ManualDown by) {
         return new OriginHealth(
                 term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, by);
     }
 
     /** Returns the health after an operator's command to mark the host up, which applies in every state. */
-    OriginHealth putUp(long nowMillis) {
-        long begun = state == State.UP && put == null ? since : nowMillis;
+    OriginHealth markUp(long nowMillis) {
+        long begun = state == State.UP && manualDown == null ? since : nowMillis;
         return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, 0, 0, reason, false, null);
     }
 }

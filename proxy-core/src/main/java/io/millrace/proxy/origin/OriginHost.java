@@ -49,7 +49,7 @@ public final class OriginHost {
         this.events = events;
         this.url = url;
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
-        // A trial in progress reports its result to the other object, so it would never end in this one.
+        // A trial in progress reports its result to the other object, so the trial would never end in this object.
         health = new AtomicReference<>(known.trialLeft(known.term()));
         past = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
@@ -158,13 +158,13 @@ public final class OriginHost {
     }
 
     /** Marks the host down by an operator's command. */
-    public void putDown(OriginHealth.Put by, long nowMillis) {
-        swap(now -> now.putDown(by), nowMillis);
+    public void markDown(OriginHealth.ManualDown by, long nowMillis) {
+        swap(now -> now.markDown(by), nowMillis);
     }
 
     /** Marks the host up by an operator's command. */
-    public void putUp(long nowMillis) {
-        swap(now -> now.putUp(nowMillis), nowMillis);
+    public void markUp(long nowMillis) {
+        swap(now -> now.markUp(nowMillis), nowMillis);
     }
 
     private void swap(UnaryOperator<OriginHealth> change, long nowMillis) {
@@ -183,12 +183,12 @@ public final class OriginHost {
      * together decide this.
      */
     private void reportChange(OriginHealth before, OriginHealth after, long nowMillis) {
-        boolean wasDown = before.state() != OriginHealth.State.UP || before.put() != null;
-        boolean isDown = after.state() != OriginHealth.State.UP || after.put() != null;
+        boolean wasDown = before.state() != OriginHealth.State.UP || before.manualDown() != null;
+        boolean isDown = after.state() != OriginHealth.State.UP || after.manualDown() != null;
         if (wasDown == isDown) {
             return;
         }
-        OriginHealth.Put put = after.put();
+        OriginHealth.ManualDown put = after.manualDown();
         String text = "group " + group + ": ";
         if (!isDown) {
             text += "up again";
@@ -202,10 +202,10 @@ public final class OriginHost {
     }
 
     private void logChange(OriginHealth before, OriginHealth after, long nowMillis) {
-        OriginHealth.Put put = after.put();
-        if (put != null && !put.equals(before.put())) {
+        OriginHealth.ManualDown put = after.manualDown();
+        if (put != null && !put.equals(before.manualDown())) {
             log.warn("origin {} of group {} is marked down by an operator: {}", url.authority(), group, put.reason());
-        } else if (put == null && before.put() != null) {
+        } else if (put == null && before.manualDown() != null) {
             log.info("origin {} of group {} is no longer marked down by an operator", url.authority(), group);
         }
         if (after.state() == before.state()) {

@@ -13,7 +13,7 @@ final class HashedStamps {
     private final int entriesMax;
     private final StampTable hard = new StampTable();
     private final StampTable soft = new StampTable();
-    /** True if a stamp was lowered to 0, so that {@link #sweep} must remove it. */
+    /** True if a stamp was lowered to 0, so that {@link #removeZeros} must remove it. */
     private boolean hasZeros;
 
     /** Creates an empty table with a limit of stamps. */
@@ -58,7 +58,7 @@ final class HashedStamps {
 
     /**
      * Lowers a soft stamp from {@code from} to {@code to}, for an undo. Has no effect if the stamp has another value.
-     * {@link #sweep} removes stamps of 0.
+     * {@link #removeZeros} removes stamps of 0.
      */
     void lowerSoft(long hash, long from, long to) {
         soft.lower(hash, from, to);
@@ -66,7 +66,7 @@ final class HashedStamps {
     }
 
     /** Removes the stamps that were lowered to 0. */
-    void sweep() {
+    void removeZeros() {
         if (hasZeros) {
             soft.forget(0);
             hasZeros = false;
@@ -74,8 +74,8 @@ final class HashedStamps {
     }
 
     /**
-     * Removes stamps that a purge of a wider scope covers. The wider stamp must be set before, so that a reader
-     * always finds one of both.
+     * Removes stamps that a purge of a wider scope covers. The wider stamp must be set before, so that a reader always
+     * finds one of the two.
      *
      * @param hardUpTo highest hard stamp to remove; 0 for none
      * @param softUpTo highest soft stamp to remove; 0 for none

@@ -122,7 +122,7 @@ public final class InvalidationEntry {
         return out.array();
     }
 
-    /** The kind of scope. If a table was full, it is wider than the requested scope. */
+    /** The kind of scope. It is wider than the requested kind if a table was full. */
     public InvalidationKind kind() {
         return kind;
     }

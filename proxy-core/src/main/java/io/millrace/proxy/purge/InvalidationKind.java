@@ -34,7 +34,7 @@ public enum InvalidationKind {
     UNDONE(20, "undone"),
     /** Responses for which an expression is true (purge by pattern). */
     PATTERN(21, "pattern"),
-    /** The stamp of a purge by pattern whose sweep is complete; only in the journal. */
+    /** The stamp of a purge by pattern whose sweep (background removal) is complete; only in the journal. */
     PATTERN_RETIRED(22, "pattern-retired"),
     /** The position in the stream of a fleet's purges; only in the journal. */
     FLEET_POSITION(23, "fleet-position"),

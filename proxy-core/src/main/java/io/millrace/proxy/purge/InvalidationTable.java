@@ -399,7 +399,7 @@ public final class InvalidationTable implements Invalidations {
             return;
         }
         purge.forEach(scopes::revert);
-        scopes.sweep();
+        scopes.removeZeros();
     }
 
     /** Returns the journal entry with the secret key of tag hashes. Returns null if the journal already has it. */
@@ -419,8 +419,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Adds the entries of the journal, in any order. Entries may be known already, or older than known entries:
-     * during a roll, the preceding worker passes its purges one by one.
+     * Adds the entries of the journal, in any order. Entries may be known already, or older than known entries: during
+     * a roll (replacement of the worker process), the preceding worker passes its purges one by one.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
      */
@@ -452,7 +452,7 @@ public final class InvalidationTable implements Invalidations {
             for (InvalidationEntry entry : ofUndos) {
                 enter(entry, undoableFrom);
             }
-            // New stamps must be higher than that of an undone purge, even if the journal has no other entry of it.
+            // New stamps must be higher than the stamp of an undone purge, even without another entry in the journal.
             for (long stamp : undone) {
                 newest = Math.max(newest, stamp);
             }

@@ -34,7 +34,7 @@ public final class Invalidator implements Journal.Owner {
     private final LongSupplier clockMillis;
     private final LongSupplier undoWindowMillis;
     private final InvalidationTable table = new InvalidationTable();
-    /** A random number, so that two workers of a roll use different stamps in the same millisecond. */
+    /** A random number, so that two worker processes use different stamps in the same millisecond. */
     private final long stampOffset;
 
     private volatile Runnable onPattern = () -> {};

@@ -68,9 +68,9 @@ final class LabelStamps {
         stamps.lowerSoft(hash, from, to);
     }
 
-    /** See {@link HashedStamps#sweep}. */
-    void sweep() {
-        stamps.sweep();
+    /** See {@link HashedStamps#removeZeros}. */
+    void removeZeros() {
+        stamps.removeZeros();
     }
 
     void raiseFloor(long stamp, boolean softly) {

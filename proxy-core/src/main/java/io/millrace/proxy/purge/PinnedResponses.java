@@ -11,8 +11,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decides whether a pinned response stays pinned in the storage. A response that a hard purge outdates loses its
- * pin. So does a variant without its Vary marker, because a purge of the URL removes the marker.
+ * Decides whether a pinned response stays pinned in the storage. A response that a hard purge outdates loses its pin.
+ * So does a variant without its Vary marker (the stored entry that names the Vary fields of a URL), because a purge of
+ * the URL removes the marker.
  *
  * <p>Thread-safe.
  */
@@ -44,8 +45,8 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
     }
 
     /**
-     * Returns true if the Vary marker of the variant exists. A marker on disk is not read, so its nonce is not
-     * compared.
+     * Returns true if the Vary marker of the variant exists. A marker on disk is not read, so its nonce (random number,
+     * part of the keys of its variants) is not compared.
      */
     private boolean hasMarker(byte[] key, int primaryLength) {
         StoredObject<StoredHead> marker = store.get(store.key(key, 0, primaryLength));

@@ -83,7 +83,7 @@ final class PrefixStamps {
     }
 
     /**
-     * Returns a copy with another entry, without entries that the new one covers. Returns null if a limit is reached.
+     * Returns a copy with another entry, without entries that the new entry covers. Returns null if a limit is reached.
      */
     @Nullable
     PrefixStamps with(InvalidationEntry added) {

@@ -43,8 +43,8 @@ public sealed interface PurgeRequest {
      */
     record Matching(TargetUri url, String condition, Map<String, String> regexes) implements PurgeRequest {
         /**
-         * Compiles the regular expressions, which takes milliseconds. Returns the problem of the first invalid one;
-         * null for none.
+         * Compiles the regular expressions, which takes milliseconds. Returns the problem of the first invalid
+         * expression; null for none.
          */
         public @Nullable String problem() {
             for (Map.Entry<String, String> regex : regexes.entrySet()) {

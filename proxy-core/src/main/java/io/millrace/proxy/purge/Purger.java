@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Removes the stored responses of single URLs. Used for purges, and after unsafe methods (RFC 9111 section 4.4).
- * Removing the entry under the primary key makes all variants unreachable, because their keys contain the nonce of this
- * entry. Fetches in flight are not shared with later requests, and their responses are not stored.
+ * Removing the entry under the primary key makes all variants unreachable, because their keys contain the nonce (random
+ * number) of this entry. Fetches in flight are not shared with later requests, and their responses are not stored.
  *
  * <p>Thread-safe.
  */
@@ -65,8 +65,8 @@ public final class Purger {
     }
 
     /**
-     * Applies another process's purge of a key to the fetches in flight of this process. They are not shared with
-     * later requests, and their responses are not stored.
+     * Applies another process's purge of a key to the fetches in flight of this process. These fetches are not shared
+     * with later requests, and their responses are not stored.
      */
     public void detach(StoreKey key) {
         recent.add(key.bytes());

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The latest purges of single keys. A fetch detects by them that its key was purged since its start. Only {@value
- * #KEPT} purges are kept per slot of a hash table. After more purges in the slot, a fetch assumes that its key was
- * purged, and does not store its response.
+ * The latest purges of single keys. A fetch uses them to detect a purge of its key since its start. Only {@value #KEPT}
+ * purges are kept per slot of a hash table. After more purges in the slot, a fetch assumes that its key was purged, and
+ * does not store its response.
  *
  * <pre>
  * slot (of {@value #SLOTS})   newest → … → oldest kept → FORGOTTEN

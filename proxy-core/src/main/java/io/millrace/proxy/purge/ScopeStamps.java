@@ -37,10 +37,10 @@ final class ScopeStamps {
     private volatile long hard;
     private volatile long soft;
     private volatile long stamped;
-    /** Equal to {@link #hard} if a full table has set that; 0 if a purge of everything has. */
+    /** Equal to {@link #hard} if a full table has raised that stamp; 0 if a purge of everything has. */
     private volatile long hardFloor;
 
-    /** Equal to {@link #soft} if a full table has set that; 0 if a purge of everything has. */
+    /** Equal to {@link #soft} if a full table has raised that stamp; 0 if a purge of everything has. */
     private volatile long softFloor;
 
     /**
@@ -246,13 +246,13 @@ final class ScopeStamps {
             }
             case GROUP -> {
                 while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
-                    makeSpace(groups, "groups", "all of any group");
+                    makeSpace(groups, "groups", "everything with a cache group");
                 }
             }
             case URL -> putHashed(urls, entry, "URLs");
             case TAG, TAG_EVERYWHERE -> {
                 while (!tags.put(entry)) {
-                    makeSpace(tags.stamps(), "tags", "all that has a tag");
+                    makeSpace(tags.stamps(), "tags", "everything with a tag");
                 }
             }
             case TAGS -> {
@@ -282,8 +282,8 @@ final class ScopeStamps {
     }
 
     /**
-     * Removes stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always
-     * finds one of both.
+     * Removes stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always finds
+     * one of the two.
      */
     void forgetCovered() {
         soft = soft > hard ? soft : 0;
@@ -424,11 +424,11 @@ final class ScopeStamps {
     }
 
     /** Removes stamps of 0, which undone entries have left. */
-    void sweep() {
-        hosts.sweep();
-        urls.sweep();
-        groups.sweep();
-        tags.stamps().sweep();
+    void removeZeros() {
+        hosts.removeZeros();
+        urls.removeZeros();
+        groups.removeZeros();
+        tags.stamps().removeZeros();
     }
 
     /** Adds the entries that the journal must keep for a restart. */

@@ -52,7 +52,7 @@ final class StampTable {
             slots = copy(slots, count + count / 2, 0);
             at = find(slots, key);
         }
-        // The stamp is set before the hash, so that a reader who finds the hash also finds the stamp.
+        // The stamp is set before the hash, so that a reader that finds the hash also finds the stamp.
         slots.set(at + 1, stamp);
         slots.set(at, key);
         size = size + 1;

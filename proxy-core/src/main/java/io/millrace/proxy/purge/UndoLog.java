@@ -154,8 +154,8 @@ final class UndoLog {
     }
 
     /**
-     * Lets a later purge inherit from an undone purge. The list of the later purge contains
-     * stamps that the undone purge had set. They are exchanged for the stamps from before the undone purge.
+     * Lets a later purge inherit from an undone purge. The list of the later purge contains stamps that the undone
+     * purge had set. The stamps that the undone purge had replaced take their place.
      *
      * @param inherited receives the replaced entries
      */

@@ -22,7 +22,7 @@ final class PathTrie {
 
         private final List<Node> children = new ArrayList<>(1);
 
-        /** The first listed rule whose path ends here. */
+        /** The first rule of the configuration whose path ends here. */
         private @Nullable RemapRule rule;
 
         Node(byte[] label) {
@@ -57,7 +57,7 @@ final class PathTrie {
         }
 
         /**
-         * Splits the label of this node after {@code length} bytes. A new child, the only one, gets the remaining
+         * Splits the label of this node after {@code length} bytes. A new node, then its only child, gets the remaining
          * bytes.
          */
         void split(int length) {
@@ -96,7 +96,7 @@ final class PathTrie {
         }
     }
 
-    /** Returns the first listed rule whose path is a prefix of the range. Returns null if there is none. */
+    /** Returns the first rule of the configuration whose path is a prefix of the range; null if there is none. */
     @Nullable
     RemapRule find(byte[] bytes, int from, int to) {
         Node node = root;

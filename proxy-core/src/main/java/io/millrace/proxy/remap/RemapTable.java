@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * {@code regex_map}, then redirects, then regex redirects. WebSocket rules are separate, and are searched first for
  * WebSocket requests. Within a group, a rule with a host precedes all rules without a host. Among rules with the same
  * scheme, host and port, the first listed rule whose path is a prefix of the request's path wins. Therefore a rule for
- * {@code /} hides a later rule for {@code /stuff/}. A rule without a port matches a request if no rule with the
- * request's port does.
+ * {@code /} hides a later rule for {@code /stuff/}. Rules without a port are searched only if no rule with the
+ * request's port matches.
  *
  * <p>The result depends only on the URL and the received port. All spellings of a path with the same cache key
  * have the same result. Otherwise a response of one rule's origin could be served for another rule. If the received

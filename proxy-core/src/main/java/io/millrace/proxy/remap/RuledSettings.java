@@ -60,7 +60,7 @@ public final class RuledSettings {
     }
 
     /**
-     * Returns the settings that a further matching rule changes.
+     * Returns these settings, changed by a further matching rule.
      *
      * @param freeCombinations number of combinations that may still be cached; decremented
      */

@@ -31,7 +31,7 @@ public final class RequestView implements RequestFacts {
     private static final int DAY_SECONDS = 24 * 60 * 60;
     private static final int THURSDAY = 4;
 
-    /** Limit of cached field names: conditions of earlier configurations leave theirs behind. */
+    /** Limit of cached field names. Names from conditions of earlier configurations stay in the cache. */
     private static final int NAMES_MAX = 1000;
 
     private final ZoneId zone;
@@ -57,7 +57,7 @@ public final class RequestView implements RequestFacts {
      * Begins with a request whose response is unknown. Borrows both objects until {@link #end}.
      *
      * @param now the wall-clock time, in epoch milliseconds
-     * @param number from 0 to 99
+     * @param number random number from 0 to 99, which conditions can read
      */
     public RequestView begin(RequestHead head, ClientConnection client, long now, int number) {
         request = head;

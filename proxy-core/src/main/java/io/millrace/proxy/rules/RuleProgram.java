@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The rules that apply to the requests of one remap rule, in their order: those for all requests, then its own. There
- * are no loops, and the number of rules is limited. Immutable.
+ * The rules that apply to the requests of one remap rule, in order. The rules for all requests are first, then those of
+ * the remap rule. There are no loops, and the number of rules is limited. Immutable.
  */
 public final class RuleProgram {
     private static final RuleConfig[] NONE = {};
@@ -37,7 +37,7 @@ public final class RuleProgram {
         distinguishesPost = rules.stream().anyMatch(RuleProgram::distinguishesPost);
     }
 
-    /** Returns true if a rule changes responses to GET otherwise than those to POST, before they are stored. */
+    /** Returns true if a rule changes responses to GET and to POST differently before they are stored. */
     private static boolean distinguishesPost(RuleConfig rule) {
         return (rule.rewrite() != null || rule.storedEdits() != null)
                 && !rule.bypass()
@@ -57,7 +57,10 @@ public final class RuleProgram {
         return readsRandom;
     }
 
-    /** Returns true if responses to POST must not be stored for later GETs, because a rule can treat these otherwise. */
+    /**
+     * Returns true if responses to POST must not be stored for later GETs. A rule can then treat GET and POST
+     * differently.
+     */
     public boolean distinguishesPost() {
         return distinguishesPost;
     }

@@ -1,6 +1,6 @@
 /**
- * The rules of {@code rules} for one request: which of them match, and the changes that they make. No I/O; the caller
- * gives the time. The keys and the compiled rules are in {@code config.rules}.
+ * The configuration list {@code rules} applied to one request: selects the matching rules and makes their changes. No
+ * I/O; the caller supplies the time. The keys and the compiled rules are in {@code config.rules}.
  */
 @NullMarked
 package io.millrace.proxy.rules;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The configured error pages by status: those for all requests, and those of each remap rule. Immutable. */
+/** The configured error pages by status, for all requests and for each remap rule. Immutable. */
 public final class ErrorPages {
     private final Map<Integer, ErrorPageConfig> general;
     private final List<Map<Integer, ErrorPageConfig>> byRemap = new ArrayList<>();

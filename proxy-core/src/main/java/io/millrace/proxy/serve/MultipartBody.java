@@ -74,7 +74,7 @@ public final class MultipartBody implements ContentSource, ContentSink {
         sink.onContent(content);
     }
 
-    /** Continues with the next range, because the current one is complete. */
+    /** Continues with the next range, because the current range is complete. */
     @Override
     public void onEnd() {
         endCurrent();

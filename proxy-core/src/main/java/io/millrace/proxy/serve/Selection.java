@@ -118,7 +118,7 @@ public record Selection(
     }
 
     /** Returns true if a request has preconditions or a range. Otherwise the client receives the complete content. */
-    public static boolean isAskedFor(RequestHead request) {
+    public static boolean isRequestedBy(RequestHead request) {
         return SELECTING_FIELDS.isAnyIn(request.fields());
     }
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles the results of reading PROXY headers, for the connections of one event loop. Passes on accepted
- * connections. Counts and logs refused ones.
+ * Handles the results of reading PROXY headers, for the connections of one event loop. Passes on accepted connections.
+ * Counts and logs refused connections.
  *
  * <p>Confined to its event loop.
  */

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operator's request to drain the proxy, like Traffic Server's {@code server drain}. While it is set,
- * responses have {@code Connection: close} and the readiness probe reports draining. New connections are still
- * accepted. A mark file passes the request on to the next worker.
+ * An operator's request to drain the proxy, like Traffic Server's {@code server drain}. While it is set, responses have
+ * {@code Connection: close} and the readiness probe reports draining. New connections are still accepted. A mark file
+ * passes the request on to the next worker (proxy process).
  *
  * <p>Thread-safe. Methods read and write the file on the caller's thread.
  */
@@ -33,8 +33,8 @@ public final class DrainRequest {
     /** Restores the request of the previous worker from the file. */
     public void restore() {
         if (mark != null && Files.exists(mark)) {
-            log.warn(
-                    "draining, because the previous worker was draining by command; millctl server drain --undo ends the drain");
+            log.warn("draining, because the previous worker was draining by command;"
+                    + " millctl server drain --undo ends the drain");
             apply(true);
         }
     }

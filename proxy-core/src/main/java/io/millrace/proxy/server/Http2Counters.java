@@ -14,7 +14,7 @@ final class Http2Counters implements Http2Events {
     private final LoopCounters counters;
     private final Runnable onAnswered;
 
-    /** @param onAnswered runs for each request that was answered from RAM without an exchange */
+    /** @param onAnswered runs for each request that the fast lane answered from RAM */
     Http2Counters(LoopCounters counters, Runnable onAnswered) {
         this.counters = counters;
         this.onAnswered = onAnswered;

@@ -21,8 +21,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * Registers metrics whose values are queried at each scrape. They are those of the store, purges, the allocator
- * and the access log. Stateless.
+ * Registers metrics whose values are queried at each scrape. They concern the store, purges, the allocator and the
+ * access log. Stateless.
  */
 public final class ProxyMetrics {
     private ProxyMetrics() {}

@@ -50,7 +50,7 @@ public final class ServingLoop {
     /** Interval at which the statistics of origin connections are copied to the counters of metrics. */
     private static final long PUBLISH_MILLIS = 1000;
     /**
-     * Minimum interval of searches for slow clients that occupy an origin connection. They are searched while other
+     * Minimum interval of searches for slow clients that occupy an origin connection. The searches run while other
      * requests wait for a connection.
      */
     private static final long RELIEF_MILLIS = 50;
@@ -122,7 +122,7 @@ public final class ServingLoop {
                 },
                 new CountedConnections(
                         shared.clients(), () -> shared.settings().get().clients(), counters));
-        this.connections.closeSlow(new SlowClients(this.memory, memory.loops(), memory.rateMin(), reason -> {
+        this.connections.slowClients(new SlowClients(this.memory, memory.loops(), memory.rateMin(), reason -> {
             counters.increment(ConnectionMemory.counterOf(reason));
             memory.shared().onClosed(reason);
         }));
@@ -218,8 +218,8 @@ public final class ServingLoop {
     }
 
     /**
-     * Returns the handlers for accepted connections of a listening address. If it has no TLS, PROXY headers and
-     * HTTP/2, connections start in the fast lane. Otherwise they are Netty channels.
+     * Returns the handlers for accepted connections of a listening address. Without TLS, PROXY headers and HTTP/2,
+     * connections start in the fast lane. Otherwise they are Netty channels.
      *
      * @param http2 whether clients may use HTTP/2
      * @param headers returns the current settings of PROXY headers; null if the address accepts none
@@ -269,11 +269,7 @@ public final class ServingLoop {
             boolean withHttp2,
             @Nullable InetSocketAddress client,
             boolean announcedSecure) {
-        ClientConnection facts = new ClientConnection(
-                client == null ? (InetSocketAddress) channel.remoteAddress() : client,
-                (InetSocketAddress) channel.localAddress(),
-                tls != null,
-                announcedSecure);
+        ClientConnection facts = ClientConnection.of(channel, client, tls != null, announcedSecure);
         if (tls != null) {
             channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, facts)));
             if (withHttp2) {

@@ -38,8 +38,8 @@ public final class StoreConfigs {
     }
 
     /**
-     * Returns the volumes of the storage paths. A path has one for each named share, and one for the rest. Named
-     * volumes are in directories below the path.
+     * Returns the volumes of the storage paths. A path has one volume for each named share, and one for the remaining
+     * space. Named volumes are in directories below the path.
      */
     private static List<VolumeConfig> volumes(ProxyConfig config) {
         List<VolumeConfig> volumes = new ArrayList<>();
@@ -76,7 +76,7 @@ public final class StoreConfigs {
 
     /**
      * Returns the configured size of the RAM tier, limited by the direct memory. The limit is three quarters,
-     * because other buffers need the rest.
+     * because other buffers need the last quarter.
      */
     private static long ramBytes(ProxyConfig config) {
         long wanted = config.cache().ramBytes();

@@ -24,7 +24,7 @@ final class AutomaticNames {
         return all;
     }
 
-    /** Reads the records again if one was replaced. Blocks on files. */
+    /** Reads the records again if a record was replaced. Blocks on files. */
     void checkFiles(@Nullable AcmeConfig config) {
         lock.lock();
         try {

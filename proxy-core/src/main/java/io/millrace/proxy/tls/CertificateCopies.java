@@ -68,7 +68,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
     /**
      * Returns the copies to use in addition to the certificates of the storage. Deletes obsolete copies.
      *
-     * @param present certificates of the storage; the last known ones if the storage cannot be read
+     * @param present certificates of the storage; the last known certificates if the storage cannot be read
      * @param readable whether the storage could be read just now
      */
     List<CertificateFiles> missingFrom(Collection<CertificateFiles> present, boolean readable, long nowMillis) {
@@ -107,8 +107,8 @@ record CertificateCopies(Path storage, Path records, Path directory) {
     }
 
     /**
-     * Returns true if a copy is obsolete. Its certificate has expired, or the storage has a record of it, so that
-     * it was deleted there.
+     * Returns true if a copy is obsolete. Its certificate has expired, or the storage still has the record of the
+     * deleted certificate.
      */
     private boolean isObsolete(String fileName, Path copy, long nowMillis) {
         String name = fileName.substring(0, fileName.length() - SUFFIX.length());

@@ -33,15 +33,15 @@ final class CertificateSet {
     }
 
     /**
-     * The target of OCSP requests for the last certificate; null if that names no responder. The TLS library can
-     * staple an OCSP answer for the last certificate only.
+     * The target of OCSP requests for the last certificate; null if this certificate names no responder. The TLS
+     * library can staple an OCSP answer for the last certificate only.
      */
     @Nullable
     OcspTarget ocspTarget() {
         return ocspTarget;
     }
 
-    /** Returns the SHA-256 fingerprint of the last certificate, the only one that can be stapled. */
+    /** Returns the SHA-256 fingerprint of the last certificate, the only certificate that can be stapled. */
     String stapledSha256() {
         return certificates.get(certificates.size() - 1).facts().sha256();
     }

@@ -48,8 +48,8 @@ final class CertificateStore {
     private static final long SETTLE_MILLIS = 2000;
 
     /**
-     * Limit of certificates up to which the TLS library checks each one when it is loaded. With more certificates, a
-     * new one is checked only when a client first requests it, because the checks take time.
+     * Limit of certificates up to which the TLS library checks each certificate when it is loaded. With more
+     * certificates, a new certificate is checked only when a client first requests it, because the checks take time.
      */
     private static final int CHECKED_AT_LOAD_MAX = 256;
 
@@ -162,7 +162,9 @@ final class CertificateStore {
         }
     }
 
-    /** Applies new settings. Loads certificates that are new in the settings, and keeps unchanged ones. Blocks. */
+    /**
+     * Applies new settings. Loads certificates that are new in the settings, and keeps unchanged certificates. Blocks.
+     */
     void configure(TlsConfig next) {
         lock.lock();
         try {

@@ -8,7 +8,7 @@ public interface HandshakeListener {
     enum Failure {
         /** There is no certificate for the name that the client requested. */
         UNKNOWN_NAME,
-        /** The client sent no certificate, or an invalid one. */
+        /** The client sent no certificate, or an invalid certificate. */
         CLIENT_CERTIFICATE,
         /** There is no common version, cipher suite or group. */
         NOTHING_IN_COMMON,

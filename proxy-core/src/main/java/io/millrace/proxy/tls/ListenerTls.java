@@ -182,7 +182,7 @@ public final class ListenerTls implements TlsNames {
     }
 
     /**
-     * Returns the settings of a name. If no certificate contains the name, returns those of the default
+     * Returns the settings of a name. If no certificate contains the name, returns the settings of the default
      * certificate, or of the address if there is no default.
      */
     @Override

@@ -46,7 +46,7 @@ final class PrivateKeyDer {
         return element(SEQUENCE, VERSION_0, element(SEQUENCE, EC, curve.rest()), element(OCTET_STRING, key));
     }
 
-    /** Returns the encoded public point in a PKCS #8 EC key. Returns null if the key contains none. */
+    /** Returns the encoded public point in a PKCS #8 EC key. Returns null if the key contains no point. */
     static byte @Nullable [] ecPoint(byte[] pkcs8) {
         Reader outer = new Reader(pkcs8, 0, pkcs8.length).enter(SEQUENCE);
         outer.skip(INTEGER);

@@ -96,7 +96,9 @@ public final class ServerCertificate {
         return facts;
     }
 
-    /** The key algorithm: {@code EC}, {@code RSA} or {@code EdDSA}. A name may have one certificate of each. */
+    /**
+     * The key algorithm: {@code EC}, {@code RSA} or {@code EdDSA}. A name may have one certificate for each algorithm.
+     */
     String keyAlgorithm() {
         return keyAlgorithm;
     }

@@ -68,7 +68,7 @@ final class ServerContexts {
 
     private static final char[] NO_PASSWORD = new char[0];
 
-    /** The suites of TLS 1.3 in BoringSSL, which can enable only all of them together. */
+    /** The suites of TLS 1.3 in BoringSSL, which enables either all or none of them. */
     private static final List<String> TLS_1_3_SUITES =
             List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
 
@@ -96,7 +96,7 @@ final class ServerContexts {
 
     /**
      * @param http2 whether HTTP/2 is offered to clients, before HTTP/1.1
-     * @param ticketKeys session ticket keys for all contexts, until {@link #ticketKeys} sets others
+     * @param ticketKeys session ticket keys for all contexts, until {@link #ticketKeys} sets other keys
      * @param clockMillis clock for the expiry of staples
      */
     ServerContexts(
@@ -264,8 +264,8 @@ final class ServerContexts {
     }
 
     /**
-     * Requests OCSP staples before the first client needs them, if there are few sets. Always does so for
-     * must-staple certificates, which clients refuse without a staple. May read files.
+     * Requests OCSP staples before the first client needs them, if there are few sets. Always requests
+     * staples for must-staple certificates, which clients refuse without a staple. May read files.
      */
     void requestStaples(CertificateIndex index) {
         List<CertificateSet> wanting =

@@ -199,19 +199,28 @@ public final class ServerTls implements AutoCloseable {
 
     private void checkAgain() {
         long begun = System.nanoTime();
+        RuntimeException failure = null;
         try {
             checkFiles();
             automaticNames.checkFiles(acme);
         } catch (RuntimeException e) {
-            log.error("TLS: the check for changed certificates failed; the next check is in {} s", 10, e);
+            failure = e;
         }
         long spent = System.nanoTime() - begun;
         long most = Math.max(PAUSE_MAX_NANOS - spent, 0);
+        long pause;
         lock.lock();
         try {
-            schedule(Math.max(config.checkNanos(), Math.min(most, spent * PAUSE_FACTOR)));
+            pause = Math.max(config.checkNanos(), Math.min(most, spent * PAUSE_FACTOR));
+            schedule(pause);
         } finally {
             lock.unlock();
+        }
+        if (failure != null) {
+            log.error(
+                    "TLS: the check for changed certificates failed; the next check is in {} ms",
+                    TimeUnit.NANOSECONDS.toMillis(pause),
+                    failure);
         }
     }
 
@@ -358,7 +367,7 @@ public final class ServerTls implements AutoCloseable {
     /**
      * Returns the number of certificates for which a staple is requested.
      *
-     * @param stapled true to count those with a staple, false to count those without
+     * @param stapled true to count certificates with a staple, false to count certificates without
      */
     public long staples(boolean stapled) {
         Stapling known = stapling();

@@ -9,10 +9,10 @@ import java.util.function.Supplier;
  * A tunnel between a client connection and an origin connection. It begins after CONNECT or an upgrade (RFC 9110 s7.8,
  * s9.3.6). Bytes from one side are written to the other side. Reading from a side stops while the other side is not
  * writable. The end of one direction is forwarded, and the other direction stays open. A failure of one side closes
- * both.
+ * both sides.
  *
- * <p>The two handlers are added to their pipelines at different times. Bytes that arrive earlier are kept until
- * both are added. {@link #onTick} checks the timeouts, so that a tunnel needs no timer.
+ * <p>The two handlers are added to their pipelines at different times. Bytes that arrive earlier are kept until both
+ * handlers are added. {@link #onTick} checks the timeouts, so that a tunnel needs no timer.
  *
  * <p>Confined to the event loop, which both channels share.
  */

@@ -90,7 +90,7 @@ final class AccessRulesTest {
         }
         FieldSection.Builder to = FieldSection.builder();
         TargetUri target = (TargetUri) TargetUri.parseAbsolute(url);
-        rules.tell(from.build(), trusted, false, InetAddress.getByName(address), target, to);
+        rules.addForwardingFields(from.build(), trusted, false, InetAddress.getByName(address), target, to);
         return to.build().toString();
     }
 

@@ -145,6 +145,7 @@ final class RequestFiltersTest {
                 "true | 192.0.2.9 | [::ffff:10.1.1.1]:8080 | passes",
                 "true | 192.0.2.9 | ::ffff:10.1.1.1 | passes",
                 "true | 192.0.2.9 | 10.1.1.1, unknown | no-filter:access.filters",
+                "true | 192.0.2.9 | 10.1.1.1, 0.0.0.0 | no-filter:access.filters",
                 "true | 192.0.2.9 | 192.0.2.8 | no-filter:access.filters",
                 // Claims of senders other than trusted proxies are ignored.
                 "true | 11.1.1.1 | 10.1.1.1 | no-filter:access.filters",
@@ -159,6 +160,17 @@ final class RequestFiltersTest {
                 .build();
         AccessRules rules = rules(FORWARDED.formatted(byForwarded));
         assertEquals(denial, rules.denial(0, request("GET", fields), ip(peer), null));
+    }
+
+    /** The address 0.0.0.0 stands for peers of Unix sockets, and no field may claim it. */
+    @Test
+    void peersOfUnixSocketsAreNamedByTheirOwnWordOnly() throws Exception {
+        AccessRules rules = rules(FORWARDED.formatted(true).replace("src_ip: 10.0.0.0/8", "src_ip: ['unix:']"));
+        assertEquals(null, denial(rules, 0, "GET", "0.0.0.0"));
+        FieldSection claim = FieldSection.builder()
+                .add(FieldName.X_FORWARDED_FOR, "::ffff:0.0.0.0")
+                .build();
+        assertEquals("no-filter:access.filters", rules.denial(0, request("GET", claim), ip("192.0.2.9"), null));
     }
 
     @Test

@@ -37,6 +37,7 @@ import io.millrace.proxy.admin.history.HistoryResource;
 import io.millrace.proxy.admin.log.KeptLogResource;
 import io.millrace.proxy.admin.log.LiveLogResource;
 import io.millrace.proxy.admin.log.LogFieldsResource;
+import io.millrace.proxy.admin.origin.HostsResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.purge.PurgeChangeResource;
@@ -60,11 +61,13 @@ import io.millrace.proxy.admin.status.RestartResource;
 import io.millrace.proxy.admin.status.ServerResource;
 import io.millrace.proxy.admin.status.StatusResource;
 import io.millrace.proxy.admin.status.ThreadsResource;
+import io.millrace.proxy.admin.status.TrafficResource;
 import io.millrace.proxy.admin.tls.CertificateCheckResource;
 import io.millrace.proxy.admin.tls.CertificatesResource;
 import io.millrace.proxy.admin.tls.RenewResource;
 import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
+import io.millrace.proxy.observe.host.HostFigures;
 import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.log.live.LiveLogSample;
 import java.io.IOException;
@@ -346,6 +349,9 @@ class AdminApiReferenceTest {
                         "{\"name\":\"www.example.com\"}"),
                 new Documented(
                         "OriginsReport", OriginChangeResource.up(SampleSources.ORIGINS), "", "{\"origin\":\"shop\"}"),
+                new Documented("HostsReport", HostsResource.report(SampleSources.HOSTS), "?host=a.example", ""),
+                new Documented(
+                        "HostsCleared", HostsResource.clear(SampleSources.HOSTS), "", "{\"host\":\"a.example\"}"),
                 ofDashboard("/ui/", "", ""),
                 ofDashboard("/v1/session/end", "LogoutReport", "{}"),
                 ofDashboard("/v1/sessions/end", "LogoutReport", "{}"),
@@ -356,6 +362,14 @@ class AdminApiReferenceTest {
                         "",
                         ""),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
+                new Documented(
+                        "TrafficReport",
+                        new TrafficResource(() -> new HostFigures.Report(
+                                1,
+                                List.of(new HostFigures.Row("h", 1, 1, 0, 0, 1)),
+                                new HostFigures.Row(HostFigures.OTHER, 0, 0, 0, 0, 0))),
+                        "",
+                        ""),
                 new Documented("Live", new LivezResource(SampleSources.HEALTHY), "", ""),
                 new Documented("Ready", new ReadyzResource(SampleSources.HEALTHY), "", ""));
     }

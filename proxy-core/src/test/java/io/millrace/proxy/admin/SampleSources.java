@@ -11,6 +11,7 @@ import io.millrace.proxy.admin.copy.CopyTarget;
 import io.millrace.proxy.admin.fleet.FleetSource;
 import io.millrace.proxy.admin.history.EventSource;
 import io.millrace.proxy.admin.history.HistorySource;
+import io.millrace.proxy.admin.origin.HostControl;
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.purge.PurgeControl;
 import io.millrace.proxy.admin.purge.PurgeControl.Count;
@@ -36,6 +37,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** The sources of the admin API with sample values, for tests of its resources. */
 final class SampleSources {
@@ -180,6 +182,24 @@ final class SampleSources {
         @Override
         public CompletionStage<List<Volume>> online(String path) {
             return CompletableFuture.completedFuture(List.of(VOLUME));
+        }
+    };
+
+    static final HostControl HOSTS = new HostControl() {
+        @Override
+        public CompletionStage<Report> report(@Nullable String host) {
+            return CompletableFuture.completedFuture(new Report(
+                    1,
+                    List.of(new Origin("http://a.example", "a.example", true, 2, 3, "dns", 4, "1.1", 5, 6)),
+                    List.of(
+                            new Name("a.example", 7, null, List.of(new Address("192.0.2.1", 8))),
+                            new Name("b.example", 9, "no such name", List.of())),
+                    0));
+        }
+
+        @Override
+        public CompletionStage<Cleared> clear(@Nullable String host) {
+            return CompletableFuture.completedFuture(new Cleared(1, 2));
         }
     };
 

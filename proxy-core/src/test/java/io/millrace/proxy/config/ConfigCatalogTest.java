@@ -14,9 +14,10 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
-import io.millrace.proxy.config.cache.CacheRuleKeys;
+import io.millrace.proxy.config.cache.CachePolicyKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
@@ -31,6 +32,7 @@ import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.OriginLimitKeys;
@@ -40,7 +42,7 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.InvalidValueException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -53,7 +55,7 @@ final class ConfigCatalogTest {
     void listsEveryConstantInItsOrder() throws IllegalAccessException {
         List<ConfigKey<?>> rest = new ArrayList<>(ConfigCatalog.keys());
         for (Class<?> holder : List.of(
-                CacheRuleKeys.class,
+                CachePolicyKeys.class,
                 CacheKeyKeys.class,
                 CompressionKeys.class,
                 CacheRulesKeys.class,
@@ -67,10 +69,12 @@ final class ConfigCatalogTest {
                 RuleKeys.class,
                 OriginGroupKeys.class,
                 DnsKeys.class,
+                HostDatabaseKeys.class,
                 OverloadKeys.class,
                 OriginLimitKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
+                UnixListenKeys.class,
                 PurgeKeys.class,
                 AdminKeys.class,
                 ForwardProxyKeys.class,
@@ -78,7 +82,7 @@ final class ConfigCatalogTest {
                 LogKeys.class,
                 AlarmKeys.class,
                 TraceKeys.class,
-                TlsKeys.class,
+                SharedTlsKeys.class,
                 AcmeKeys.class,
                 ClientLimitKeys.class,
                 Http2Keys.class,

@@ -150,13 +150,13 @@ class EveryKeyTest {
         Object bound = above ? key.max() : key.min();
         int step = above ? 1 : -1;
         if (bound instanceof Integer number) {
-            boolean zero = number + step == 0 && key.isOrZero();
+            boolean zero = number + step == 0 && key.allowsZero();
             return number == Integer.MAX_VALUE || zero ? null : Integer.toString(number + step);
         } else if (bound instanceof Long bytes) {
             return bytes == 0 && !above ? null : bytes + step + "B";
         } else if (bound instanceof Duration time) {
             long nanos = time.toNanos() + step;
-            boolean zero = nanos == 0 && key.isOrZero();
+            boolean zero = nanos == 0 && key.allowsZero();
             return nanos < 0 || zero ? null : nanos + "ns";
         } else if (bound instanceof TlsVersion) {
             return above ? null : TlsVersion.TLS_1_1.text();

@@ -138,6 +138,41 @@ class HostAddressesTest {
         answer(query, literals);
     }
 
+    @Test
+    void reportOfCachedAnswersHasExpiryFailuresAndNegativeAnswers() {
+        known("a.test", "192.0.2.1", "192.0.2.2");
+        addresses.resolve("none.test");
+        refuse(1);
+        addresses.failed("a.test", NetUtil.createInetAddressFromIpAddressString("192.0.2.1"));
+        passSeconds(3);
+        List<HostAddresses.Known> known = addresses.known();
+        assertEquals(
+                new HostAddresses.Known(
+                        "a.test",
+                        Map.of(
+                                NetUtil.createInetAddressFromIpAddressString("192.0.2.1"),
+                                57_000L,
+                                NetUtil.createInetAddressFromIpAddressString("192.0.2.2"),
+                                0L),
+                        TimeUnit.SECONDS.toMillis(TTL_SECONDS - 3),
+                        null),
+                known.get(1));
+        assertEquals("no such name", known.get(0).negativeCause());
+        assertEquals(Map.of(), known.get(0).addresses());
+    }
+
+    @Test
+    void forgottenNamesAreQueriedAgain() {
+        known("a.test", "192.0.2.1");
+        known("b.test", "192.0.2.2");
+        addresses.forget("a.test");
+        known("a.test", "192.0.2.9");
+        assertEquals(List.of("192.0.2.9"), now("a.test"));
+        assertEquals(List.of("192.0.2.2"), now("b.test"));
+        addresses.forget(null);
+        assertEquals(List.of(), addresses.known());
+    }
+
     /** A hosts file that counts its comparisons. */
     private static final class ComparedHosts extends AbstractMap<String, List<InetAddress>> {
         final AtomicInteger comparisons = new AtomicInteger();

@@ -179,7 +179,7 @@ class FrameFuzzTest {
         }
 
         @Override
-        public void onIdleFrame() {
+        public void onIgnoredFrame() {
             events.add("idle");
         }
 

@@ -130,7 +130,7 @@ class InFlightMemoryTest {
     @Test
     void storeThatIsTightMakesItTight() {
         figures.storeTight = true;
-        shared.measureBesides();
+        shared.measureStoreAndKernel();
         assertEquals(MemoryLevel.TIGHT, loop.level());
         assertTrue(loop.admitsFetch(), "the store has its own answer to that");
     }

@@ -128,7 +128,7 @@ class GroupTriesTest {
     @Test
     void whatAnOperatorPutDownIsNeverTried() {
         apply(settings -> settings);
-        groups.find("g").hosts().get(0).putDown(new OriginHealth.Put("deploy", T, Long.MAX_VALUE), T);
+        groups.find("g").hosts().get(0).markDown(new OriginHealth.ManualDown("deploy", T, Long.MAX_VALUE), T);
         markDown(2, T);
         markDown(3, T);
         assertEquals(List.of(2, 3), order(true, T));
@@ -363,7 +363,7 @@ class GroupTriesTest {
         apply(settings -> settings);
         markDown(1, T);
         GroupTries.Try first = request(T + 20_000).next(true, T + 20_000);
-        first.host().putUp(T + 20_001);
+        first.host().markUp(T + 20_001);
         markDown(1, T + 20_002);
         GroupTries.Try second = request(T + 40_000).next(true, T + 40_000);
         first.left();
@@ -396,14 +396,14 @@ class GroupTriesTest {
     @Test
     void whatIsKnownOfAHostGoesWithItWhenItsGroupHasAnotherName() {
         apply(settings -> settings);
-        groups.find("g").hosts().get(0).putDown(new OriginHealth.Put("deploy", T, Long.MAX_VALUE), T);
+        groups.find("g").hosts().get(0).markDown(new OriginHealth.ManualDown("deploy", T, Long.MAX_VALUE), T);
         markDown(2, T);
         groups.apply(ProxyConfig.builder()
                 .originGroup("renamed", ConfigValues.empty(), List.of(host(2, false), host(1, false)))
                 .build()
                 .originGroups());
         assertFalse(groups.find("renamed").hosts().get(0).health().isUp(T));
-        assertTrue(groups.find("renamed").hosts().get(1).health().isPutDown(T));
+        assertTrue(groups.find("renamed").hosts().get(1).health().isManuallyDown(T));
     }
 
     @Test

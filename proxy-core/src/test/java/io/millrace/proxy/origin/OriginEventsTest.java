@@ -72,9 +72,9 @@ class OriginEventsTest {
 
     @Test
     void operatorsMarkIsAnEventAndFailuresDuringItAreNone() {
-        host().putDown(new OriginHealth.Put("maintenance", T, Long.MAX_VALUE), T);
+        host().markDown(new OriginHealth.ManualDown("maintenance", T, Long.MAX_VALUE), T);
         fail(groups.find("g").config().markdown().failThreshold());
-        host().putUp(T + 1);
+        host().markUp(T + 1);
         assertEquals(List.of(EventKind.ORIGIN_DOWN, EventKind.ORIGIN_UP), kinds());
         assertTrue(events.get(0).text().contains("maintenance"), events.get(0).text());
     }

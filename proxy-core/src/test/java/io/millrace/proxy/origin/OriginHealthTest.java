@@ -191,13 +191,13 @@ class OriginHealthTest {
 
     @Test
     void anOperatorsWordGoesFirstAndEndsWithItsTime() {
-        OriginHealth put = OriginHealth.unknown().putDown(new OriginHealth.Put("deploy", T, T + 10));
+        OriginHealth put = OriginHealth.unknown().markDown(new OriginHealth.ManualDown("deploy", T, T + 10));
         assertFalse(put.isUp(T + 9));
         assertTrue(put.isUp(T + 10));
-        assertFalse(
-                put.putDown(new OriginHealth.Put("for good", T, Long.MAX_VALUE)).isUp(Long.MAX_VALUE - 1));
+        assertFalse(put.markDown(new OriginHealth.ManualDown("for good", T, Long.MAX_VALUE))
+                .isUp(Long.MAX_VALUE - 1));
         assertFalse(failing(put, 3, T).isTrialDue(T + 5, 0));
-        assertTrue(failing(put, 3, T).putUp(T + 1).isUp(T + 1));
+        assertTrue(failing(put, 3, T).markUp(T + 1).isUp(T + 1));
     }
 
     @Test

@@ -169,7 +169,7 @@ class RingModeTest {
                 asked.add(number(next.host()));
                 next.failed(Reason.RESET, T);
                 assertNull(tries.next(true, T));
-                next.host().putUp(T);
+                next.host().markUp(T);
             }
         }
         assertEquals(Set.of(2, 3), asked);
@@ -225,7 +225,7 @@ class RingModeTest {
             before.add(first(request(key)));
         }
         assertEquals(Set.of(2, 3, 8), new HashSet<>(before));
-        groups.find("g").hosts().get(0).putDown(new OriginHealth.Put("deploy", T, Long.MAX_VALUE), T);
+        groups.find("g").hosts().get(0).markDown(new OriginHealth.ManualDown("deploy", T, Long.MAX_VALUE), T);
         for (int key = 0; key < KEYS; key++) {
             assertEquals(before.get(key), first(request(key)), "key " + key);
         }

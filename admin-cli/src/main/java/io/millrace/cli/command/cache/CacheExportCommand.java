@@ -61,8 +61,8 @@ public final class CacheExportCommand extends ApiCommand {
     private boolean force;
 
     private final CopyReport report = new CopyReport();
-    private boolean isWhole = true;
-    private long shownNanos;
+    private boolean isInventoryComplete = true;
+    private long lastProgressNanos;
 
     public CacheExportCommand(Invocation invocation) {
         super(invocation, TIMEOUT);
@@ -96,7 +96,7 @@ public final class CacheExportCommand extends ApiCommand {
 
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-        shownNanos = System.nanoTime();
+        lastProgressNanos = System.nanoTime();
         try {
             boolean isDone = false;
             // Exclusive, with an unpredictable name and mode 0600: responses may be confidential.
@@ -119,11 +119,11 @@ public final class CacheExportCommand extends ApiCommand {
         } catch (IOException e) {
             throw new CommandFailure(ExitCode.FAILED, LogFailure.text(e));
         }
-        if (!isWhole) {
-            console().say("the inventory is not complete, so responses may be missing");
+        if (!isInventoryComplete) {
+            console().say("the inventory (list of stored responses) is not complete, so responses may be missing");
         }
         if (invocation().isJson()) {
-            console().json(report.json("exported", isWhole));
+            console().json(report.json("exported", isInventoryComplete));
         } else {
             console().data(report.lines("exported"));
         }
@@ -137,7 +137,7 @@ public final class CacheExportCommand extends ApiCommand {
         String after = null;
         do {
             JsonObject page = answered(client.get(first + (after == null ? "" : "&after=" + TargetUrl.encoded(after))));
-            isWhole &= page.isTrue("complete");
+            isInventoryComplete &= page.isTrue("complete");
             for (JsonObject object : page.objects("objects")) {
                 if (object.isTrue("whole")) {
                     export(client, warc, object.text("key", ""), object.text("url", ""));
@@ -153,7 +153,7 @@ public final class CacheExportCommand extends ApiCommand {
     private void export(AdminClient client, WarcWriter warc, String key, String url)
             throws AdminClientException, CommandFailure, IOException {
         AdminResponse response = client.get("/v1/cache/object?key=" + key);
-        if (isLeftOut(response, url)) {
+        if (countIfLeftOut(response, url)) {
             return;
         }
         JsonObject object = answered(response);
@@ -162,7 +162,7 @@ public final class CacheExportCommand extends ApiCommand {
             while (content.length() < length) {
                 AdminResponse part = client.get("/v1/cache/object/content?key=" + key + "&version="
                         + TargetUrl.encoded(object.text("version", "")) + "&position=" + content.length());
-                if (isLeftOut(part, url)) {
+                if (countIfLeftOut(part, url)) {
                     return;
                 }
                 if (!part.isSuccess()) {
@@ -175,8 +175,8 @@ public final class CacheExportCommand extends ApiCommand {
         }
     }
 
-    /** Counts a response that cannot be copied, by the stable word of the error. */
-    private boolean isLeftOut(AdminResponse response, String url) throws AdminClientException {
+    /** Counts a response that cannot be copied, with the error code as the reason. Returns false for all others. */
+    private boolean countIfLeftOut(AdminResponse response, String url) throws AdminClientException {
         if (response.status() != 404 && response.status() != 409) {
             return false;
         }
@@ -240,8 +240,8 @@ public final class CacheExportCommand extends ApiCommand {
 
     private void progress() {
         long now = System.nanoTime();
-        if (now - shownNanos >= PROGRESS_NANOS) {
-            shownNanos = now;
+        if (now - lastProgressNanos >= PROGRESS_NANOS) {
+            lastProgressNanos = now;
             console().say("exported " + report.progress());
         }
     }

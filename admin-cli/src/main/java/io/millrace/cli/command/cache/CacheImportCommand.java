@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         description = {
             "Store the responses of a WARC file, with their age.",
-            "Stores none that a rule or a later purge forbids, nor over a newer one."
+            "Leaves out a response that a rule or a later purge forbids, or that is older than the stored one."
         },
         footer = "Example: millctl cache import www.warc.gz")
 public final class CacheImportCommand extends ApiCommand {
@@ -62,7 +62,7 @@ public final class CacheImportCommand extends ApiCommand {
             throw new CommandFailure(
                     ExitCode.FAILED, broken, "the responses before this place were processed; the others were not");
         }
-        boolean isDamaged = report.has(UploadedResponse.DIGEST) || report.has(UploadedResponse.LENGTH);
+        boolean isDamaged = report.has(ResponseUploader.DIGEST) || report.has(ResponseUploader.LENGTH);
         return isDamaged || (report.copied() == 0 && report.all() > 0) ? ExitCode.FAILED : ExitCode.OK;
     }
 
@@ -77,15 +77,15 @@ public final class CacheImportCommand extends ApiCommand {
     /** Returns the problem of the file; null if it was read to its end. */
     private @Nullable String read(AdminClient client, WarcReader warc)
             throws AdminClientException, CommandFailure, IOException {
-        UploadedResponse uploaded = new UploadedResponse(client, warc, report, this::refused);
-        long shownNanos = System.nanoTime();
+        ResponseUploader uploader = new ResponseUploader(client, warc, report, this::refused);
+        long lastProgressNanos = System.nanoTime();
         long records = 0;
         try {
             for (WarcReader.Head head = warc.next(); head != null; head = warc.next()) {
                 records++;
-                uploaded.record(head);
-                if (System.nanoTime() - shownNanos >= PROGRESS_NANOS) {
-                    shownNanos = System.nanoTime();
+                uploader.record(head);
+                if (System.nanoTime() - lastProgressNanos >= PROGRESS_NANOS) {
+                    lastProgressNanos = System.nanoTime();
                     console().say("imported " + report.progress());
                 }
             }
@@ -95,8 +95,8 @@ public final class CacheImportCommand extends ApiCommand {
         } catch (ProtocolException | ZipException e) {
             return file + ": not a WARC file, or damaged, after " + records + " records: " + e.getMessage();
         } finally {
-            uploaded.finish();
-            sayTemporaryFileProblem(uploaded.temporaryFileProblem());
+            uploader.finish();
+            sayTemporaryFileProblem(uploader.temporaryFileProblem());
         }
     }
 }

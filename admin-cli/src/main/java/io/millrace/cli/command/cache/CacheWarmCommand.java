@@ -95,11 +95,12 @@ public final class CacheWarmCommand extends ApiCommand {
             throw usage("--concurrency: actual=" + concurrency + ", expected a number from 1 to " + CONCURRENCY_MAX);
         }
         if (resume != null && inputs == 0) {
-            throw usage("--resume is of --sitemap, --list and --access-log; objects that were revalidated are fresh"
-                    + " in the next run");
+            throw usage(
+                    "--resume needs --sitemap, --list or --access-log; with --tag or --purged, run the command again:"
+                            + " objects that were revalidated are fresh");
         }
         if (base != null && accessLog == null) {
-            throw usage("--base is of --access-log");
+            throw usage("--base needs --access-log");
         }
         if (invocation().watch() != null) {
             throw usage("--watch is only for commands that change nothing");
@@ -119,7 +120,7 @@ public final class CacheWarmCommand extends ApiCommand {
         }
         for (int i = 0; i < field.length(); i++) {
             if (field.charAt(i) < ' ' || field.charAt(i) > '~') {
-                throw usage("--header: only visible ASCII and spaces are possible: " + name);
+                throw usage("--header: the value has a character other than visible ASCII and spaces: " + name);
             }
         }
     }

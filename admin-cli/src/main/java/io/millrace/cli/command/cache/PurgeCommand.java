@@ -91,10 +91,10 @@ public final class PurgeCommand extends ApiCommand {
             throw new CommandFailure(ExitCode.USAGE, "--wait and --dry-run cannot be combined");
         }
         if (group != null && host == null) {
-            throw new CommandFailure(ExitCode.USAGE, "--group is of a host: --host HOST is missing");
+            throw new CommandFailure(ExitCode.USAGE, "--group needs --host HOST");
         }
         if (site != null && tags.isEmpty()) {
-            throw new CommandFailure(ExitCode.USAGE, "--site is of tags: --tag TAG is missing");
+            throw new CommandFailure(ExitCode.USAGE, "--site needs --tag TAG");
         }
         if (url != null || prefix != null) {
             TargetUrl.check(String.valueOf(url == null ? prefix : url));
@@ -134,7 +134,7 @@ public final class PurgeCommand extends ApiCommand {
             return ExitCode.OK;
         }
         if (wait && !report.has("objects")) {
-            console().say("not counted: there is no inventory, or too many counts are in progress");
+            console().say("not counted: no inventory (list of stored objects), or too many counts at once");
         }
         show(
                 response,

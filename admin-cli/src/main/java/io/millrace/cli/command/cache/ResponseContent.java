@@ -8,8 +8,8 @@ import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a response: the rest of a record, or a copy that was checked before. Confined to one thread. Its close
- * leaves a record open.
+ * The content of a response in a WARC file: the unread bytes of its record, or a temporary copy whose digest was
+ * verified. Closing it closes a copy, but not the WARC file. Confined to one thread.
  */
 final class ResponseContent implements Closeable {
     private final WarcReader warc;
@@ -24,12 +24,12 @@ final class ResponseContent implements Closeable {
         this.copyLeft = copyLeft;
     }
 
-    /** The rest of the present record. */
+    /** Returns the unread bytes of the current record. */
     static ResponseContent ofRecord(WarcReader warc, WarcReader.Head head) {
         return new ResponseContent(warc, head, null, 0);
     }
 
-    /** A copy of a record whose digest was right. */
+    /** Returns the bytes of a temporary copy, whose digest was verified. */
     static ResponseContent ofCopy(WarcReader warc, WarcReader.Head head, Spool copy) throws IOException {
         return new ResponseContent(warc, head, copy.open(), copy.length());
     }
@@ -39,7 +39,7 @@ final class ResponseContent implements Closeable {
         return copy == null ? warc.left() : copyLeft;
     }
 
-    /** Reads all of the rest, or {@code lengthMax} bytes of it. */
+    /** Reads the unread bytes, at most {@code lengthMax}. */
     byte[] readFully(int lengthMax) throws IOException {
         InputStream in = copy;
         if (in == null) {
@@ -53,14 +53,14 @@ final class ResponseContent implements Closeable {
         return bytes;
     }
 
-    /** Reads the rest without using it. */
+    /** Skips the unread bytes. */
     void skip() throws IOException {
         if (copy == null) {
             warc.skip();
         }
     }
 
-    /** Whether the digest of the record is right. Call after all was read. */
+    /** Returns true if the digest of the record is right. Call it after all bytes were read. */
     boolean isIntact() {
         return copy != null || warc.isIntact(head);
     }

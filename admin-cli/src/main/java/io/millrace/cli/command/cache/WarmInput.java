@@ -138,14 +138,14 @@ final class WarmInput {
         return List.of((end < 0 ? target : target.substring(0, end)).split(", ", -1));
     }
 
-    /** Messages about what was left out. */
+    /** Returns messages about log lines and objects that were left out. */
     List<String> notes() {
         List<String> notes = new ArrayList<>();
         if (log != null && log.withoutHost() > 0) {
             notes.add(log.withoutHost() + " lines of the log have no host; name it with --base https://HOST");
         }
         if (inventory != null && !inventory.isWhole()) {
-            notes.add("the inventory is not complete, so objects may be missing");
+            notes.add("the inventory (list of stored objects) is not complete, so objects may be missing");
         }
         return notes;
     }

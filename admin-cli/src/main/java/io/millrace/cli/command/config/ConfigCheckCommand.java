@@ -20,8 +20,7 @@ import picocli.CommandLine.Parameters;
 
 /**
  * The command {@code millctl config check}. A launcher that is reachable through a Unix socket checks the file, since
- * it
- * runs on the same machine and sees the same file. Without such a launcher, the command runs {@code millrace check}.
+ * it runs on the same machine and sees the same file. Without such a launcher, the command runs {@code millrace check}.
  * Confined to one thread.
  */
 @Command(

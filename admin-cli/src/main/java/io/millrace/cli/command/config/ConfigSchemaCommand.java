@@ -13,9 +13,8 @@ import picocli.CommandLine.Command;
 
 /**
  * The command {@code millctl config schema}. It prints the schema of the running launcher, whose version reads the
- * configuration file. If no launcher is found, or it does not respond, it runs {@code bin/millrace schema}. Confined
- * to
- * one thread.
+ * configuration file. If no launcher is found, or the launcher does not respond, the command runs
+ * {@code bin/millrace schema}. Confined to one thread.
  */
 @Command(
         name = "schema",
@@ -58,7 +57,9 @@ public final class ConfigSchemaCommand implements Callable<Integer> {
         // A TCP address usually denotes another machine, whose version may differ. So no local schema is printed.
         if (address instanceof AdminAddress.Tcp) {
             throw new CommandFailure(
-                    ExitCode.UNREACHABLE, why, "without --admin and MILLRACE_ADMIN: that of this product");
+                    ExitCode.UNREACHABLE,
+                    why,
+                    "without --admin and MILLRACE_ADMIN, millctl prints the schema of its own version");
         }
         invocation.console().say("millctl: " + why + "; this is the schema of this product");
         return LocalRun.run(invocation, LOCAL_ARGUMENTS);

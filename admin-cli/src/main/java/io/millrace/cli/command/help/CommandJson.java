@@ -19,21 +19,21 @@ final class CommandJson {
         }
         return JsonTree.object(json -> json.text("command", spec.qualifiedName())
                 .text("description", String.join(" ", spec.usageMessage().description()))
-                .all("parameters", spec.positionalParameters(), (one, parameter) -> one.text(
+                .array("parameters", spec.positionalParameters(), (one, parameter) -> one.text(
                                 "name", parameter.paramLabel())
                         .number("least", parameter.arity().min())
-                        .truth("repeatable", parameter.arity().max() > 1)
+                        .bool("repeatable", parameter.arity().max() > 1)
                         .text("description", String.join(" ", parameter.description())))
-                .all("options", spec.options(), CommandJson::option)
-                .all("commands", subcommands, (one, command) -> one.text("name", command.name())
+                .array("options", spec.options(), CommandJson::option)
+                .array("commands", subcommands, (one, command) -> one.text("name", command.name())
                         .text("description", command.usageMessage().description()[0])));
     }
 
     private static void option(JsonTree json, OptionSpec option) {
         json.texts("names", List.of(option.names()))
                 .text("value", option.arity().max() > 0 ? option.paramLabel() : null)
-                .truth("repeatable", option.isMultiValue())
-                .truth("everywhere", option.inherited() || option.scopeType() == CommandLine.ScopeType.INHERIT)
+                .bool("repeatable", option.isMultiValue())
+                .bool("everywhere", option.inherited() || option.scopeType() == CommandLine.ScopeType.INHERIT)
                 .text("description", String.join(" ", option.description()));
     }
 }

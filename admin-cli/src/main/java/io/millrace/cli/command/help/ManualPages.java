@@ -12,9 +12,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * Generates manual pages in the roff format of {@code man(1)} from the definition of the commands. There is a
- * commandPage for
- * the program, and a commandPage for each top-level command. Confined to one thread.
+ * Generates manual pages in the roff format of {@code man(1)} from the definition of the commands. There is a page for
+ * the program, and a page for each top-level command. Confined to one thread.
  */
 public final class ManualPages {
     private final CommandSpec root;
@@ -29,7 +28,7 @@ public final class ManualPages {
     }
 
     /**
-     * Returns the lines of each commandPage, by commandPage name without section, such as {@code millctl-config}.
+     * Returns the lines of each page, by the name of the page without its section, such as {@code millctl-config}.
      *
      * @param exits meaning of each exit code that all commands have in common
      * @param variables meaning of each environment variable of the program
@@ -60,7 +59,7 @@ public final class ManualPages {
         variables.put("MILLRACE_ADMIN_TOKEN", "The token, if --token-file is not given.");
         variables.put("MILLRACE_ADMIN_CA", "The authorities, if --ca-file is not given.");
         variables.put("MILLRACE_ADMIN_CERTIFICATE", "The client's certificate, if --client-certificate is not given.");
-        variables.put("MILLRACE_ADMIN_KEY", "Its private key, if --client-key is not given.");
+        variables.put("MILLRACE_ADMIN_KEY", "The client's private key, if --client-key is not given.");
         variables.put("XDG_STATE_HOME", "Directory to search for running instances, instead of ~/.local/state.");
         variables.put("NO_COLOR", "Turns colours off if it is set.");
         return of(root, exits, variables);
@@ -74,7 +73,7 @@ public final class ManualPages {
         text(String.join(" ", root.usageMessage().description()));
         footer(root);
         section("OPTIONS");
-        if (isInherited()) {
+        if (hasInheritedOptions()) {
             text("Every command accepts these options, before or after its name.");
         }
         options(root);
@@ -89,7 +88,7 @@ public final class ManualPages {
     }
 
     /** Returns true if the program has options that all its commands accept. */
-    private boolean isInherited() {
+    private boolean hasInheritedOptions() {
         for (OptionSpec option : root.options()) {
             if (option.scopeType() == CommandLine.ScopeType.INHERIT) {
                 return true;
@@ -178,7 +177,7 @@ public final class ManualPages {
         return spec.usageMessage().description()[0];
     }
 
-    /** Writes the options of a command. The commandPage of the program documents the inherited options. */
+    /** Writes the options of a command. The page of the program documents the inherited options. */
     private void options(CommandSpec spec) {
         for (OptionSpec option : spec.options()) {
             if (!option.inherited()) {

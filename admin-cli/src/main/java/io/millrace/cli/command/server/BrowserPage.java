@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a URL in the browser, and hides its login code from other users. They can read the
- * arguments of a process. So the browser's argument is a private file, which redirects to the URL. {@link #close} or
- * the end of the process deletes the file. Confined to one thread.
+ * Opens a URL in the browser, and hides the login code in the URL from other users. Other users can read the arguments
+ * of a process. So the browser's argument is a private file, which redirects to the URL. {@link #close} or the end of
+ * the process deletes the file. Confined to one thread.
  */
 final class BrowserPage implements AutoCloseable {
     private final Surroundings surroundings;

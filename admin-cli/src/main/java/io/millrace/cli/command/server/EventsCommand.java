@@ -72,7 +72,7 @@ public final class EventsCommand extends ApiCommand {
         long last = last(report, -1);
         while (follows && console().flush() && invocation().pause().pass(INTERVAL)) {
             String next = path("limit=" + LIMIT_MAX + "&after=" + last);
-            AdminResponse response = lookedAgain(client, () -> {
+            AdminResponse response = queryOrNull(client, () -> {
                 AdminResponse answer = client.get(next);
                 answered(answer);
                 return answer;

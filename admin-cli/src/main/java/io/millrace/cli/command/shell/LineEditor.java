@@ -108,7 +108,7 @@ final class LineEditor {
         }
     }
 
-    /** Handles the keys whose code is an escape escapeSequence: arrows, Home, End, Delete. */
+    /** Handles the keys that send an escape sequence: arrows, Home, End, Delete. */
     private void escapeSequence() throws IOException {
         int second = in.read();
         if (second != '[' && second != 'O') {
@@ -179,8 +179,8 @@ final class LineEditor {
     }
 
     /**
-     * Shows a line of the history by its index. The index after the last shows the new line that the user has
-     * unfinishedLine.
+     * Shows a line of the history by its index. The index after the last one shows the new line that the user has not
+     * finished.
      */
     private void show(int number) {
         if (number < 0 || number > history.size()) {

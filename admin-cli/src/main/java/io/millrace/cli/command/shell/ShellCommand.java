@@ -20,8 +20,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command {@code millctl shell}. It reads command lines and runs them in this process. On a terminal there are a
- * line
- * editor, completion and a history; otherwise the lines of standard input are read. Confined to one thread.
+ * line editor, completion and a history; otherwise the lines of standard input are read. Confined to one thread.
  */
 @Command(
         name = "shell",

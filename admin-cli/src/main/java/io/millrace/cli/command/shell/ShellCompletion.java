@@ -43,7 +43,7 @@ final class ShellCompletion {
         return candidates;
     }
 
-    /** Returns the longest commonPrefix prefix of the candidates. */
+    /** Returns the longest common prefix of the candidates. */
     static String commonPrefix(List<String> candidates) {
         String commonPrefix = candidates.isEmpty() ? "" : candidates.get(0);
         for (String candidate : candidates) {

@@ -12,9 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The history of the shell, stored in a file that only its owner can read. If the file cannot be used,
- * the
- * shell works without a stored history. Confined to one thread.
+ * The history of the shell, stored in a file that only its owner can read. If the file cannot be used, the shell works
+ * without a stored history. Confined to one thread.
  */
 final class ShellHistory {
     /** Limit of lines in the history; the oldest are dropped. */

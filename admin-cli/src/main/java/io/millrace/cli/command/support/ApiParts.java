@@ -39,6 +39,7 @@ final class ApiParts {
         resources.put("api/memory.json", "/v1/memory");
         resources.put("api/storage.json", "/v1/storage");
         resources.put("api/origins.json", "/v1/origins");
+        resources.put("api/hosts.json", "/v1/hosts");
         resources.put("api/certificates.json", "/v1/tls/certificates");
         resources.put("api/events.json", "/v1/events");
         resources.put("api/metrics.txt", "/metrics");

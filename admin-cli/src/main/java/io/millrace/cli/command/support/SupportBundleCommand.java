@@ -258,7 +258,7 @@ public final class SupportBundleCommand implements Callable<Integer> {
         if (invocation.isJson()) {
             invocation.console().json(JsonTree.object(json -> json.text("file", file.toString())
                     .texts("parts", content.names())
-                    .all("missing", content.missing().entrySet(), (one, missing) -> one.text("part", missing.getKey())
+                    .array("missing", content.missing().entrySet(), (one, missing) -> one.text("part", missing.getKey())
                             .text("reason", missing.getValue()))
                     .texts("redactions", redactions)));
             return;

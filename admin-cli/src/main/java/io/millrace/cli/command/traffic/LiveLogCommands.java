@@ -89,7 +89,7 @@ public final class LiveLogCommands {
             open(client);
             long shown = 0;
             while (shown < count && console().flush() && invocation().pause().pass(PERIOD)) {
-                JsonObject batch = lookedAgain(client, () -> next(client));
+                JsonObject batch = queryOrNull(client, () -> next(client));
                 if (batch != null) {
                     shown += show(batch, count - shown);
                 }
@@ -121,7 +121,7 @@ public final class LiveLogCommands {
                 return JsonObject.empty();
             }
             if (response.status() >= 502 && response.status() <= 504) {
-                // No object on standard output, which has requests only.
+                // Prints no JSON object, since standard output has requests only.
                 console().say("millctl: the worker does not answer now (status " + response.status() + "); retrying");
                 return JsonObject.empty();
             }
@@ -152,7 +152,10 @@ public final class LiveLogCommands {
         }
     }
 
-    /** Base class of the commands for kept requests. */
+    /**
+     * Base class of the commands that list kept requests: the last slow, failed or refused requests in the proxy's
+     * memory.
+     */
     abstract static class KeptCommand extends LiveLogCommand {
         private static final int LIMIT_MAX = 1000;
 

@@ -84,7 +84,7 @@ public final class LogCommands {
         /** Prints a line if it matches the filter, with {@code -o json} as an object. */
         final void show(String line) {
             LogLine parsed = filter.isEmpty() && !invocation.isJson() ? null : LogParser.parse(line);
-            if (!filter.takes(parsed)) {
+            if (!filter.matches(parsed)) {
                 return;
             }
             if (!invocation.isJson()) {
@@ -219,7 +219,7 @@ public final class LogCommands {
         @Override
         void take(String line) {
             LogLine parsed = LogParser.parse(line);
-            if (parsed == null ? !line.isBlank() : filter().takes(parsed)) {
+            if (parsed == null ? !line.isBlank() : filter().matches(parsed)) {
                 stats().add(parsed == null || sample == 1 || parsed.sample() > 1 ? parsed : parsed.withSample(sample));
             }
         }
@@ -312,7 +312,7 @@ public final class LogCommands {
                 throw new FileSystemException(path.toString(), null, "is not a file; log cat also reads pipes");
             }
             try (LogFollower follower = new LogFollower(path)) {
-                follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().takes(LogParser.parse(line)))
+                follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().matches(LogParser.parse(line)))
                         .forEach(this::show);
                 while (!noFollow
                         && invocation().console().flush()

@@ -79,7 +79,7 @@ public final class MetricMonitorCommand extends ApiCommand {
         }
         long shown = 0;
         while (shown < count && invocation().pause().pass(interval)) {
-            Snapshot after = lookedAgain(client, () -> query(client));
+            Snapshot after = queryOrNull(client, () -> query(client));
             if (after != null) {
                 show(before, after, shown > 0);
                 before = after;
@@ -100,7 +100,7 @@ public final class MetricMonitorCommand extends ApiCommand {
             return;
         }
         if (isRepeated) {
-            console().another(false);
+            console().separate(false);
         }
         console().data(MetricView.changes(changes));
     }

@@ -119,7 +119,9 @@ public final class SignCommand implements Callable<Integer> {
         return name;
     }
 
-    /** Refuses options of the other form. */
+    /**
+     * Throws an exception for an option that the form of the key does not support: url_sig (number) or Millrace (name).
+     */
     private void checkForm(UrlSigner signer, String name) throws CommandFailure {
         boolean numbered = signer.isNumbered(name);
         if (numbered && prefix != null) {

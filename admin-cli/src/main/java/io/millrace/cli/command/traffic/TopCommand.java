@@ -48,13 +48,13 @@ public final class TopCommand extends ApiCommand {
     /** The action that the user requests with a key. */
     private enum KeyAction {
         NOTHING,
-        LOOK,
+        UPDATE,
         PAUSE,
         END
     }
 
     /** The metrics of one query, and its time on the scale of {@link System#nanoTime}. */
-    record Look(List<MetricSample> samples, long nanos) {}
+    record Snapshot(List<MetricSample> samples, long nanos) {}
 
     public TopCommand(Invocation invocation) {
         super(invocation, Invocation.QUERY_TIMEOUT);
@@ -74,7 +74,7 @@ public final class TopCommand extends ApiCommand {
 
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-        Look first = look(client);
+        Snapshot first = query(client);
         if (invocation().isJson() || !invocation().surroundings().isTerminal()) {
             return single(client, first);
         }
@@ -88,9 +88,9 @@ public final class TopCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    private int single(AdminClient client, Look first) throws AdminClientException, CommandFailure {
+    private int single(AdminClient client, Snapshot first) throws AdminClientException, CommandFailure {
         invocation().pause().pass(SINGLE);
-        MetricRates rates = rates(first, look(client));
+        MetricRates rates = rates(first, query(client));
         if (invocation().isJson()) {
             console().json(TopView.json(rates));
         } else {
@@ -106,8 +106,8 @@ public final class TopCommand extends ApiCommand {
     }
 
     /** Queries metrics and draws frames until the user ends the command. */
-    public void draw(AdminClient client, Look first, Screen screen) throws CommandFailure {
-        Look before = first;
+    public void draw(AdminClient client, Snapshot first, Screen screen) throws CommandFailure {
+        Snapshot before = first;
         MetricRates rates = new MetricRates(first.samples(), first.samples(), 1);
         boolean paused = false;
         String note = "";
@@ -125,7 +125,7 @@ public final class TopCommand extends ApiCommand {
                 continue;
             }
             try {
-                Look after = look(client);
+                Snapshot after = query(client);
                 rates = rates(before, after);
                 before = after;
                 note = "";
@@ -140,7 +140,7 @@ public final class TopCommand extends ApiCommand {
         }
     }
 
-    private static MetricRates rates(Look before, Look after) {
+    private static MetricRates rates(Snapshot before, Snapshot after) {
         double seconds = Math.max(1, after.nanos() - before.nanos()) / NANOS_PER_SECOND;
         return new MetricRates(before.samples(), after.samples(), seconds);
     }
@@ -173,7 +173,7 @@ public final class TopCommand extends ApiCommand {
             return switch (keys.read()) {
                 case 'q', 'Q', 4, -1 -> KeyAction.END;
                 case 'p', 'P' -> KeyAction.PAUSE;
-                default -> KeyAction.LOOK;
+                default -> KeyAction.UPDATE;
             };
         } catch (IOException e) {
             return KeyAction.END;
@@ -181,12 +181,12 @@ public final class TopCommand extends ApiCommand {
     }
 
     /** Requests the metrics once. */
-    public Look look(AdminClient client) throws AdminClientException, CommandFailure {
+    public Snapshot query(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get("/metrics");
         if (!response.isSuccess()) {
             throw refused(response);
         }
-        return new Look(
+        return new Snapshot(
                 MetricSample.parse(response.text()), invocation().pause().nanos());
     }
 }

@@ -94,11 +94,11 @@ public final class CopyReport {
      * @param complete true if every response was examined, false after an interrupt or failure
      */
     public byte[] json(String verb, boolean complete) {
-        return JsonTree.object(json -> json.truth("complete", complete)
+        return JsonTree.object(json -> json.bool("complete", complete)
                 .number("responses", all)
                 .number(verb, copied)
                 .number("bytes", bytes)
-                .all("left_out", leftOut.entrySet(), (one, entry) -> one.text("reason", entry.getKey())
+                .array("left_out", leftOut.entrySet(), (one, entry) -> one.text("reason", entry.getKey())
                         .number("count", entry.getValue().count)
                         .text("first_url", entry.getValue().url)));
     }

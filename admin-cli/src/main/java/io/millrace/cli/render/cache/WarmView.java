@@ -62,7 +62,7 @@ public final class WarmView {
     /** Returns the report as JSON. */
     public static byte[] json(WarmTally tally, Feed feed, boolean complete, double seconds) {
         return JsonTree.object(json -> {
-            json.truth("complete", complete).number("requested", tally.total()).fraction("seconds", seconds);
+            json.bool("complete", complete).number("requested", tally.total()).fraction("seconds", seconds);
             tally.write(json);
             long asked = tally.asked();
             json.fraction("hit_ratio_before", asked == 0 ? Double.NaN : (double) tally.fresh() / asked)

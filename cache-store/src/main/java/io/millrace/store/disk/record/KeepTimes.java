@@ -5,7 +5,8 @@ package io.millrace.store.disk.record;
  *
  * @param expiry time after which the object need not be kept, in seconds since the epoch, unsigned. Never earlier
  *     than the end of the pin
- * @param pinnedUntil time until which it is pinned, in seconds since the epoch; 0 if it is not pinned
+ * @param pinnedUntil time until which the object is pinned (kept by its volume), in seconds since the epoch; 0 for no
+ *     pin
  */
 public record KeepTimes(int expiry, long pinnedUntil) {
     /** Creates the times; clamps each to the range of the record fields. */

@@ -103,7 +103,7 @@ public final class ReaderLists {
             if (others.isEmpty()) {
                 return;
             }
-            others.entrySet().removeIf(this::isLetGo);
+            others.entrySet().removeIf(this::isReleased);
             BitSet now = new BitSet();
             others.values().forEach(now::or);
             pinned = now;
@@ -112,7 +112,7 @@ public final class ReaderLists {
         }
     }
 
-    private boolean isLetGo(Map.Entry<Path, BitSet> list) {
+    private boolean isReleased(Map.Entry<Path, BitSet> list) {
         try {
             byte[] content = io.contentIfHeld(list.getKey());
             if (content == null) {
@@ -153,22 +153,22 @@ public final class ReaderLists {
     }
 
     /** Writes the list of pinned segments for the next owner. The volume pins no further segments after this point. */
-    public void tell(SegmentPins pins, SegmentTable table) throws IOException {
-        tell(pins.pinned(), table);
+    public void publishPinned(SegmentPins pins, SegmentTable table) throws IOException {
+        publish(pins.pinned(), table);
     }
 
     /** Writes a list of all segments with records, and of reclaimed segments that are pinned, for the next owner. */
-    public void tellAll(SegmentPins pins, SegmentTable table) throws IOException {
+    public void publishAll(SegmentPins pins, SegmentTable table) throws IOException {
         BitSet used = pins.pinned();
         for (int segment = 0; segment < table.segments(); segment++) {
             if (table.tag(segment) != 0) {
                 used.set(segment);
             }
         }
-        tell(used, table);
+        publish(used, table);
     }
 
-    private void tell(BitSet now, SegmentTable table) throws IOException {
+    private void publish(BitSet now, SegmentTable table) throws IOException {
         lock.lock();
         try {
             if (!now.isEmpty()) {
@@ -192,7 +192,7 @@ public final class ReaderLists {
                 return;
             }
             if (now.isEmpty()) {
-                untell();
+                delete();
             } else {
                 list.content(encode(now, table));
                 listed = now;
@@ -203,7 +203,7 @@ public final class ReaderLists {
     }
 
     /** Deletes the list. */
-    public void untell() throws IOException {
+    public void delete() throws IOException {
         lock.lock();
         try {
             HeldFile list = own;

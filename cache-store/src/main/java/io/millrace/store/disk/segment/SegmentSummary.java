@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The list of a sealed segment's records, written after the records. A rebuild of the index reads the summaries instead
- * of the records. When a segment is reclaimed, its summary says which index entries to remove.
+ * of the records. When a segment is reclaimed, its summary lists the index entries to remove. A pinned record belongs
+ * to an object that the volume keeps until a given time.
  *
  * <pre>
  * entry, 40 bytes                               footer, the last 64 bytes of the segment
@@ -80,18 +81,18 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
             int expiry,
             long pinnedUntil) {
         /**
-         * Creates the entry of a damaged record. It counts as a tombstone, because the damaged record may have hidden
-         * older records of its key.
+         * Creates the entry of a damaged record. It counts as a tombstone (the record of a removal), because the
+         * damaged record may have hidden older records of its key.
          */
         public static Entry hidden(long hashHigh, long hashLow, long offset) {
             return new Entry(RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0, 0);
         }
 
         /**
-         * Returns true if both describe the same record. Ignores the pin, because summaries of older releases contain
-         * no pins.
+         * Returns true if both entries describe the same record. Ignores the pin, because summaries of older releases
+         * contain no pins.
          */
-        public boolean isSame(Entry other) {
+        public boolean describesSameRecord(Entry other) {
             return equals(new Entry(
                     other.type,
                     other.hashHigh,
@@ -118,9 +119,9 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     }
 
     private static long pinnedUntil(RecordHeader header) {
-        boolean alone = header.type() == RecordType.BLOCK || header.has(RecordHeader.FLAG_BODY_ELSEWHERE);
+        boolean keptWithOther = header.type() == RecordType.BLOCK || header.has(RecordHeader.FLAG_BODY_ELSEWHERE);
         long units = (header.pinnedUntil() + PIN_UNIT_SECONDS - 1) / PIN_UNIT_SECONDS;
-        return alone ? 0 : Math.min(units, PIN_UNITS_MAX) * PIN_UNIT_SECONDS;
+        return keptWithOther ? 0 : Math.min(units, PIN_UNITS_MAX) * PIN_UNIT_SECONDS;
     }
 
     /** Returns the number of records. */

@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *   24  8  last verification of its records, seconds since the epoch; 0 never
  * </pre>
  *
- * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt}, {@link #usedBytes} and {@link #begunAfter} may be
- * called from any thread. {@link #state} and {@link #sequence} may be called from any thread that has read the
- * segment's tag before. All other methods are confined to the volume's writer thread.
+ * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #withTag}, {@link #verifiedAt}, {@link #usedBytes} and
+ * {@link #begunAfter} may be called from any thread. {@link #state} and {@link #sequence} may be called from any thread
+ * that has read the segment's tag before. All other methods are confined to the volume's writer thread.
  */
 public final class SegmentTable {
     /** The use of a segment. */

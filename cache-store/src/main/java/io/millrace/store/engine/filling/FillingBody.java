@@ -40,7 +40,7 @@ public final class FillingBody<H> extends Counted {
     private final BlockClaims claims = new BlockClaims();
     private final BodyReaders readers;
     /** True after the switch to storage in blocks. A body longer than one block needs it. */
-    private boolean cut;
+    private boolean inBlocks;
 
     /** The head that the writer set; an update does not change it. */
     private volatile @Nullable H firstHead;
@@ -80,7 +80,7 @@ public final class FillingBody<H> extends Counted {
     static <H> FillingBody<H> opened(
             BodyRegister<H> register, StoreKey key, FillRegister.Ticket ticket, BlockMap onDisk, long length) {
         FillingBody<H> body = new FillingBody<>(register, key, ticket, onDisk, onDisk.blockBytes());
-        body.cut = true;
+        body.inBlocks = true;
         body.length = length;
         return body;
     }
@@ -306,11 +306,11 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Switches to storage in blocks, because the body is longer than one block. Returns true for the first call. */
-    public boolean cut() {
+    public boolean switchToBlocks() {
         lock.lock();
         try {
-            boolean before = cut;
-            cut = true;
+            boolean before = inBlocks;
+            inBlocks = true;
             return !before;
         } finally {
             lock.unlock();
@@ -318,10 +318,10 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Returns true if the body is stored in blocks. */
-    public boolean isCut() {
+    public boolean isInBlocks() {
         lock.lock();
         try {
-            return cut;
+            return inBlocks;
         } finally {
             lock.unlock();
         }

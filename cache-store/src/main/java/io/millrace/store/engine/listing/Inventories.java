@@ -52,9 +52,11 @@ public final class Inventories<H> {
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int RECORDS_A_TURN = 50;
-    /** Changes since the last work from which on the store counts as busy: 2000 per second. */
+    /** Number of changes since the last work at which the store counts as busy: 2000 per second. */
     private static final int CHANGES_A_TURN_BUSY = 20;
-    /** Records per interval while the store is busy. A fill then takes little of the CPU time of requests. */
+    /**
+     * Records per interval while the store is busy. Completing an inventory then takes little CPU time from requests.
+     */
     private static final int RECORDS_A_TURN_BUSY = 10;
     /**
      * Pause after some changes. New changes do not wake the thread from it, so that it processes changes in batches.
@@ -71,7 +73,9 @@ public final class Inventories<H> {
 
     private final long opensAt;
     private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
-    private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
+    /** Tasks of the thread, which run before the queued changes. */
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
     private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
     private final AtomicInteger listings = new AtomicInteger();
     /** Estimated heap bytes of the queued changes. */
@@ -179,7 +183,7 @@ public final class Inventories<H> {
         }
         inventory.stopSoon();
         CountDownLatch done = new CountDownLatch(1);
-        order(() -> {
+        runOnThread(() -> {
             try {
                 drain();
                 inventory.close(forGood);
@@ -205,8 +209,9 @@ public final class Inventories<H> {
         return null;
     }
 
-    private void order(Runnable order) {
-        orders.add(order);
+    /** Queues a task for the thread, and wakes it. */
+    private void runOnThread(Runnable task) {
+        tasks.add(task);
         // If the queue is full, the thread is awake anyway.
         queue.offer(wake);
         if (resting) {
@@ -227,7 +232,7 @@ public final class Inventories<H> {
             replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
         } else {
             hurry = true;
-            order(() -> underWay.add(listing));
+            runOnThread(() -> underWay.add(listing));
         }
     }
 
@@ -254,7 +259,7 @@ public final class Inventories<H> {
             closed = true;
             return;
         }
-        order(() -> closed = true);
+        runOnThread(() -> closed = true);
         try {
             thread.join();
         } catch (InterruptedException e) {
@@ -272,8 +277,8 @@ public final class Inventories<H> {
                 LOG.error("{}: an update of the inventory failed and will be repeated", thread.getName(), e);
             }
         }
-        for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
-            order.run();
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.run();
         }
         for (InventoryListing<H> listing : underWay) {
             listing.end("the store is closed");
@@ -281,8 +286,8 @@ public final class Inventories<H> {
     }
 
     private void turn() throws InterruptedException {
-        for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
-            order.run();
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.run();
         }
         if (closed) {
             return;
@@ -355,8 +360,8 @@ public final class Inventories<H> {
 
     private void rest(long nanos) {
         resting = true;
-        // An order added before resting was set has not woken the thread.
-        if (orders.isEmpty()) {
+        // A task added before resting was set has not woken the thread.
+        if (tasks.isEmpty()) {
             LockSupport.parkNanos(this, nanos);
         }
         resting = false;

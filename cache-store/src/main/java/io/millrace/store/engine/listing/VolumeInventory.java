@@ -422,7 +422,7 @@ final class VolumeInventory<H> {
             } else if (fillingNext == summary.size()) {
                 filling = null;
             } else {
-                left -= look(open, summary.entry(fillingNext++));
+                left -= addIfMissing(open, summary.entry(fillingNext++));
             }
         }
     }
@@ -459,7 +459,7 @@ final class VolumeInventory<H> {
     }
 
     /** Adds the entry of the record's object if it is missing or outdated. Returns the number of records read. */
-    private int look(Inventory open, SegmentSummary.@Nullable Entry record) {
+    private int addIfMissing(Inventory open, SegmentSummary.@Nullable Entry record) {
         if (record == null || (record.type() != RecordType.COMPLETE && record.type() != RecordType.HEAD)) {
             return 0;
         }

@@ -97,7 +97,7 @@ public final class EncodedHeads<H> {
             }
             H head = codec.decode(bytes);
             if (object.decoded(head)) {
-                ram.grew(object, codec.heapBytes(head));
+                ram.addHeapBytes(object, codec.heapBytes(head));
             }
             return true;
         } catch (CorruptHeadException | RuntimeException e) {

@@ -83,7 +83,7 @@ public final class HotPieces {
         }
         int number = (int) (position / PIECE_BYTES);
         long hash = DiskKey.blockHashLow(objectId, number);
-        if (!wasSeen(hash)) {
+        if (!recordRead(hash)) {
             return;
         }
         byte[] key = key(volume, objectId, number);
@@ -95,8 +95,8 @@ public final class HotPieces {
         piece.releaseEntry();
     }
 
-    /** Returns true if the piece was read recently, and records this read. */
-    private boolean wasSeen(long hash) {
+    /** Records a read of the piece. Returns true if the piece was also read recently. */
+    private boolean recordRead(long hash) {
         int first = (int) hash & (seen.length() - SEEN_WAYS);
         for (int i = first; i < first + SEEN_WAYS; i++) {
             if (seen.get(i) == hash) {
@@ -122,7 +122,7 @@ public final class HotPieces {
 
     /** Restores the tier's whole share after it was reduced. Called periodically. */
     public void grow() {
-        tier.grow();
+        tier.restoreLimit();
     }
 
     /** Applies the hits of this thread and pending evictions now. */

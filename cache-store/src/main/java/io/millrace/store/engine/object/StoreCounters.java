@@ -9,11 +9,11 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>Thread-safe.
  */
 public final class StoreCounters {
-    /** Opens answered from RAM. */
+    /** Lookups in RAM that found an object. */
     public final LongAdder ramHits = new LongAdder();
-    /** Opens not answered from RAM. */
+    /** Lookups in RAM that found no object. */
     public final LongAdder ramMisses = new LongAdder();
-    /** Opens answered from a volume. */
+    /** Opens that found an object on a volume. */
     public final LongAdder diskHits = new LongAdder();
     /** Opens that found nothing on a volume. */
     public final LongAdder diskMisses = new LongAdder();
@@ -29,7 +29,7 @@ public final class StoreCounters {
     public final LongAdder removals = new LongAdder();
     /** Damaged records found by reads. */
     public final LongAdder recordsDamaged = new LongAdder();
-    /** Objects read into RAM from the manifest after a start. */
+    /** Objects loaded into RAM after a start, from the saved list of hot objects. */
     public final LongAdder objectsRefilled = new LongAdder();
     /** Bytes verified by the scrubber. */
     public final LongAdder bytesScrubbed = new LongAdder();

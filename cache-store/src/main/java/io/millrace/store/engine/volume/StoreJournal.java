@@ -21,9 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journal of a store, with a copy on each storage path. When the store opens, it merges the entries of all paths
- * that kept their content, because each of them has all entries that concern its objects. Afterwards each volume writes
- * its own copy on its own thread. Entries in force are those that a restart needs.
+ * The journal of a store: durable entries of the store's owner, such as purges, with a copy on each storage path. When
+ * the store opens, it merges the entries of all paths that kept their content, because each of these paths has all
+ * entries that concern its objects. Afterwards each volume writes its own copy on its own thread. Entries in force are
+ * those that a restart needs.
  *
  * <p>Thread-safe; {@link #found}, {@link #heal} and {@link #takeOver} are confined to the thread that opens the store
  * or holds its life cycle lock.
@@ -36,8 +37,8 @@ public final class StoreJournal implements Journal {
     private final List<VolumeJournal> journals = new CopyOnWriteArrayList<>();
     private List<Entry> entries = List.of();
     private Condition condition = Condition.NEW;
-    /** True if the only copy is complete and intact, so that it need not be rewritten. */
-    private boolean same = true;
+    /** True if the journal has one copy, which is complete and intact, so that it need not be rewritten. */
+    private boolean onlyCopyIntact = true;
 
     private volatile @Nullable Owner owner;
     private volatile @Nullable Successor successor;
@@ -67,14 +68,14 @@ public final class StoreJournal implements Journal {
                 }
             }
         }
-        putTogether(kept);
+        merge(kept);
         Owner known = owner;
         if (known != null) {
             known.recovered(entries, condition);
         }
     }
 
-    private void putTogether(List<JournalFile> kept) {
+    private void merge(List<JournalFile> kept) {
         List<Entry> all = new ArrayList<>();
         int sound = 0;
         int damaged = 0;
@@ -89,7 +90,7 @@ public final class StoreJournal implements Journal {
             }
         }
         entries = all;
-        same = journals.size() == 1 && sound == 1 && kept.get(0).isAppendable();
+        onlyCopyIntact = journals.size() == 1 && sound == 1 && kept.get(0).isAppendable();
         if (kept.isEmpty()) {
             condition = Condition.NEW;
         } else if (sound > 0) {
@@ -121,7 +122,7 @@ public final class StoreJournal implements Journal {
     /** Writes all entries in force to every path if the paths may differ. Call after the volumes have started. */
     void heal() {
         entries = List.of();
-        if (owner == null || same) {
+        if (owner == null || onlyCopyIntact) {
             return;
         }
         for (VolumeJournal journal : journals) {
@@ -152,20 +153,20 @@ public final class StoreJournal implements Journal {
         return false;
     }
 
-    /** Sends all later entries to the successor, which owns the volumes, and appends none here. */
+    /** Sends all later entries to the store that takes over the volumes (the successor), and appends none here. */
     public void passOnTo(Successor next) {
         successor = next;
     }
 
     /**
-     * Resumes writing after the volumes were taken back. They may lack the entries that were passed on, so all entries
-     * are rewritten. Call with the life cycle lock held.
+     * Resumes writing after the volumes were taken back from the successor. The volumes may lack the entries that were
+     * passed on, so all entries are rewritten. Call with the life cycle lock held.
      */
     public void resume() {
         boolean passedOn = successor != null;
         successor = null;
         if (passedOn && owner != null) {
-            same = false;
+            onlyCopyIntact = false;
             heal();
         }
     }

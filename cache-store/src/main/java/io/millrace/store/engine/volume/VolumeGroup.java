@@ -51,7 +51,9 @@ public final class VolumeGroup {
     /** Held while the generation and the members change. */
     private final ReentrantLock membership = new ReentrantLock();
 
-    /** Old instances of volumes that were taken back, open until their last reader ends. */
+    /**
+     * Old instances of volumes that were opened again after a handover. They stay open until their last reader ends.
+     */
     private final List<Volume> handedOver = new CopyOnWriteArrayList<>();
 
     private volatile Slot[] slots = {};
@@ -111,7 +113,7 @@ public final class VolumeGroup {
     }
 
     /**
-     * Takes the volumes back after a handover.
+     * Opens the volumes again after {@link #release} handed them over to another process.
      *
      * @return true if no other store opened them in the meantime
      */
@@ -267,7 +269,7 @@ public final class VolumeGroup {
         return all == 0 ? 0 : own / all;
     }
 
-    /** Weighted rendezvous: w / -ln(u), with u in (0, 1) from the hash of key and volume. */
+    /** Weighted rendezvous hashing: size / -ln(u), with u in (0, 1) from the hash of key and volume. */
     private static double score(StoreKey key, Slot slot) {
         Volume volume = slot.volume();
         UUID id = volume == null ? new UUID(0, 0) : volume.id();
@@ -330,25 +332,25 @@ public final class VolumeGroup {
     }
 
     /**
-     * Records the loss of a member in the superblocks of the other volumes, so that it is known to lack removals when
-     * it returns.
+     * Records the loss of a member in the superblocks of the other volumes. When the lost volume returns, this record
+     * shows that it has missed removals.
      */
     public void lost(Volume volume) {
         membership.lock();
         try {
             long next = generation + 1;
             generation = next;
-            tellMembers(volume, null);
+            queueMembership(volume, null);
         } finally {
             membership.unlock();
         }
     }
 
     /**
-     * Queues a write of generation and members on every working volume. Excludes a leaving member and includes a
-     * joining one.
+     * Queues a write of the generation (increased with each lost volume) and of the list of members on every working
+     * volume. The list excludes a leaving volume and includes a joining volume.
      */
-    private void tellMembers(@Nullable Volume gone, @Nullable Volume comes) {
+    private void queueMembership(@Nullable Volume gone, @Nullable Volume comes) {
         List<UUID> members = new ArrayList<>();
         List<Volume> working = new ArrayList<>();
         for (Slot slot : slots) {
@@ -401,7 +403,7 @@ public final class VolumeGroup {
     void announce(Volume volume) {
         membership.lock();
         try {
-            tellMembers(null, volume);
+            queueMembership(null, volume);
         } finally {
             membership.unlock();
         }
@@ -412,7 +414,7 @@ public final class VolumeGroup {
         membership.lock();
         try {
             put(slot);
-            tellMembers(null, null);
+            queueMembership(null, null);
         } finally {
             membership.unlock();
         }
@@ -510,8 +512,8 @@ public final class VolumeGroup {
     }
 
     /**
-     * Returns true if the volume is not a member any more. Changes that it does not accept are then recorded for its
-     * return.
+     * Returns true if the volume is not a member any more. Changes that the volume does not accept are then recorded
+     * until it returns.
      */
     public boolean isOut(Volume volume) {
         for (Slot slot : slots) {
@@ -522,9 +524,7 @@ public final class VolumeGroup {
         return true;
     }
 
-    /**
-     * Returns the number of volumes that were released and taken back as new instances, and are still open for readers.
-     */
+    /** Returns the number of old instances, from before a handover, that are still open for their readers. */
     int handedOver() {
         return handedOver.size();
     }

@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journal of one volume. Waiting entries are written and forced as one batch.
+ * The copy of the store's journal on one volume. Waiting entries are written and forced as one batch.
  *
  * <p>The file is confined to the volume's thread; entries may be added from any thread.
  */
 final class VolumeJournal {
     /** A file is rewritten if it exceeds twice its length after the last rewrite plus this number of bytes. */
-    private static final int BYTES_SPARED = 16 << 10;
+    private static final int REWRITE_MARGIN_BYTES = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeJournal.class);
 
@@ -39,7 +39,7 @@ final class VolumeJournal {
     }
 
     private static long lengthMax(long length) {
-        return 2 * length + BYTES_SPARED;
+        return 2 * length + REWRITE_MARGIN_BYTES;
     }
 
     boolean isOf(Volume other) {

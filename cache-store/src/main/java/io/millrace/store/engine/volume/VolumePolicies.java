@@ -12,7 +12,8 @@ import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The admission and retention policies of the volumes. They keep their state while a volume is released and taken back.
+ * The admission and retention policies of the volumes. Their state survives the release of a volume to another process
+ * and its return.
  *
  * <p>Thread-safe.
  */
@@ -72,7 +73,7 @@ public final class VolumePolicies {
         return number < 0 || number >= policies.length() ? null : policies.get(number);
     }
 
-    /** Counts a request for the key on every volume, because its home is not known. */
+    /** Counts a request for the key on every volume, because the volume that stores its objects is not known. */
     public void requested(StoreKey key) {
         for (int number = 0; number < policies.length(); number++) {
             requested(number, key.hashLow());

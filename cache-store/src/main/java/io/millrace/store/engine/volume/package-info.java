@@ -1,4 +1,4 @@
-/** The volumes of a store: selection by key, admission, offline and return, and the journal kept on all volumes. */
+/** The volumes of a store: selection by key, admission, the switch between offline and online, and the journal. */
 @NullMarked
 package io.millrace.store.engine.volume;
 

@@ -24,7 +24,7 @@ public final class JoinedYaml {
      */
     public record Item(String name, Node node, Entry entry) {}
 
-    /** The origin of a line of the joined document. */
+    /** The source file and line number of a line of the joined document. */
     private record Place(SourceFile file, int line) {}
 
     private final ImportState state;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The importer of parents for forwarded requests, from parent.config. Forwarded requests are those that no remap rule
  * matches. Millrace has one group of parents for all of them. If Traffic Server reaches some hosts only through
- * parents, and no group is written, forwarding is disabled. Confined to one thread.
+ * parents, and no group of parents can be written, forwarding is disabled. Confined to one thread.
  */
 public final class ForwardedParents {
     private static final String ORIGINS = "forward_proxy.origins";
@@ -35,14 +35,14 @@ public final class ForwardedParents {
     }
 
     /** Handles a line with conditions that are not supported. */
-    void unusable(Entry entry, Map<String, String> fields) {
+    void handleUnsupported(Entry entry, Map<String, String> fields) {
         if (forwarding && decidedBy == null) {
             forSomeHosts(entry, fields);
         }
     }
 
-    /** Handles a line. Returns true if its parents are to be used for all forwarded requests. */
-    boolean isFor(Entry entry, Map<String, String> fields) {
+    /** Handles a line. Returns true if all forwarded requests must use the parents of this line. */
+    boolean handle(Entry entry, Map<String, String> fields) {
         if (!forwarding || decidedBy != null) {
             return false;
         }
@@ -117,7 +117,9 @@ public final class ForwardedParents {
         }
     }
 
-    /** Disables forwarding because of a line. Its hosts would be reached directly, but Traffic Server uses parents. */
+    /**
+     * Disables forwarding because of a line. Millrace would reach the hosts of the line directly, not through parents.
+     */
     public static void disableForwarding(ImportState state, Entry entry) {
         state.draft().root().put("forward_proxy.enabled", "false").from(entry);
         String why = "forwarding is off, because requests would go directly to the hosts (forward_proxy.enabled)";

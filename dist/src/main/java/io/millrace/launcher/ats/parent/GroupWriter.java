@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The writer of origin groups from parent.config or strategies.yaml. Assigns them to remap rules. Confined to one
- * thread.
+ * The writer of origin groups from Traffic Server's parent.config or strategies.yaml. Assigns the groups to remap
+ * rules. Confined to one thread.
  */
 public final class GroupWriter {
     private static final int NAME_MAX = 63;
@@ -51,8 +51,8 @@ public final class GroupWriter {
     }
 
     /**
-     * Writes a group and assigns it to its rules. Writes it twice if some of the rules use http and others https, since
-     * the URLs of its hosts have a scheme.
+     * Writes a group and assigns it to its rules. Writes the group twice if some of the rules use http and some use
+     * https, since the URLs of hosts contain the scheme.
      *
      * @param proxies whether the hosts are proxies, which are always reached by http
      * @param always whether the group is written even if no rule uses it
@@ -101,7 +101,7 @@ public final class GroupWriter {
     }
 
     /** Writes the hosts of a group. A host that is listed twice gets the sum of both weights. */
-    void hosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
+    void writeHosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
         List<Host> once = new ArrayList<>();
         Map<String, Integer> places = new HashMap<>();
         for (Host host : hosts) {
@@ -123,7 +123,8 @@ public final class GroupWriter {
                 entry.note(host.authority() + " is listed twice; the second entry is dropped");
             }
         }
-        // The weights of each ring are computed separately, since each ring distributes its own requests.
+        // The weights of the two rings (hosts and backups) are computed separately, since each ring distributes its own
+        // requests.
         Map<Host, BigInteger> weights = new HashMap<>();
         for (boolean backup : new boolean[] {false, true}) {
             List<Host> ring =
@@ -158,7 +159,7 @@ public final class GroupWriter {
      * @param responses status codes that cause a retry
      * @param marks status codes that mark a host down
      */
-    void retries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
+    void writeRetries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
         long attempts = number("http.parent_proxy.total_connect_attempts", "4");
         number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", Math.max(attempts, moreTries + 1), "");
         group.putWords("retry.response_codes", responses);

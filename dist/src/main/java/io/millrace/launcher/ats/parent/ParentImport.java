@@ -17,7 +17,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** The importer of parent.config, whose lines become origin groups of remap rules. Confined to one thread. */
+/**
+ * The importer of Traffic Server's parent.config, whose lines become origin groups of remap rules. Confined to one
+ * thread.
+ */
 public final class ParentImport {
     private static final Map<String, String> POLICIES = Map.of(
             "false", "first_live",
@@ -147,20 +150,20 @@ public final class ParentImport {
                 entry.notMapped(
                         name
                                 + ": groups of origins are named by rules of remap; write the group and name it in the rules that use it");
-                forwarded.unusable(entry, fields);
+                forwarded.handleUnsupported(entry, fields);
                 return;
             }
         }
         List<RemapRule> matchingRules = new ArrayList<>();
         for (RemapRule rule : unassigned) {
             String scheme = rule.isToSecure() ? "https" : "http";
-            if (isFor(fields, rule.toHost())
+            if (matchesHost(fields, rule.toHost())
                     && fields.getOrDefault("scheme", scheme).equalsIgnoreCase(scheme)) {
                 matchingRules.add(rule);
             }
         }
         unassigned.removeAll(matchingRules);
-        boolean forwards = forwarded.isFor(entry, fields);
+        boolean forwards = forwarded.handle(entry, fields);
         String parents = fields.getOrDefault("parent", "");
         if (parents.isEmpty()) {
             entry.note("means the host of the rule, as for rules without origins");
@@ -171,7 +174,7 @@ public final class ParentImport {
         }
     }
 
-    private static boolean isFor(Map<String, String> fields, String host) {
+    private static boolean matchesHost(Map<String, String> fields, String host) {
         String domain = fields.get("dest_domain");
         String exact = fields.get("dest_host");
         if (domain != null) {
@@ -232,7 +235,7 @@ public final class ParentImport {
         } else if (!backups.isEmpty()) {
             entry.note("secondary_parent has an effect only with round_robin=consistent_hash");
         }
-        writer.hosts(group, scheme, hosts, entry);
+        writer.writeHosts(group, scheme, hosts, entry);
         group.put("parent_is_proxy", Boolean.toString(proxies));
         group.put(
                 "go_direct",
@@ -303,7 +306,7 @@ public final class ParentImport {
         int more = Math.max(
                 simple ? times(fields, "max_simple_retries") : 0,
                 unavailable ? times(fields, "max_unavailable_server_retries") : 0);
-        writer.retries(group, more, List.copyOf(responses), marks);
+        writer.writeRetries(group, more, List.copyOf(responses), marks);
     }
 
     /**

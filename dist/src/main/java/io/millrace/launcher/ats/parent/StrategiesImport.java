@@ -19,7 +19,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** The importer of strategies.yaml, whose strategies become origin groups of remap rules. Confined to one thread. */
+/**
+ * The importer of Traffic Server's strategies.yaml. Strategies become origin groups of remap rules. Confined to one
+ * thread.
+ */
 public final class StrategiesImport {
     private static final Map<String, String> POLICIES = Map.of(
             "rr_strict", "round_robin",
@@ -186,7 +189,7 @@ public final class StrategiesImport {
             strategy.entry.note("all groups except the first form one ring of backups");
         }
         rings(strategy, group, failover, hashed, hosts);
-        writer.hosts(group, scheme, hosts, strategy.entry);
+        writer.writeHosts(group, scheme, hosts, strategy.entry);
         group.put("parent_is_proxy", Boolean.toString(proxies));
         group.put("go_direct", Boolean.toString(flag(strategy.node, "go_direct", true)));
         retries(strategy, group, failover);
@@ -262,7 +265,7 @@ public final class StrategiesImport {
         List<String> marks = codes(strategy, failover, "markdown_codes");
         Set<String> responses = new LinkedHashSet<>(codes(strategy, failover, "response_codes"));
         responses.addAll(marks);
-        writer.retries(
+        writer.writeRetries(
                 group,
                 Math.max(times(failover, "max_simple_retries"), times(failover, "max_unavailable_retries")),
                 List.copyOf(responses),
@@ -300,8 +303,8 @@ public final class StrategiesImport {
     }
 
     /**
-     * Writes active health checks. An external program makes them for Traffic Server, but Millrace makes them itself. A
-     * path that is only a slash is not imported, since it is hardly a page for health checks.
+     * Writes active health checks. For Traffic Server an external program sends the checks, but Millrace sends them
+     * itself. The path "/" is not imported, since it is hardly a page for health checks.
      */
     private static void health(
             Strategy strategy, DraftNode group, @Nullable Node failover, List<Node> rings, String scheme) {

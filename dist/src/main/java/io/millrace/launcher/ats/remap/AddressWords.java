@@ -59,7 +59,7 @@ final class AddressWords {
         return !isEmpty() && !isSame(addresses, AddressSet.parse(words.toArray(String[]::new)));
     }
 
-    /** Returns the addresses in the form of Millrace; empty if none were added. */
+    /** Returns the addresses as Millrace writes them; empty if none were added. */
     List<String> texts() {
         return isAmbiguous() ? addresses.texts() : List.copyOf(words);
     }

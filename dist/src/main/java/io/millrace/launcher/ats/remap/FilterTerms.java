@@ -7,14 +7,14 @@ import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * The conditions of a filter, which must all be true. Immutable.
+ * The conditions of an access filter, which must all be true. Immutable.
  *
  * @param sources addresses of clients
  * @param sourceTexts text form of {@code sources}; empty for all addresses
  * @param listeners local addresses to which clients connect
  * @param listenerTexts text form of {@code listeners}; empty for all addresses
  * @param methods request methods; empty for all
- * @param noMethod whether no method matches. This results from combining filters without a common method
+ * @param noMethod true if no method matches, which results from combining filters without a common method
  */
 record FilterTerms(
         AddressSet sources,
@@ -65,8 +65,8 @@ record FilterTerms(
     }
 
     /**
-     * Returns the text form of an intersection. If one set contains the other, this is the given form of the smaller
-     * one.
+     * Returns the text form of an intersection. If one set contains the other, the result is the given text form of the
+     * smaller set.
      */
     private static List<String> texts(
             AddressSet one, List<String> oneTexts, AddressSet other, List<String> otherTexts) {

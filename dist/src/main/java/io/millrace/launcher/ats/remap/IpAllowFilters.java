@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The lines of ip_allow.yaml or ip_allow.config about clients. In Traffic Server, the first line with the client's
- * address decides whether its request is allowed. Confined to one thread.
+ * The lines of ip_allow.yaml or ip_allow.config about clients. In Traffic Server, the first line that contains the
+ * client's address decides whether the request is allowed. Confined to one thread.
  */
 final class IpAllowFilters {
     /** Prefix of the names of generated filters. */
@@ -21,7 +21,7 @@ final class IpAllowFilters {
     /**
      * A line about clients.
      *
-     * @param methods methods to which the action applies, the opposite applies to others; empty for all methods
+     * @param methods methods to which the action applies; the opposite applies to other methods. Empty for all methods
      */
     record Line(Entry entry, List<String> addresses, boolean allow, List<String> methods) {
         boolean allows(String method) {
@@ -55,7 +55,7 @@ final class IpAllowFilters {
         return categories.containsKey(name);
     }
 
-    /** Returns the addresses of a category; empty if it is unknown. */
+    /** Returns the addresses of a category (a named list of addresses); empty if the category is unknown. */
     List<String> category(String name) {
         return categories.getOrDefault(name, List.of());
     }
@@ -91,8 +91,8 @@ final class IpAllowFilters {
     }
 
     /**
-     * Writes named filters that deny the same requests as the general filters. Returns their names. A rule whose own
-     * filters take precedence over the general ones needs them.
+     * Writes named filters that deny the same requests as the general filters. Returns the names of these filters. A
+     * rule needs them if its own filters take precedence over the general filters.
      */
     List<String> namesOfDenying() {
         List<String> names = new ArrayList<>();
@@ -126,7 +126,8 @@ final class IpAllowFilters {
     }
 
     /**
-     * Writes the lines as filters into a rule. They only allow requests that the rule's own filters also allow.
+     * Writes the lines as filters into a rule. These filters only allow requests that the rule's own filters also
+     * allow.
      *
      * @return false if there are no lines, so that nothing was written
      */

@@ -74,7 +74,7 @@ public final class Plugins {
             Map.entry("conf_remap.so", "write its settings into the rule in millrace.yaml"),
             Map.entry(
                     "regex_remap.so",
-                    "no equivalent: a rule has no regular expression for the path; regex_map has one for the host"),
+                    "not translated; write elements of rules with rewrite or redirect, and when: path =~"),
             Map.entry("tslua.so", "Millrace has no scripting language"),
             Map.entry(
                     "compress.so",
@@ -98,9 +98,9 @@ public final class Plugins {
             Map.entry("multiplexer.so", "requests are not copied to other origins"),
             Map.entry("prefetch.so", "Millrace fetches nothing that no client has requested"),
             Map.entry("origin_server_auth.so", "requests to origins are not signed"),
-            Map.entry("statichit.so", "Millrace cannot answer with static content, only with redirections"),
+            Map.entry("statichit.so", "not translated; write an element of rules with answer"),
             Map.entry("traffic_dump.so", "requests are not recorded"),
-            Map.entry("otel_tracer.so", "traces are not written"));
+            Map.entry("otel_tracer.so", "set traces.endpoint to send spans to a collector, see docs/guide/traces.md"));
 
     private Plugins() {}
 

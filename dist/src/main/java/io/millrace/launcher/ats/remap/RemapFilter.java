@@ -27,7 +27,7 @@ final class RemapFilter {
     private boolean empty = true;
     private boolean used;
     private int actions;
-    /** The name of the filter in the configuration; empty while it is not written. */
+    /** The name of the filter in the resulting configuration; empty while the filter is not written. */
     private String written = "";
 
     /**
@@ -61,10 +61,10 @@ final class RemapFilter {
     }
 
     /**
-     * Returns true if the action begins with {@code set_}. It also applies its opposite to all methods that are not
-     * listed.
+     * Returns true if the action begins with {@code set_}. The filter then applies the opposite action to all methods
+     * that are not listed.
      */
-    boolean isSet() {
+    boolean isSetAction() {
         return action.startsWith("set_");
     }
 
@@ -78,13 +78,13 @@ final class RemapFilter {
         return internal;
     }
 
-    /** Returns the action as one word, allow or deny. */
+    /** Returns {@code allow} or {@code deny}. */
     String action() {
         return allows() ? "allow" : "deny";
     }
 
     /** The number of actions in the filter; the last one applies. */
-    int countAction() {
+    int actionCount() {
         return actions;
     }
 
@@ -93,47 +93,47 @@ final class RemapFilter {
         return used;
     }
 
-    void use() {
+    void markUsed() {
         used = true;
     }
 
-    String written() {
+    String writtenName() {
         return written;
     }
 
-    void written(String as) {
+    void setWrittenName(String as) {
         written = as;
     }
 
     /** Sets the action; returns false if it is unknown. */
-    boolean action(String word) {
+    boolean setAction(String word) {
         action = word.toLowerCase(Locale.ROOT);
         actions++;
         empty = false;
         return ALLOWING.contains(action) || DENYING.contains(action);
     }
 
-    void source(String word) {
+    void addSource(String word) {
         empty = false;
         sources.add(word);
     }
 
-    void listener(String word) {
+    void addListener(String word) {
         empty = false;
         listeners.add(word);
     }
 
-    void category(List<String> addresses, boolean negative) {
+    void addCategory(List<String> addresses, boolean negative) {
         empty = false;
         categories.addCategory(addresses, negative);
     }
 
-    void internal() {
+    void setInternal() {
         empty = false;
         internal = true;
     }
 
-    void method(String word) {
+    void addMethod(String word) {
         empty = false;
         if (!methods.contains(word.toUpperCase(Locale.ROOT))) {
             methods.add(word.toUpperCase(Locale.ROOT));

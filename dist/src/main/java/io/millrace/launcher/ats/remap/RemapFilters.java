@@ -23,7 +23,7 @@ final class RemapFilters {
 
     private final ImportState state;
     private final IpAllowFilters ipAllow;
-    /** Filters by their names in lower case, as defined before the present line. */
+    /** Filters by their names in lower case, as defined before the current line. */
     private final Map<String, RemapFilter> defined = new LinkedHashMap<>();
 
     private final List<RemapFilter> allFilters = new ArrayList<>();
@@ -35,7 +35,7 @@ final class RemapFilters {
     private boolean ipAllowActive = true;
 
     private final boolean beforeVersion10;
-    /** The filter on the line of the present rule. */
+    /** The filter on the line of the current rule. */
     private RemapFilter inline;
 
     RemapFilters(ImportState state, IpAllowFilters ipAllow) {
@@ -105,8 +105,8 @@ final class RemapFilters {
             allFilters.add(filter);
         } else {
             entry.note("added to the filter of " + filter.entry().place());
-            // Earlier rules keep the filter without the additions. So the extended filter is written with a new name.
-            filter.written("");
+            // Earlier rules use the filter without the additions, so the extended filter is written under a new name.
+            filter.setWrittenName("");
         }
         return filter;
     }
@@ -191,11 +191,11 @@ final class RemapFilters {
     boolean take(RemapFilter filter, Entry line, String name, String value) {
         switch (name) {
             case "action" -> action(filter, line, value);
-            case "src_ip" -> filter.source(value);
-            case "in_ip" -> filter.listener(value);
+            case "src_ip" -> filter.addSource(value);
+            case "in_ip" -> filter.addListener(value);
             case "src_ip_category" -> category(filter, value);
-            case "method" -> filter.method(value);
-            case "internal" -> filter.internal();
+            case "method" -> filter.addMethod(value);
+            case "internal" -> filter.setInternal();
             default -> {
                 return false;
             }
@@ -204,7 +204,7 @@ final class RemapFilters {
     }
 
     private void action(RemapFilter filter, Entry line, String value) {
-        if (!filter.action(value)) {
+        if (!filter.setAction(value)) {
             throw new IllegalArgumentException("'" + value + "' is not an action");
         }
         if (firstMatchDecides() && filter.isOldAction()) {
@@ -212,7 +212,7 @@ final class RemapFilters {
                     + "' is refused where acl_behavior_policy is 1; it is add_" + filter.action() + " or set_"
                     + filter.action());
         }
-        if (filter.countAction() > 1) {
+        if (filter.actionCount() > 1) {
             line.note("of several actions the last one applies");
         }
     }
@@ -223,7 +223,7 @@ final class RemapFilters {
         if (ipAllow.category(name).isEmpty()) {
             throw new IllegalArgumentException("no category is named '" + name + "'");
         }
-        filter.category(ipAllow.category(name), negative);
+        filter.addCategory(ipAllow.category(name), negative);
     }
 
     /** Writes the filters of a rule. These are its own filter and the active named filters. */
@@ -268,7 +268,7 @@ final class RemapFilters {
     void finish() {
         for (RemapFilter filter : allFilters) {
             if (!filter.isUsed()) {
-                filter.entry().note("no rule uses it");
+                filter.entry().note("no rule uses the filter");
             }
         }
     }

@@ -69,7 +69,7 @@ public final class RemapRules {
     /**
      * Begins a rule.
      *
-     * @return null if the rule cannot be imported; this was reported
+     * @return null if the rule cannot be imported; the reason was reported
      */
     @Nullable
     RemapRule begin(Entry entry, String kind, String from, String to) {
@@ -86,7 +86,7 @@ public final class RemapRules {
                 return null;
             }
             // The rule is replaced by one that denies its requests. Without a rule, they would match a wider rule.
-            RemapRule denyRule = new RemapRule(entry, verb, from, DraftNode.CLOSED);
+            RemapRule denyRule = new RemapRule(entry, verb, from, DraftNode.DENIED_TARGET);
             denyRule.markDenied();
             return denyRule;
         }
@@ -136,9 +136,7 @@ public final class RemapRules {
         return rewrites;
     }
 
-    /**
-     * Writes a rule with its filters. These are its own filters and the named filters that are active at its position.
-     */
+    /** Writes a rule with its own filters and the named filters that are active at its position. */
     void write(RemapRule rule) {
         DraftNode node = state.draft().element("remap", rule.entry());
         node.put(rule.verb(), rule.verb().startsWith("regex") ? regex(rule) : rule.from());
@@ -166,8 +164,8 @@ public final class RemapRules {
     }
 
     /**
-     * Extends the expressions of rules with filters. They then match as many hosts as in Traffic Server. Otherwise some
-     * hosts would match a wider rule without filters.
+     * Extends the expressions of those rules that have filters, so that they match as many hosts as in Traffic Server.
+     * Otherwise some hosts would match a wider rule without filters.
      */
     public void finish() {
         for (RemapRule rule : rules) {

@@ -165,7 +165,7 @@ public final class RemapYamlImport {
         }
         if (Set.of("true", "yes", "on", "y")
                 .contains(Yaml.text(node, "internal").toLowerCase(java.util.Locale.ROOT))) {
-            filter.internal();
+            filter.setInternal();
         }
         for (String key : Yaml.pairs(node).keySet()) {
             if (!TERMS.containsKey(key) && !key.equals("internal")) {

@@ -24,17 +24,17 @@ final class RuleFilters {
     }
 
     /**
-     * Writes filters of which a request must pass all. It must match no deny filter and every allow filter, and be
-     * allowed by ip_allow.
+     * Writes filters for a rule in which a request must pass all filters: it must match no deny filter and every allow
+     * filter, and be allowed by ip_allow.
      *
      * @param general whether ip_allow applies to the rule
      */
     void writeAllPassed(List<RemapFilter> filters, boolean general) {
-        filters.forEach(RemapFilter::use);
+        filters.forEach(RemapFilter::markUsed);
         List<RemapFilter> allowing =
                 filters.stream().filter(RemapFilter::allows).toList();
         if (allowing.stream().anyMatch(RemapFilter::isInternal)) {
-            // The rule is written, but denies all requests. Without a rule, they would match a wider rule.
+            // The rule is written, but denies all requests. Without it, these requests would match a wider rule.
             filters.stream()
                     .filter(filter -> filter.isInternal() && !filter.name().isEmpty())
                     .forEach(filter -> filter.entry().note("applies only to Traffic Server's internal requests"));
@@ -85,12 +85,12 @@ final class RuleFilters {
 
     /**
      * Writes filters for a rule in which the first filter that matches the client decides. A filter whose action begins
-     * with {@code add_} decides only about its methods. The next filter decides about others.
+     * with {@code add_} decides only about its methods. The next filter decides about other methods.
      */
     void writeFirstDeciding(List<RemapFilter> filters, boolean general) {
         boolean allows = false;
         for (RemapFilter filter : filters) {
-            filter.use();
+            filter.markUsed();
             FilterTerms terms = filter.terms();
             if (filter.isInternal()) {
                 filter.entry().note("Millrace has no internal requests");
@@ -100,7 +100,8 @@ final class RuleFilters {
                 filter.entry().note("no request matches it");
                 continue;
             }
-            boolean deniesOtherMethods = filter.isSet() && !terms.methods().isEmpty();
+            boolean deniesOtherMethods =
+                    filter.isSetAction() && !terms.methods().isEmpty();
             allows |= filter.allows() || deniesOtherMethods;
             writeFilter(filter, terms);
             if (deniesOtherMethods) {
@@ -127,13 +128,13 @@ final class RuleFilters {
         } else if (filter.name().isEmpty()) {
             terms.write(node.element("filters"), filter.allows());
         } else {
-            if (filter.written().isEmpty()) {
-                filter.written(filterNames.freeName(filter.name()));
+            if (filter.writtenName().isEmpty()) {
+                filter.setWrittenName(filterNames.freeName(filter.name()));
                 DraftNode named = state.draft().element("filters", filter.entry());
-                named.put("name", filter.written());
+                named.put("name", filter.writtenName());
                 terms.write(named, filter.allows());
             }
-            node.elementWord("filters", filter.written());
+            node.elementWord("filters", filter.writtenName());
         }
     }
 }

@@ -1,4 +1,4 @@
-/** Imports of remap.config and remap.yaml: rules and filters, and filters of ip_allow. */
+/** Imports of Traffic Server's remap.config and remap.yaml (rules and filters), and of ip_allow.yaml. */
 @NullMarked
 package io.millrace.launcher.ats.remap;
 

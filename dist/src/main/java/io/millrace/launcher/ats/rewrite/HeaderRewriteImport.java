@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The importer of files of the plugin {@code header_rewrite}. Each operator becomes one element of {@code rules}.
- * Confined to one thread.
+ * The importer of configuration files of Traffic Server's plugin {@code header_rewrite}. Each operator becomes one
+ * element of {@code rules}. Confined to one thread.
  */
 public final class HeaderRewriteImport {
     private static final String NO_VARIABLES =

@@ -210,7 +210,7 @@ final class RewriteCondition {
     /**
      * Combines conditions as {@code header_rewrite} does: {@code a OR b AND c} is {@code a OR (b AND c)}.
      *
-     * @param alternatives for each condition, whether OR follows it, not AND
+     * @param alternatives for each condition, true if OR follows, false if AND follows
      * @return the expression; null if there are no conditions
      */
     static @Nullable String join(List<String> conditions, List<Boolean> alternatives) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * file. Confined to one thread.
  */
 final class RewriteFile {
-    /** The conditions read so far of a rule, a branch or a group. */
+    /** The conditions of a rule, a branch or a group that were read so far. */
     private static final class Level {
         final List<String> conditions = new ArrayList<>();
         final List<Boolean> alternatives = new ArrayList<>();

@@ -12,13 +12,22 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The importer of listening addresses from the record server_ports and its predecessors. Confined to one thread. */
+/**
+ * The importer of listening addresses, from Traffic Server's record server_ports and its predecessors. Confined to one
+ * thread.
+ */
 public final class ListenImport {
     /** A port of server_ports. */
     private static final class Port {
         private int number;
         private boolean v6;
         private @Nullable String ip;
+        /** Path of a Unix socket; null for a TCP port. */
+        private @Nullable String socket;
+
+        private @Nullable String socketMode;
+        private @Nullable String socketUser;
+        private @Nullable String socketGroup;
         private boolean tls;
         private boolean proxyProtocol;
         /** True if the list of protocols contains HTTP/2. */
@@ -35,10 +44,10 @@ public final class ListenImport {
     }
 
     private final ImportState state;
-    private final Certificates certificates;
+    private final CertificateImport certificates;
 
     /** Creates an import from {@code state}; {@link #read} does the work. */
-    public ListenImport(ImportState state, Certificates certificates) {
+    public ListenImport(ImportState state, CertificateImport certificates) {
         this.state = state;
         this.certificates = certificates;
     }
@@ -119,16 +128,17 @@ public final class ListenImport {
         }
     }
 
-    /** Returns true if an IPv6 port is also listed for IPv4. One listening address of Millrace covers both then. */
+    /** Returns true if an IPv6 port is also listed for IPv4, so that one listening address of Millrace covers both. */
     private static boolean isCovered(Port port, List<Port> all) {
         return port.v6
+                && port.socket == null
                 && port.ip == null
                 && all.stream().anyMatch(other -> !other.v6 && other.ip == null && other.number == port.number);
     }
 
     /**
-     * Sets the address of a port without one. A port that is listed for both families keeps none, which means all
-     * addresses.
+     * Sets the wildcard address of an IP family for a port without an address. A port that is listed for both families
+     * keeps no address, which means all addresses.
      */
     private static void setFamilyAddress(Port port, List<Port> all) {
         boolean both = all.stream().anyMatch(other -> other.v6 && other.ip == null && other.number == port.number);
@@ -147,7 +157,7 @@ public final class ListenImport {
             return;
         }
         String address = port.ip == null ? "" : port.ip.contains(":") ? "[" + port.ip + "]" : port.ip;
-        String whole = address + ":" + port.number;
+        String whole = port.socket == null ? address + ":" + port.number : "unix:" + port.socket;
         if (port.tls && ServerTlsImport.isCertificateRequired(state) && ServerTlsImport.clientCaFile(state) == null) {
             entry.notMapped(
                     whole
@@ -161,6 +171,7 @@ public final class ListenImport {
         }
         DraftNode node = state.draft().element("listen", entry);
         node.put("address", whole);
+        socketRights(port, node);
         if (port.onlyLogged && !state.records().isSet("http.proxy_protocol_allowlist")) {
             entry.notMapped(
                     "'pp' of " + whole
@@ -170,10 +181,25 @@ public final class ListenImport {
             allowProxies(entry);
         }
         if (port.tls) {
-            certificates.use(node);
+            certificates.enableTls(node);
         }
         if (port.protocolsListed && port.tls != port.http2) {
             node.put(port.tls ? "http2" : "h2c", Boolean.toString(port.http2));
+        }
+    }
+
+    /** Writes mode and owner of a Unix socket. Traffic Server's default mode is 0666. */
+    private static void socketRights(Port port, DraftNode node) {
+        if (port.socket == null) {
+            return;
+        }
+        String mode = port.socketMode == null ? "0666" : port.socketMode;
+        node.put("socket_mode", mode.startsWith("0") ? mode : "0" + mode);
+        if (port.socketUser != null || port.socketGroup != null) {
+            node.put(
+                    "socket_owner",
+                    (port.socketUser == null ? "" : port.socketUser)
+                            + (port.socketGroup == null ? "" : ":" + port.socketGroup));
         }
     }
 
@@ -198,7 +224,7 @@ public final class ListenImport {
             option(rest.substring(0, end), port);
             rest = end < rest.length() ? rest.substring(end + 1) : "";
         }
-        if (port.number == 0 && port.unusable == null) {
+        if (port.number == 0 && port.socket == null && port.unusable == null) {
             rec.file().problem(rec.entry(), "http.server_ports: '" + descriptor + "' has no port");
             return null;
         }
@@ -238,13 +264,19 @@ public final class ListenImport {
             }
         } else if (word.startsWith("proto=")) {
             protocols(word.substring(equals + 1), port);
-        } else if (word.startsWith("tr-") || word.equals("blind") || word.equals("quic") || word.startsWith("/")) {
+        } else if (word.startsWith("/")) {
+            port.socket = option;
+        } else if (word.startsWith("uds-perm=")) {
+            port.socketMode = option.substring(equals + 1);
+        } else if (word.startsWith("uds-user=")) {
+            port.socketUser = option.substring(equals + 1);
+        } else if (word.startsWith("uds-group=")) {
+            port.socketGroup = option.substring(equals + 1);
+        } else if (word.startsWith("tr-") || word.equals("blind") || word.equals("quic")) {
             port.unusable = "'" + option + "': Millrace has no "
                     + (word.equals("quic")
                             ? "HTTP/3"
-                            : word.equals("blind")
-                                    ? "ports only for CONNECT"
-                                    : word.startsWith("/") ? "Unix sockets for clients" : "transparent proxy")
+                            : word.equals("blind") ? "ports only for CONNECT" : "transparent proxy")
                     + ", so the port is not imported";
         } else {
             port.unsupportedOptions.add("'" + option + "' of port " + port.number + " has no equivalent");

@@ -10,10 +10,10 @@ import java.util.Map;
 /** Converts log filters of Traffic Server, such as {@code pssc MATCH 304}, to Millrace expressions. Stateless. */
 final class LogFilterText {
     /** Thrown for a filter without an equivalent; the message has the reason. */
-    static final class NoEquivalent extends Exception {
+    static final class NoEquivalentException extends Exception {
         private static final long serialVersionUID = 1L;
 
-        NoEquivalent(String reason) {
+        NoEquivalentException(String reason) {
             super(reason, null, false, false);
         }
     }
@@ -62,12 +62,12 @@ final class LogFilterText {
      *
      * @param action {@code accept} or {@code reject}
      * @param condition field, operator and value
-     * @throws NoEquivalent if there is none
+     * @throws NoEquivalentException if there is none
      */
-    static String of(String action, String condition) throws NoEquivalent {
+    static String of(String action, String condition) throws NoEquivalentException {
         String[] parts = condition.strip().split("\\s+", 3);
         if (parts.length < 3) {
-            throw new NoEquivalent("the condition is not FIELD OPERATOR VALUE");
+            throw new NoEquivalentException("the condition is not FIELD OPERATOR VALUE");
         }
         String field = parts[0].replaceFirst("^%<(.*)>$", "$1");
         String comparison = NUMBERS.containsKey(field)
@@ -76,29 +76,31 @@ final class LogFilterText {
         return switch (action.toLowerCase(Locale.ROOT)) {
             case "accept", "" -> comparison;
             case "reject" -> "!(" + comparison + ")";
-            default -> throw new NoEquivalent("the action " + action + " has no equivalent; the values are logged");
+            default ->
+                throw new NoEquivalentException("the action " + action + " has no equivalent; the values are logged");
         };
     }
 
-    private static String text(String field, String operator, String value) throws NoEquivalent {
+    private static String text(String field, String operator, String value) throws NoEquivalentException {
         String name = TEXTS.get(field);
         if (name == null) {
-            throw new NoEquivalent("expressions have no field for " + field + "; see docs/reference/expressions.md");
+            throw new NoEquivalentException(
+                    "expressions have no field for " + field + "; see docs/reference/expressions.md");
         }
         if (field.equals("chi") && !value.matches("[0-9A-Fa-f:., ]+")) {
-            throw new NoEquivalent("expressions compare single addresses with client, no ranges");
+            throw new NoEquivalentException("expressions compare single addresses with client, no ranges");
         }
         List<String> any = new ArrayList<>();
         for (String one : RecordTable.split(value)) {
             any.add(comparison(name, operator, one));
         }
         if (any.isEmpty()) {
-            throw new NoEquivalent("the condition has no value");
+            throw new NoEquivalentException("the condition has no value");
         }
         return String.join(" || ", any);
     }
 
-    private static String comparison(String name, String operator, String value) throws NoEquivalent {
+    private static String comparison(String name, String operator, String value) throws NoEquivalentException {
         boolean ignoresCase = operator.startsWith("CASE_INSENSITIVE_");
         boolean isLowerCase = LOWER_CASE.contains(name);
         String quoted = (ignoresCase ? "(?i)" : "") + quote(isLowerCase ? value.toLowerCase(Locale.ROOT) : value);
@@ -107,7 +109,7 @@ final class LogFilterText {
             case "CASE_INSENSITIVE_MATCH" ->
                 name + " =~ " + Expression.literal("(?i)^" + quoted.substring("(?i)".length()) + "$");
             case "CONTAIN", "CASE_INSENSITIVE_CONTAIN" -> name + " =~ " + Expression.literal(quoted);
-            default -> throw new NoEquivalent("the operator " + operator + " is not for texts");
+            default -> throw new NoEquivalentException("the operator " + operator + " is not for texts");
         };
     }
 
@@ -121,22 +123,25 @@ final class LogFilterText {
         return quoted.toString();
     }
 
-    private static String number(String field, String operator, String value) throws NoEquivalent {
+    private static String number(String field, String operator, String value) throws NoEquivalentException {
         List<String> any = new ArrayList<>();
         for (String one : RecordTable.split(value)) {
             if (!one.matches("\\d{1,12}")) {
-                throw new NoEquivalent("'" + one + "' is not a number");
+                throw new NoEquivalentException("'" + one + "' is not a number");
             }
             any.add(number(field, operator, Long.parseLong(one)));
         }
         if (any.isEmpty() || (any.size() > 1 && !operator.equals("MATCH"))) {
-            throw new NoEquivalent("the operator " + operator + " needs one number");
+            throw new NoEquivalentException("the operator " + operator + " needs one number");
         }
         return String.join(" || ", any);
     }
 
-    /** Returns a comparison with a number. Traffic Server ignores fractions of times, so all bounds are whole units. */
-    private static String number(String field, String operator, long value) throws NoEquivalent {
+    /**
+     * Returns a comparison with a number. Traffic Server ignores fractions of time units, so all bounds are whole
+     * numbers.
+     */
+    private static String number(String field, String operator, long value) throws NoEquivalentException {
         String name = NUMBERS.get(field);
         String unit =
                 switch (field) {
@@ -155,7 +160,7 @@ final class LogFilterText {
             case "LTE" -> name + " < " + (value + 1) + unit;
             case "GT" -> name + " >= " + (value + 1) + unit;
             case "GTE" -> name + " >= " + value + unit;
-            default -> throw new NoEquivalent("the operator " + operator + " is not for numbers");
+            default -> throw new NoEquivalentException("the operator " + operator + " is not for numbers");
         };
     }
 }

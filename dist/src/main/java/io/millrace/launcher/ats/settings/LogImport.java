@@ -24,8 +24,8 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * The importer of logging.yaml or logs_xml.config, and of the log records. Writes one access log or a list of logs.
- * Confined to one thread.
+ * The importer of Traffic Server's logs, from logging.yaml or logs_xml.config and from records. Writes one access log
+ * or a list of logs. Confined to one thread.
  */
 public final class LogImport {
     /** The Squid format of Traffic Server as a template. */
@@ -49,7 +49,7 @@ public final class LogImport {
     private final Map<String, Format> formats = new HashMap<>();
     private final Map<String, Filter> filters = new LinkedHashMap<>();
     private final List<LogObject> logs = new ArrayList<>();
-    /** The only log that is written; null for none or for a list. */
+    /** The single log that is written; null if there is none, or if several logs are written as a list. */
     private @Nullable LogObject chosen;
     /** True if several logs are written as a list. */
     private boolean hasList;
@@ -186,7 +186,9 @@ public final class LogImport {
         List<LogObject> toFiles = new ArrayList<>();
         for (LogObject log : logs) {
             if (log.isPipe()) {
-                log.entry().notMapped("lines are written to a file, which other programs can follow");
+                log.entry()
+                        .notMapped(
+                                "Millrace writes to no pipe; log.access[].target can be file, syslog, journald or stdout");
             } else {
                 toFiles.add(log);
             }
@@ -248,7 +250,7 @@ public final class LogImport {
                 try {
                     conditions.add(LogFilterText.of(filter.action, filter.condition));
                     entries.add(filter.entry);
-                } catch (LogFilterText.NoEquivalent e) {
+                } catch (LogFilterText.NoEquivalentException e) {
                     filter.entry.notMapped(String.valueOf(e.getMessage()));
                     log.entry().notMapped("without its filter " + name + ", this log has more lines or values");
                 }

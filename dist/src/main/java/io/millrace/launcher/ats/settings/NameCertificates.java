@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats.settings;
 
 import io.millrace.launcher.ats.draft.ImportState;
-import io.millrace.launcher.ats.settings.Certificates.Certificate;
+import io.millrace.launcher.ats.settings.CertificateImport.Certificate;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.tls.CertificateFault;
@@ -24,18 +24,18 @@ public final class NameCertificates {
     private record Element(Certificate certificate, List<String> names, NameSettings settings, Entry entry) {}
 
     private final ImportState state;
-    private final Certificates certificates;
+    private final CertificateImport certificates;
     /** Server names in each certificate. */
     private final Map<Certificate, List<String>> names = new LinkedHashMap<>();
 
     private final List<Element> elements = new ArrayList<>();
     /** Names that already have settings. */
     private final Set<String> claimed = new HashSet<>();
-    /** Why a certificate file cannot be read; null if all can. */
+    /** Reason why a certificate file cannot be read; null if all files can be read. */
     private final @Nullable String unreadable;
 
     /** Reads the names in these certificates. */
-    public NameCertificates(ImportState state, Certificates certificates) {
+    public NameCertificates(ImportState state, CertificateImport certificates) {
         this.state = state;
         this.certificates = certificates;
         String fault = null;
@@ -49,7 +49,7 @@ public final class NameCertificates {
         unreadable = fault;
     }
 
-    /** Returns why the certificate of a name cannot be determined; null if it can. */
+    /** Returns the reason why the certificate of a name cannot be determined; null if there is no obstacle. */
     public @Nullable String fault() {
         return unreadable;
     }
@@ -64,7 +64,8 @@ public final class NameCertificates {
     }
 
     /**
-     * Adds settings for names that have none yet. Each name keeps the certificates that it has without the settings.
+     * Adds settings for those names that have no settings yet. The settings do not change which certificates a name
+     * uses.
      */
     public void add(Set<String> wanted, NameSettings settings, Entry entry) {
         Map<Certificate, List<String>> chosen = new LinkedHashMap<>();
@@ -83,7 +84,7 @@ public final class NameCertificates {
     }
 
     /**
-     * Returns the certificates for a name. Certificates with the name take precedence over those with a matching
+     * Returns the certificates for a name. CertificateImport with the name take precedence over those with a matching
      * wildcard. If there are none, returns the certificates for clients that send no server name.
      */
     private List<Certificate> certificatesOf(String name) {

@@ -200,7 +200,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
         return values.isEmpty() && lists.isEmpty();
     }
 
-    /** Returns false if a required client certificate cannot be verified. There is no file of authorities then. */
+    /** Returns false if client certificates are required but there is no file of authorities to verify them. */
     public boolean isComplete() {
         return !strict || values.containsKey("client_ca_file");
     }

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Explanations of Traffic Server records that have no key in Millrace. Of several matching notes, the one with the
- * longest name applies. Stateless.
+ * Explanations of Traffic Server records (settings) that have no key in Millrace. Of several matching notes, the note
+ * with the longest name applies. Stateless.
  */
 final class RecordNotes {
     /**
@@ -58,17 +58,17 @@ final class RecordNotes {
                 && (note.off.equals(value) || List.of(note.off.split("[|]", -1)).contains(value));
     }
 
-    /** Adds a note for records that have no effect in Millrace with any value. */
+    /** Adds a note for records that need no key in Millrace, whatever their value is. */
     private static void never(String name, String why) {
         NOTES.add(new Note(name, "*", why, why));
     }
 
-    /** Adds a note for records whose value is missed in Millrace unless it is {@code off}. */
+    /** Adds a note for a record that needs no key if its value is {@code off}; other values have no equivalent. */
     private static void unless(String off, String name, String instead) {
         NOTES.add(new Note(name, off, off.equals("0") ? "off, as in Millrace" : "", instead));
     }
 
-    /** Adds a note for records whose values are all missed in Millrace. */
+    /** Adds a note for records that have no equivalent with any value. */
     private static void missing(String name, String instead) {
         NOTES.add(new Note(name, null, "is empty", instead));
     }
@@ -160,7 +160,7 @@ final class RecordNotes {
         never("url_remap.filename", "not used: remap.yaml exists and takes precedence");
         never(
                 "url_remap.min_rules_required",
-                "a configuration with any error is rejected as a whole, and the present one stays in use");
+                "a configuration with any error is rejected as a whole, and the current one stays in use");
         never("url_remap.acl_behavior_policy", "taken into account for the actions allow and deny of remap.config");
         unless("1", "http.enabled", "Millrace listens on the addresses of listen");
         never("http.wait_for_cache", "requests wait for the cache at the start for store.open_wait");
@@ -212,10 +212,10 @@ final class RecordNotes {
     private static void requests() {
         unless("1", "http.insert_age_in_response", "Age is always sent (RFC 9111 s5.1)");
         for (String field : List.of("from", "referer", "user_agent", "cookie", "client_ip")) {
-            unless("0", "http.anonymize_remove_" + field, "request fields cannot be taken out");
+            unless("0", "http.anonymize_remove_" + field, "write a rule with remove_request_header");
         }
-        unless("", "http.anonymize_other_header_list", "request fields cannot be taken out");
-        missing("http.global_user_agent_header", "request fields cannot be set");
+        unless("", "http.anonymize_other_header_list", "write a rule with remove_request_header");
+        missing("http.global_user_agent_header", "write a rule with set_request_header: {User-Agent: VALUE}");
         missing("http.response_server_str", "the Server field has millrace or the origin's value: via.server");
         unless(
                 "0",
@@ -255,7 +255,7 @@ final class RecordNotes {
         unless("1", "http.chunking_enabled", "chunked responses are always sent to clients of HTTP/1.1");
         never("http.chunking.size", "chunk sizes are not configurable");
         unless("1", "http.allow_half_open", "a client that closes its sending side still gets its response");
-        unless("1", "http.send_http11_requests", "requests to origins always use HTTP/1.1");
+        unless("1", "http.send_http11_requests", "requests to origins use HTTP/1.1 or HTTP/2, never HTTP/1.0");
         unless("1|2", "http.strict_uri_parsing", "URLs are always parsed by RFC 9110 and RFC 9112");
         unless("1", "http.strict_chunk_parsing", "chunks are always parsed by RFC 9112");
         unless("1", "http.drop_chunked_trailers", "trailers are always dropped");
@@ -304,8 +304,8 @@ final class RecordNotes {
                     "http.connect_attempts_" + name,
                     "the other addresses of a host are always tried; for other hosts see origins[].retry");
         }
-        never("http.connect.", "hosts of a group are marked down, see origins[].markdown");
-        never("http.connect.down.policy", "hosts of a group are marked down, see origins[].markdown");
+        never("http.connect.", "origins are marked down, see origin.markdown and origins[].markdown");
+        never("http.connect.down.policy", "origins are marked down, see origin.markdown and origins[].markdown");
         never("http.per_server.connection.", "requests over the limit wait, see origin.queue_max; metrics count them");
         unless(
                 "both",
@@ -351,8 +351,11 @@ final class RecordNotes {
 
     private static void security() {
         missing("net.per_client.", "limits.per_client has the limits of one client");
-        unless("0", "net.max_requests_in", "limits.connections limits connections; requests are not limited");
-        never("net.default_inactivity_timeout", "each step has its own timeout, see section timeouts");
+        unless(
+                "0",
+                "net.max_requests_in",
+                "requests are limited for each client only: limits.per_client and request_limits");
+        never("net.default_inactivity_timeout", "each phase of a request has its own timeout, see section timeouts");
         never("net.", "concerns the sockets of Traffic Server; Millrace uses fixed socket options");
         unless("0", "net.sock_mss_in", "sockets use the system's segment size");
         missing("ssl.", "see docs/guide/https.md");

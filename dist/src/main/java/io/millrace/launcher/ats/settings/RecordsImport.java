@@ -19,7 +19,7 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
-/** The importer of records.yaml or records.config into {@link Records}. Confined to one thread. */
+/** The importer of Traffic Server's records.yaml or records.config into {@link Records}. Confined to one thread. */
 public final class RecordsImport {
     private static final Pattern LINE = Pattern.compile(
             "\\s*(CONFIG|LOCAL)\\s+(\\S+)\\s+(INT|FLOAT|STRING|LLONG|COUNTER)(?:\\s+(.*))?", Pattern.DOTALL);
@@ -147,7 +147,7 @@ public final class RecordsImport {
         if (httpsOrigins) {
             new OriginTlsImport(state).readRecords();
         }
-        for (Rec rec : state.records().left()) {
+        for (Rec rec : state.records().unprocessed()) {
             RecordTable.Mapping mapping = RecordTable.find(rec.name());
             if (!httpsOrigins
                     && rec.value() != null
@@ -178,7 +178,7 @@ public final class RecordsImport {
         }
         boolean fields =
                 mapping.name().endsWith("_header_max_size") && mapping.name().startsWith("http.");
-        return fields && !state.has("records.yaml") ? "131072" : mapping.unset();
+        return fields && !state.has("records.yaml") ? "131072" : mapping.atsDefault();
     }
 
     private void map(Rec rec, RecordTable.Mapping mapping) {

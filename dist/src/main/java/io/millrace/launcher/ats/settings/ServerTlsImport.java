@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The importer of TLS settings for clients from {@code ssl.*} records. They apply to all server names. Confined to one
- * thread.
+ * The importer of TLS settings for clients from Traffic Server's {@code ssl.*} records, which apply to all server
+ * names. Confined to one thread.
  */
 public final class ServerTlsImport {
     private static final String LEVEL = "ssl.client.certification_level";

@@ -15,14 +15,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The importer of records that need more than {@link RecordTable}. Some must be read together, others need a special
- * conversion. Confined to one thread.
+ * The importer of those Traffic Server records for which {@link RecordTable} does not suffice. Some must be read
+ * together, others need a special conversion. Confined to one thread.
  */
 public final class SpecialRecords {
     /** The value that stands for "no limit" in a key without such a value. */
     private static final String UNLIMITED = "1000000";
 
-    /** The note for a setting that would also store no-store responses in Millrace. It is not imported. */
+    /** The note for a setting that is not imported, because in Millrace it would also store no-store responses. */
     public static final String NO_STORE_TOO =
             "no-store would also be ignored, which versions before 10 obey; set cache.ignore_server_no_cache: true if no origin sends no-store for data that must not be stored";
 
@@ -156,7 +156,7 @@ public final class SpecialRecords {
             }
             draft.set("via.response", words.get((int) shown), rec.entry());
             if (verbose != null) {
-                verbose.entry().became("via.response");
+                verbose.entry().recordKey("via.response");
             }
         });
         if (verbose != null && !state.records().isOn("http.insert_response_via_str", false)) {

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The importer of splitdns.config, which assigns name servers to domains. Stateless. */
+/** The importer of Traffic Server's splitdns.config, which assigns name servers to domains. Stateless. */
 public final class SplitDnsImport {
     private SplitDnsImport() {}
 

@@ -23,8 +23,8 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * The importer of storage paths and volumes of the cache. It reads storage.yaml, or storage.config, volume.config and
- * hosting.config. Confined to one thread.
+ * The importer of storage paths and volumes of Traffic Server's cache. It reads storage.yaml, or storage.config,
+ * volume.config and hosting.config. Confined to one thread.
  */
 public final class StorageImport {
     /**
@@ -43,7 +43,7 @@ public final class StorageImport {
     private final Map<String, List<Entry>> hosting = new LinkedHashMap<>();
     /** Volumes for all hosts that hosting.config does not name. */
     private final Set<String> generalVolumes = new HashSet<>();
-    /** Volumes that rules of remap name. */
+    /** Volumes that remap rules name. */
     private final Set<String> usedByRules = new LinkedHashSet<>();
     /** Sum of the known sizes of storage paths, in bytes. */
     private long total;
@@ -73,7 +73,7 @@ public final class StorageImport {
         readHosting();
     }
 
-    /** Returns the name of the volume that a rule refers to. Returns null if it does not exist. */
+    /** Returns the Millrace name of the volume that a rule refers to; null if there is no such volume. */
     @Nullable
     public String volume(String id) {
         if (!volumes.containsKey(id)) {

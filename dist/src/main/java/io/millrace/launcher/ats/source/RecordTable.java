@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The table of records that have keys in Millrace. Contains the defaults of Traffic Server 10.2. Immutable. */
+/**
+ * The table of Traffic Server records (settings) that have keys in Millrace. Contains the defaults of Traffic Server
+ * 10.2. Immutable.
+ */
 public final class RecordTable {
     /** The form of a record's value. */
     enum Kind {
@@ -31,14 +34,14 @@ public final class RecordTable {
      * The mapping of one record. Immutable.
      *
      * @param name without {@code proxy.config.}
-     * @param unset Traffic Server's default, if Millrace has another default; null otherwise
+     * @param atsDefault Traffic Server's default, if Millrace has another default; null otherwise
      * @param note a difference in behaviour, for the report; empty for none
      */
     public record Mapping(
             String name,
             Kind kind,
             List<String> keys,
-            @Nullable String unset,
+            @Nullable String atsDefault,
             String note) {
         /** Converts the value to the form of Millrace. */
         public String convert(String key, String value) throws BadValueException {
@@ -114,12 +117,12 @@ public final class RecordTable {
         return words;
     }
 
-    private static void add(String name, Kind kind, @Nullable String unset, String... keys) {
-        ALL.put(name, new Mapping(name, kind, List.of(keys), unset, ""));
+    private static void add(String name, Kind kind, @Nullable String atsDefault, String... keys) {
+        ALL.put(name, new Mapping(name, kind, List.of(keys), atsDefault, ""));
     }
 
-    private static void noted(String name, Kind kind, @Nullable String unset, String note, String... keys) {
-        ALL.put(name, new Mapping(name, kind, List.of(keys), unset, note));
+    private static void noted(String name, Kind kind, @Nullable String atsDefault, String note, String... keys) {
+        ALL.put(name, new Mapping(name, kind, List.of(keys), atsDefault, note));
     }
 
     private static void routes() {

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The records that records.yaml or records.config sets. The last record with a name applies. Keeps track of the records
- * that imports have processed. Confined to one thread.
+ * The records (settings) that Traffic Server's records.yaml or records.config contains. The last record with a name
+ * applies. Keeps track of the records that imports have processed. Confined to one thread.
  */
 public final class Records {
     /**
@@ -27,7 +27,7 @@ public final class Records {
     }
 
     private final Map<String, Rec> set = new LinkedHashMap<>();
-    private final Map<String, Rec> left = new LinkedHashMap<>();
+    private final Map<String, Rec> unprocessed = new LinkedHashMap<>();
 
     /** Sets a record, replacing an earlier one with the same name. */
     public void put(Rec rec) {
@@ -35,14 +35,14 @@ public final class Records {
         if (before != null) {
             before.entry.note(rec.entry.place() + " sets the record again; the last value applies");
         }
-        left.remove(rec.name);
-        left.put(rec.name, rec);
+        unprocessed.remove(rec.name);
+        unprocessed.put(rec.name, rec);
     }
 
     /** Returns the record and marks it as processed; null if it was not set. */
     @Nullable
     public Rec take(String name) {
-        left.remove(name);
+        unprocessed.remove(name);
         return set.get(name);
     }
 
@@ -68,7 +68,7 @@ public final class Records {
     }
 
     /** Returns the records that no import has processed. */
-    public List<Rec> left() {
-        return new ArrayList<>(left.values());
+    public List<Rec> unprocessed() {
+        return new ArrayList<>(unprocessed.values());
     }
 }

@@ -51,7 +51,7 @@ public final class Draft {
     public void setDefault(String key, String text, String proxy, String setting) {
         if (root.find(key) == null && !defaults.contains(key) && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
-            node.remark(proxy + "'s default (" + setting + "); without the line: " + ours(key));
+            node.remark(proxy + "'s default (" + setting + "); without the line: " + millraceDefault(key));
         }
     }
 
@@ -71,7 +71,7 @@ public final class Draft {
         return known != null && known.isDefault(text);
     }
 
-    private static String ours(String key) {
+    private static String millraceDefault(String key) {
         ConfigKey<?> known = ConfigCatalog.find(key);
         String text = known == null ? null : known.defaultText();
         return text == null ? "none" : text;

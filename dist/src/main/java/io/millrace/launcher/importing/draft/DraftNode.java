@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * source lines from which it was made. Confined to one thread.
  */
 public final class DraftNode {
-    /** Target URL of rules that deny all clients, which is never used. */
-    public static final String CLOSED = "http://closed.invalid/";
+    /** Target URL of rules that deny all clients. No request is sent to it. */
+    public static final String DENIED_TARGET = "http://closed.invalid/";
 
     private @Nullable String text;
     private @Nullable List<String> words;
@@ -82,8 +82,8 @@ public final class DraftNode {
     }
 
     /**
-     * Moves an element before the first element of its list that has a given field. Returns false if it is before it
-     * already.
+     * Moves an element before the first element of its list that has a given field. Returns false if the element
+     * precedes that one already.
      */
     public boolean moveBefore(String path, DraftNode node, String field) {
         List<DraftNode> list = place(path).elements;
@@ -138,9 +138,7 @@ public final class DraftNode {
         return this;
     }
 
-    /**
-     * Marks this node as removable if its value is invalid. Without it, all other nodes keep their meaning.
-     */
+    /** Marks this node as removable if its value is invalid. Without this node, all other nodes keep their meaning. */
     public DraftNode removableIfInvalid() {
         removable = true;
         return this;
@@ -184,19 +182,19 @@ public final class DraftNode {
     }
 
     /**
-     * Changes an invalid rule to one that denies all clients. If the rule were removed, its requests might match a
+     * Changes an invalid rule to a rule that denies all clients. If the rule were removed, its requests might match a
      * wider rule.
      *
      * @param invalidPath the path of the invalid key
      * @return false if the invalid key is the URL pattern of the rule, or if the rule was changed before
      */
-    public boolean close(String invalidPath) {
+    public boolean denyAllClients(String invalidPath) {
         String verb = fields.keySet().iterator().next();
         if (closed || invalidPath.endsWith("." + verb)) {
             return false;
         }
         fields.keySet().retainAll(Set.of(verb));
-        put("to", CLOSED);
+        put("to", DENIED_TARGET);
         element("filters").put("action", "deny");
         closed = true;
         return true;
@@ -262,7 +260,7 @@ public final class DraftNode {
 
     /** Adds the paths of this node and its descendants to the entries of their source lines. */
     void recordKeys(String path) {
-        sources.forEach(source -> source.became(path));
+        sources.forEach(source -> source.recordKey(path));
         fields.forEach((name, field) -> field.recordKeys(path.isEmpty() ? name : path + "." + name));
         for (int i = 0; i < elements.size(); i++) {
             elements.get(i).recordKeys(path + "[" + i + "]");

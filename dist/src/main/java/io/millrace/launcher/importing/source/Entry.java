@@ -59,13 +59,13 @@ public final class Entry {
         notes.add(text);
     }
 
-    /** Records a key that is not written, because the line sets its default. */
+    /** Records a key that is not written, because the line sets it to the default. */
     public void matchesDefaultOf(String key) {
         defaults.add(key);
     }
 
     /** Records a key that was written for the line. */
-    public void became(String key) {
+    public void recordKey(String key) {
         keys.add(key);
     }
 

@@ -9,7 +9,7 @@ public final class SourceFile {
     private final Path path;
     private final String name;
     private final List<String> lines;
-    private final boolean[] claimed;
+    private final boolean[] processed;
     private final List<Entry> entries = new ArrayList<>();
     private final List<String> problems;
 
@@ -19,7 +19,7 @@ public final class SourceFile {
         this.name = name;
         this.problems = problems;
         lines = text.lines().toList();
-        claimed = new boolean[lines.size() + 2];
+        processed = new boolean[lines.size() + 2];
     }
 
     /** Name within the directory. */
@@ -53,8 +53,8 @@ public final class SourceFile {
      * Marks lines as processed without creating an entry. Examples are the key of a section and a comment.
      */
     public void markProcessed(int from, int to) {
-        for (int line = Math.max(1, from); line <= to && line < claimed.length; line++) {
-            claimed[line] = true;
+        for (int line = Math.max(1, from); line <= to && line < processed.length; line++) {
+            processed[line] = true;
         }
     }
 
@@ -72,7 +72,7 @@ public final class SourceFile {
     public void addUnprocessedLines() {
         for (int i = 0; i < lines.size(); i++) {
             String text = lines.get(i).strip();
-            if (!claimed[i + 1] && !text.isEmpty() && !text.startsWith("#")) {
+            if (!processed[i + 1] && !text.isEmpty() && !text.startsWith("#")) {
                 entry(i + 1, i + 1, 1, text).notMapped("is not understood");
             }
         }

@@ -25,8 +25,8 @@ public final class Scope {
     }
 
     /**
-     * Returns the directives with one of the names, from the innermost block that has any. Returns an empty list if
-     * none has.
+     * Returns the directives with one of the names, from the innermost block that has any. Returns an empty list if no
+     * block has one.
      */
     public List<Directive> all(String... names) {
         for (Scope scope = this; scope != null; scope = scope.parent) {

@@ -38,7 +38,7 @@ final class Tokens {
         return at;
     }
 
-    /** Reports an error at the present position. */
+    /** Reports an error at the current position. */
     void problem(String message) {
         if (at < text.length()) {
             file.problem(line, at - lineStart + 1, message);

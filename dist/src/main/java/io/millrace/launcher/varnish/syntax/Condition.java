@@ -12,7 +12,7 @@ public sealed interface Condition {
      * A comparison, or the test of one value.
      *
      * @param left the text of the left side, such as {@code req.url}
-     * @param operator {@code ==}, {@code ~} and so on; empty for a test
+     * @param operator {@code ==}, {@code ~} and so on; empty for a test of one value, {@code !} for its negation
      * @param right the text of the right side, without quotes
      * @param quoted whether the right side is a string
      */

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A statement of a VCL subroutine, with its line in the report. Confined to one thread.
+ * A statement of a VCL subroutine, with its entry in the report. Confined to one thread.
  */
 public final class Statement {
     private final String kind;
@@ -71,13 +71,13 @@ public final class Statement {
         return kind.equals("if") || kind.equals("elsif") || kind.equals("else");
     }
 
-    /** Marks the statement as translated, and returns its line in the report. */
+    /** Marks the statement as translated, and returns its entry in the report. */
     public Entry markHandled() {
         handled = true;
         return entry;
     }
 
-    /** Marks the statement as translated, with a note. A statement with only notes has no effect. */
+    /** Marks the statement as translated, with a note. A statement with only notes changes no setting. */
     public void note(String note) {
         markHandled().note(note);
     }

@@ -58,6 +58,7 @@ final class VclLexer {
         return tokens;
     }
 
+    /** Skips white space and comments. Returns false at the end of the text. */
     private boolean skip() {
         while (at < text.length()) {
             char c = text.charAt(at);

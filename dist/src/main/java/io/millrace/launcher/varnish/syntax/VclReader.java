@@ -363,7 +363,7 @@ public final class VclReader {
             Condition condition = null;
             if (tested) {
                 expect("(");
-                condition = any();
+                condition = disjunction();
                 expect(")");
             }
             expect("{");
@@ -373,38 +373,38 @@ public final class VclReader {
             statement.body().addAll(block());
         }
 
-        private Condition any() throws SyntaxException {
+        private Condition disjunction() throws SyntaxException {
             if (++depth > DEPTH_MAX) {
                 throw new SyntaxException(peek(), "conditions are nested more than " + DEPTH_MAX + " levels");
             }
             List<Condition> parts = new ArrayList<>();
-            parts.add(all());
+            parts.add(conjunction());
             while (peek().is("||")) {
                 next();
-                parts.add(all());
+                parts.add(conjunction());
             }
             depth--;
             return parts.size() == 1 ? parts.get(0) : new Condition.Any(List.copyOf(parts));
         }
 
-        private Condition all() throws SyntaxException {
+        private Condition conjunction() throws SyntaxException {
             List<Condition> parts = new ArrayList<>();
-            parts.add(one());
+            parts.add(negationOrTest());
             while (peek().is("&&")) {
                 next();
-                parts.add(one());
+                parts.add(negationOrTest());
             }
             return parts.size() == 1 ? parts.get(0) : new Condition.All(List.copyOf(parts));
         }
 
-        private Condition one() throws SyntaxException {
+        private Condition negationOrTest() throws SyntaxException {
             if (peek().is("!")) {
                 next();
-                return new Condition.Not(one());
+                return new Condition.Not(negationOrTest());
             }
             if (peek().is("(")) {
                 next();
-                Condition inner = any();
+                Condition inner = disjunction();
                 expect(")");
                 return inner;
             }

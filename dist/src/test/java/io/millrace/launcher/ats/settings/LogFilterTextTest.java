@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.settings.LogFilterText.NoEquivalent;
+import io.millrace.launcher.ats.settings.LogFilterText.NoEquivalentException;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.logged.LoggedFields;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +55,8 @@ final class LogFilterTextTest {
                 "accept ; pssc ; the condition is not FIELD OPERATOR VALUE"
             })
     void aFilterWithoutEquivalentHasAReason(String action, String condition, String reason) {
-        NoEquivalent problem = assertThrows(NoEquivalent.class, () -> LogFilterText.of(action, condition));
+        NoEquivalentException problem =
+                assertThrows(NoEquivalentException.class, () -> LogFilterText.of(action, condition));
         assertTrue(String.valueOf(problem.getMessage()).contains(reason), problem::toString);
     }
 }

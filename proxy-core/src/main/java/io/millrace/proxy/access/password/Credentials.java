@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param file the file that knows the users
  * @param user the user name
  * @param password the password
- * @param digest key of the result in {@link PasswordVerifier}
+ * @param digest key under which {@link PasswordVerifier} remembers the result
  */
 public record Credentials(PasswordFile file, String user, String password, Digest digest) {
     private static final String SCHEME = "Basic ";

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares passwords with their bcrypt hashes on a thread of its own, and remembers the results by a keyed digest. A
- * result is valid as long as the content of its file, which is a part of the digest.
+ * result is valid until the password file changes, because its content is a part of the digest.
  *
  * <p>Bounds: one thread, {@value #QUEUE_MAX} waiting requests, {@value #RESULTS_MAX} remembered results of each kind.
  * Thread-safe.
@@ -75,7 +75,7 @@ public final class PasswordVerifier {
     /**
      * Returns the key of the result for a value of Authorization.
      *
-     * @param with of the calling thread, from {@link #newDigest}
+     * @param with the digest function of the calling thread, from {@link #newDigest}
      */
     public Digest digest(MessageDigest with, PasswordFile file, byte[] bytes, int from, int to) {
         with.update(secret);
@@ -86,7 +86,7 @@ public final class PasswordVerifier {
     }
 
     /** Returns the remembered result; null if it is not known. */
-    public @Nullable Result known(Digest digest) {
+    public @Nullable Result remembered(Digest digest) {
         int slot = (int) digest.low() & (RESULTS_MAX - 1);
         if (digest.equals(right.get(slot))) {
             return Result.RIGHT;
@@ -103,7 +103,7 @@ public final class PasswordVerifier {
     public void verify(Credentials credentials, EventExecutor loop, Consumer<Result> then) {
         try {
             thread.execute(() -> {
-                Result result = known(credentials.digest());
+                Result result = remembered(credentials.digest());
                 Result found = result == null ? compare(credentials) : result;
                 loop.execute(() -> then.accept(found));
             });

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * The tokens and the TLS context of the admin API over TCP. Both change when the configuration or one of their files
  * changes.
  *
- * <p>Thread-safe. Queries never block; changes do.
+ * <p>Thread-safe. Queries never block, but changes do.
  */
 public final class AdminAccess {
     private static final Logger LOGGER = LoggerFactory.getLogger(AdminAccess.class);
@@ -73,7 +73,7 @@ public final class AdminAccess {
         return new AdminAccess(new State(config, List.of(), Map.of(), null), System::nanoTime);
     }
 
-    /** Time between two calls of {@link #look}. */
+    /** Time between two calls of {@link #rereadChangedFiles}. */
     public long checkIntervalNanos() {
         return state.config().checkIntervalNanos();
     }
@@ -87,7 +87,7 @@ public final class AdminAccess {
     /**
      * Puts a changed configuration in force, and reads every file again. Blocks.
      *
-     * @return the problems of files. A token with an unusable file keeps its content from before, or is not accepted if it
+     * @return the problems of files. A token with an unusable file keeps its previous secret, or is not accepted if it
      *     is new; unusable TLS files leave the previous TLS in force
      */
     public List<String> apply(AdminConfig config) {
@@ -149,7 +149,7 @@ public final class AdminAccess {
     }
 
     /** Reads files again if they have changed, and logs the result. Blocks. */
-    public void look() {
+    public void rereadChangedFiles() {
         List<String> problems;
         changes.lock();
         try {
@@ -174,7 +174,7 @@ public final class AdminAccess {
         byte[] digest = AdminToken.digest(credential);
         AdminToken found = null;
         for (AdminToken token : state.tokens()) {
-            if (token.is(digest)) {
+            if (token.matches(digest)) {
                 found = token;
             }
         }

@@ -46,7 +46,7 @@ public final class AdminToken {
      */
     static AdminToken read(AdminConfig.Token settings, @Nullable AdminToken previous, LongSupplier nanoTime)
             throws IOException {
-        String fault = FilePermissionChecks.tokenFault(settings.file());
+        String fault = FilePermissionChecks.tokenFileProblem(settings.file());
         if (fault != null) {
             throw new IOException(fault);
         }
@@ -100,7 +100,7 @@ public final class AdminToken {
     }
 
     /** Returns true if this digest is the digest of the token. Takes the same time for each wrong credential. */
-    boolean is(byte[] credentialDigest) {
+    boolean matches(byte[] credentialDigest) {
         return MessageDigest.isEqual(digest, credentialDigest);
     }
 

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Invalidates stored responses by host, prefix, group, tag or pattern, or all; single URLs only softly. Thread-safe;
- * never blocks.
+ * Invalidates stored responses by host, prefix, group, tag, pattern, URL, or all of them. A single URL is purged only
+ * softly: its responses may be used again after validation. Thread-safe; never blocks.
  */
 @FunctionalInterface
 public interface InvalidationService {
@@ -81,7 +81,7 @@ public interface InvalidationService {
     /**
      * The result of an invalidation. Immutable.
      *
-     * @param scope the kind of scope as a word; wider than requested if a table was full
+     * @param scope the kind of scope as a word; wider than requested if the table of purges of that kind was full
      * @param target the host, URL or group after parsing
      * @param stamp number that increases with each purge; covered responses whose fetch began under a lower stamp are
      *     outdated

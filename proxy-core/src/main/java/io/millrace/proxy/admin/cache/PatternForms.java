@@ -9,7 +9,10 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Translates where, regex and wildcard of a pattern purge to expressions over stored responses. No state. */
+/**
+ * Translates {@code where}, {@code regex} and {@code wildcard} of a pattern purge to expressions. The expressions are
+ * conditions on stored responses. Stateless.
+ */
 final class PatternForms {
     private PatternForms() {}
 

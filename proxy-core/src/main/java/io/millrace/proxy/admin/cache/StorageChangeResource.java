@@ -14,8 +14,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * {@code POST /v1/storage/offline} and {@code /v1/storage/online}: takes a storage path out of use or back.
- * Thread-safe.
+ * {@code POST /v1/storage/offline} and {@code /v1/storage/online}: takes a storage path offline or online. Thread-safe.
  */
 public final class StorageChangeResource implements AdminResource {
     /** The time limit is long, because queued data is first written and synced, possibly to a failing disk. */

@@ -12,8 +12,9 @@ import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /v1/config/diff}: the differences between two configurations. These are the defaults and the configuration
- * in use, or with {@code from} and {@code to} two entries of the history. Thread-safe.
+ * {@code GET /v1/config/diff}: the differences between two configurations. Without parameters, it compares the defaults
+ * with the configuration in use. The parameters {@code from} and {@code to} select two entries of the history.
+ * Thread-safe.
  */
 public final class ConfigDiffResource implements AdminResource {
     private final ConfigInspector inspector;

@@ -24,7 +24,8 @@ public interface ConfigInspector {
     /**
      * Returns the differences between two entries of the history. Reads files, so the caller must permit blocking.
      *
-     * @throws AdminException 400 when there is no such entry, 409 when one is no valid configuration today
+     * @throws AdminException 400 when there is no such entry, 409 when one of them is not a valid configuration for
+     *     this version
      */
     DiffReport diff(int from, int to) throws AdminException;
 

@@ -55,7 +55,7 @@ public final class ConfigSettingsResource implements AdminResource {
         json.writeStringProperty("takes", key.type().unit());
         json.writeStringProperty("min", key.minText());
         json.writeStringProperty("max", key.maxText());
-        json.writeBooleanProperty("or_zero", key.isOrZero());
+        json.writeBooleanProperty("or_zero", key.allowsZero());
         json.writeBooleanProperty("required", key.isRequired());
         json.writeStringProperty("change", key.apply().word());
         json.writeBooleanProperty("per_rule", key.isPerRule());

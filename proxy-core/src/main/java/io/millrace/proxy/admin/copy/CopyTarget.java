@@ -10,7 +10,7 @@ public interface CopyTarget {
     /** Limit of a head in bytes. */
     int HEAD_BYTES_MAX = 32 << 10;
 
-    /** Limit of uploads in progress; a further one is refused with status 429. */
+    /** Limit of uploads in progress; a further upload is refused with status 429. */
     int UPLOADS_MAX = 16;
 
     /** Time without a request after which an upload is aborted, in seconds. */

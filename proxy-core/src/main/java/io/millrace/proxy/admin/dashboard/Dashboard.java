@@ -55,8 +55,7 @@ public final class Dashboard {
     }
 
     /**
-     * Opens a loopback listener for the time of the process. Returns its URL, with a code for one login within two
-     * minutes.
+     * Opens a loopback listener until the process ends. Returns its URL, with a code for one login within two minutes.
      */
     public CompletionStage<String> open() {
         return leases.openUnlimited()

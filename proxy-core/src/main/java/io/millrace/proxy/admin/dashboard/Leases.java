@@ -134,8 +134,8 @@ final class Leases {
         if (ended == null) {
             return false;
         }
-        codes.endOf(id);
-        sessions.endOf(id);
+        codes.removeLease(id);
+        sessions.removeLease(id);
         ended.listener().close();
         return true;
     }

@@ -35,10 +35,11 @@ final class LoginCodes {
     }
 
     /**
-     * A code that was valid.
+     * A code, as returned by its use.
      *
      * @param token the token whose rights its session has
-     * @param lease the lease that it was made for; null for none
+     * @param lease the lease of the loopback listener of {@code millctl dashboard} for which the code was made; null
+     *     for a code of {@code admin.listen}
      */
     record Code(AdminToken token, @Nullable String lease, long startNanos) {}
 
@@ -78,8 +79,8 @@ final class LoginCodes {
         codes.values().removeIf(code -> now - code.startNanos >= LIFETIME.toNanos());
     }
 
-    /** Makes the codes of a lease invalid. */
-    void endOf(String lease) {
+    /** Makes the codes of a lease invalid, because its listener ends. */
+    void removeLease(String lease) {
         lock.lock();
         try {
             codes.values().removeIf(code -> lease.equals(code.lease));

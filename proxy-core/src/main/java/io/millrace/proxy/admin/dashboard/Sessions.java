@@ -10,7 +10,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of the dashboard, in memory. A request belongs to a session if it has both its cookie and its proof.
+ * The sessions of the dashboard, in memory. A request belongs to a session if it has the session's cookie and the
+ * session's proof, a second secret.
  *
  * <p>Browsers send cookies to every port of a host name, so another program on the same machine can receive the cookie.
  * The proof is kept by the page in the storage of its origin, which includes the port. Therefore the cookie alone is
@@ -120,7 +121,7 @@ final class Sessions {
     }
 
     /** Ends the sessions that were opened with codes of this lease. */
-    void endOf(String lease) {
+    void removeLease(String lease) {
         lock.lock();
         try {
             byCookie.values().removeIf(session -> lease.equals(session.lease));

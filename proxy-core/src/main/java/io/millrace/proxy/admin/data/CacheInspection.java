@@ -48,7 +48,10 @@ public final class CacheInspection implements LookupSource {
         final CompletableFuture<LookupReport> report = new CompletableFuture<>();
         StoreKey key;
         String tier = "ram";
-        /** True after a Vary marker has led to the key of a variant. */
+        /**
+         * True once the lookup has found a Vary marker (which names the fields of variants) and uses the key of a
+         * variant.
+         */
         boolean throughMarker;
 
         Inquiry(TargetUri url, RequestHead request, @Nullable Mapped mapped, CacheKey key) {

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class CacheListing implements ListSource {
-    /** Time limit of a page; the next page continues after it. */
+    /** Time limit of a page; the next page continues where this page ended. */
     private static final long PAGE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** Limit of hosts counted separately; further hosts are counted together. */
     private static final int HOSTS_MAX = 10_000;
@@ -133,7 +133,8 @@ public final class CacheListing implements ListSource {
             }
             int urlLength = urlLength(object.key());
             boolean isVariant = urlLength < object.key().length;
-            // A marker is not a response. A variant without its marker cannot be found by a lookup.
+            // A Vary marker, which names the fields of a URL's variants, is not a response. A lookup cannot find a
+            // variant without its marker.
             if (summary.status() == 0 || (isVariant && !store.contains(store.key(object.key(), 0, urlLength)))) {
                 return true;
             }

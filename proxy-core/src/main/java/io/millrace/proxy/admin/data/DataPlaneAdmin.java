@@ -17,6 +17,7 @@ import io.millrace.proxy.admin.fleet.FleetPositionResource;
 import io.millrace.proxy.admin.log.KeptLogResource;
 import io.millrace.proxy.admin.log.LiveLogResource;
 import io.millrace.proxy.admin.log.LogFieldsResource;
+import io.millrace.proxy.admin.origin.HostsResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.purge.PurgeChangeResource;
@@ -34,6 +35,7 @@ import io.millrace.proxy.admin.status.ReadyzResource;
 import io.millrace.proxy.admin.status.ServerResource;
 import io.millrace.proxy.admin.status.StatusResource;
 import io.millrace.proxy.admin.status.ThreadsResource;
+import io.millrace.proxy.admin.status.TrafficResource;
 import io.millrace.proxy.admin.tls.CertificateCheckResource;
 import io.millrace.proxy.admin.tls.CertificatesResource;
 import io.millrace.proxy.admin.vendor.CloudflareResource;
@@ -120,6 +122,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                         .report(proxy.metrics()));
         VendorPurges vendors = new VendorPurges(
                 this, purges.scoped(), new SitesOfRules(() -> proxy.settings().remap()));
+        HostAdmin hosts = new HostAdmin(
+                proxy.shared().hosts(), proxy.loops(), proxy.shared().clock());
         AdminServer.Builder builder = AdminServer.builder();
         FastlyResource.all(vendors).forEach(builder::resource);
         CloudflareResource.all(vendors).forEach(builder::resource);
@@ -129,9 +133,11 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         addLiveLog(builder, proxy.liveLog());
         server = builder.unixSocket(socket)
                 .resource(new StatusResource(status))
-                .resource(new MetricsResource(proxy::metricsText))
+                .resource(new MetricsResource(
+                        proxy::metricsText, () -> proxy.metrics().openMetricsText()))
                 .resource(new AlarmsResource(
                         new ProxyAlarms(proxy), proxy.shared().clock()::millis))
+                .resource(new TrafficResource(() -> proxy.metrics().hosts().report()))
                 .resource(new MemoryResource(memory))
                 .resource(ServerResource.report(process))
                 .resource(ServerResource.drain(process))
@@ -161,6 +167,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new OriginsResource(origins))
                 .resource(OriginChangeResource.down(origins))
                 .resource(OriginChangeResource.up(origins))
+                .resource(HostsResource.report(hosts))
+                .resource(HostsResource.clear(hosts))
                 .resource(new CertificatesResource(certificates))
                 .resource(new CertificateCheckResource(certificates))
                 .start();

@@ -37,7 +37,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the purges of other nodes of the fleet with stamps of this node, and keeps the position in their stream.
+ * Applies the purges of other nodes of the fleet with stamps of this node. Keeps the position in the stream of their
+ * messages.
  *
  * <p>Thread-safe.
  */
@@ -92,7 +93,7 @@ public final class FleetPurges implements FleetService {
         List<String> refused = new ArrayList<>();
         List<CompletableFuture<?>> all = new ArrayList<>();
         if (batch.isGap()) {
-            all.add(everything(batch.isSoftGap(), "stream").toCompletableFuture());
+            all.add(purgeEverything(batch.isSoftGap(), "stream").toCompletableFuture());
         }
         String instance = history().fleet().instance();
         for (FleetMessage message : batch.messages()) {
@@ -119,7 +120,10 @@ public final class FleetPurges implements FleetService {
         });
     }
 
-    /** Starts one message. The purge is in force when this method returns; the future completes when it is durable. */
+    /**
+     * Starts to apply one message. The purge is in force when this method returns; the future completes when it is
+     * durable.
+     */
     private CompletableFuture<?> apply(
             FleetMessage message, boolean softGap, Map<String, Long> stamps, List<String> refused) {
         FleetPurge purge = message.purge();
@@ -127,7 +131,7 @@ public final class FleetPurges implements FleetService {
             return switch (purge.action()) {
                 case UNDO -> undo(message, false);
                 case CANCEL -> undo(message, true);
-                case LOST -> everything(softGap, message.node()).toCompletableFuture();
+                case LOST -> purgeEverything(softGap, message.node()).toCompletableFuture();
                 case MARK -> CompletableFuture.completedFuture(null);
                 case URL -> purge.soft() ? scopes(message, stamps, softGap) : urls(message);
                 default -> scopes(message, stamps, softGap);
@@ -142,7 +146,7 @@ public final class FleetPurges implements FleetService {
         return new PurgeClient("fleet", -1, null, node);
     }
 
-    private CompletionStage<InvalidationReport> everything(boolean soft, String node) {
+    private CompletionStage<InvalidationReport> purgeEverything(boolean soft, String node) {
         ScopedPurges.Plan plan =
                 new ScopedPurges.Plan(List.of(InvalidationScope.all()), Counter.PURGES_ALL, "everything");
         return scoped.invalidate(plan, new Scope(Kind.ALL, null, null, soft), client(node), false, null);
@@ -158,7 +162,7 @@ public final class FleetPurges implements FleetService {
                 .toCompletableFuture();
         if (applied.isCompletedExceptionally() && plan.pattern() != null) {
             // Too many purges by pattern are in force here, and the purge must not be lost.
-            return everything(softGap, message.node()).toCompletableFuture();
+            return purgeEverything(softGap, message.node()).toCompletableFuture();
         }
         boolean isChangeable = purge.soft() || plan.pattern() != null;
         return applied.thenAccept(report -> {
@@ -262,12 +266,12 @@ public final class FleetPurges implements FleetService {
         boolean begun = stamp > 0
                 && (cancels
                         ? invalidator().cancel(stamp, loop().loop(), failure -> {
-                            if (ended(failure, Counter.PURGES_CANCELLED, done)) {
+                            if (countChange(failure, Counter.PURGES_CANCELLED, done)) {
                                 history().cancelled(id, client, loop().loop(), () -> done.complete(null));
                             }
                         })
                         : invalidator().undo(stamp, loop().loop(), failure -> {
-                            if (ended(failure, Counter.PURGES_UNDONE, done)) {
+                            if (countChange(failure, Counter.PURGES_UNDONE, done)) {
                                 history().undone(id, client, loop().loop(), () -> done.complete(null));
                             }
                         }));
@@ -277,7 +281,7 @@ public final class FleetPurges implements FleetService {
         return done;
     }
 
-    private boolean ended(@Nullable IOException failure, Counter counter, CompletableFuture<Void> done) {
+    private boolean countChange(@Nullable IOException failure, Counter counter, CompletableFuture<Void> done) {
         loop().counters().increment(failure == null ? counter : Counter.PURGES_FAILED);
         if (failure != null) {
             done.completeExceptionally(

@@ -33,7 +33,7 @@ public final class OriginAdmin implements OriginControl {
     private final @Nullable OriginMarks marks;
     private final ReentrantLock writeLock = new ReentrantLock();
 
-    /** @param marks the file of operators' marks; null for none */
+    /** @param marks the file of hosts that operators have marked down; null for none */
     public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
         this.groups = groups;
         this.clock = clock;
@@ -54,14 +54,15 @@ public final class OriginAdmin implements OriginControl {
     public CompletionStage<List<Host>> down(String origin, String reason, long seconds) {
         long now = clock.millis();
         long until = seconds == 0 ? Long.MAX_VALUE : now + TimeUnit.SECONDS.toMillis(seconds);
-        OriginHealth.Put put = new OriginHealth.Put(reason.isEmpty() ? "no reason given" : reason, now, until);
-        return change(origin, host -> host.putDown(put, now));
+        OriginHealth.ManualDown mark =
+                new OriginHealth.ManualDown(reason.isEmpty() ? "no reason given" : reason, now, until);
+        return change(origin, host -> host.markDown(mark, now));
     }
 
     @Override
     public CompletionStage<List<Host>> up(String origin) {
         long now = clock.millis();
-        return change(origin, host -> host.putUp(now));
+        return change(origin, host -> host.markUp(now));
     }
 
     private CompletionStage<List<Host>> change(String origin, Consumer<OriginHost> change) {
@@ -80,7 +81,7 @@ public final class OriginAdmin implements OriginControl {
         return write().thenApply(written -> report((group, host) -> matches(origin, group, host)));
     }
 
-    /** Applies new groups; the state of earlier groups is kept by name. */
+    /** Writes the hosts that are marked down again after a reload, because groups may have other names. */
     public void groupsChanged() {
         write().whenComplete((written, failure) -> {
             if (failure != null) {
@@ -105,7 +106,7 @@ public final class OriginAdmin implements OriginControl {
                 throw new CompletionException(new AdminException(
                         500,
                         "origin-not-durable",
-                        "changed in this process, but the next worker will not know: " + e.getMessage()));
+                        "in force in this worker, but the next worker will not have the change: " + e.getMessage()));
             } finally {
                 writeLock.unlock();
             }
@@ -156,7 +157,7 @@ public final class OriginAdmin implements OriginControl {
         OriginHost host = group.hosts().get(index);
         OriginGroupConfig.Host config = group.config().hosts().get(index);
         OriginHealth health = host.health();
-        OriginHealth.Put put = health.isPutDown(nowMillis) ? health.put() : null;
+        OriginHealth.ManualDown put = health.isManuallyDown(nowMillis) ? health.manualDown() : null;
         boolean up = health.state() == OriginHealth.State.UP;
         long until = put != null ? put.until() : up ? 0 : health.retryAt();
         String reason = put != null ? put.reason() : health.reason();

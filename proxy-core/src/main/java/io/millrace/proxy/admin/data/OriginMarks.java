@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The hosts that operators have marked down, in a small file for the next worker:
+ * The file of origin hosts that operators have marked down, which the next worker reads:
  *
  * <pre>shop http://10.0.0.1:8080 SINCE-MILLIS UNTIL-MILLIS REASON...</pre>
  *
@@ -50,8 +50,8 @@ public final class OriginMarks {
     private void restore(String line, Collection<OriginGroup> groups, long nowMillis) {
         String[] fields = line.split(" ", FIELDS);
         try {
-            OriginHealth.Put put =
-                    new OriginHealth.Put(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
+            OriginHealth.ManualDown put =
+                    new OriginHealth.ManualDown(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
             boolean isGroupConfigured =
                     groups.stream().anyMatch(group -> group.name().equals(fields[0]));
             groups.stream()
@@ -59,7 +59,7 @@ public final class OriginMarks {
                     .filter(group -> !isGroupConfigured || group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]) && put.until() > nowMillis)
-                    .forEach(host -> host.putDown(put, nowMillis));
+                    .forEach(host -> host.markDown(put, nowMillis));
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
             log.warn("a line of {} cannot be read: {}", file, line);
         }
@@ -70,7 +70,7 @@ public final class OriginMarks {
         StringBuilder lines = new StringBuilder();
         for (OriginGroup group : groups) {
             for (OriginHost host : group.hosts()) {
-                OriginHealth.Put put = host.health().put();
+                OriginHealth.ManualDown put = host.health().manualDown();
                 if (put != null && put.until() > nowMillis) {
                     lines.append(group.name())
                             .append(' ')

@@ -23,7 +23,7 @@ public final class OriginMetrics {
     }
 
     /** Adds the metrics of the hosts of these groups, and removes those of other hosts. */
-    public void follow(OriginGroups groups) {
+    public void update(OriginGroups groups) {
         Set<OriginHost> now = new HashSet<>();
         for (OriginGroup group : groups.all()) {
             now.addAll(group.hosts());

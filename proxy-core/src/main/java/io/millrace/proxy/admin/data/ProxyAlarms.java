@@ -1,12 +1,16 @@
 package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.config.key.AlarmKeys;
+import io.millrace.proxy.exchange.forward.OriginRequests;
+import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
 import io.millrace.proxy.observe.alarm.AlarmSource;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHealth;
 import io.millrace.proxy.origin.OriginHost;
+import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.tls.ServerCertificate;
 import io.millrace.proxy.tls.TlsReport;
@@ -16,7 +20,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * The alarms that one proxy can detect: disks, groups of origins, certificates and logs. It computes them from the
@@ -35,6 +41,7 @@ public final class ProxyAlarms implements AlarmSource {
         List<Alarm> alarms = new ArrayList<>();
         addDisks(alarms);
         addGroups(alarms);
+        addOrigins(alarms);
         addCertificates(alarms);
         proxy.logFailures()
                 .forEach((log, failure) -> alarms.add(new Alarm(AlarmKind.LOG_TARGET_DOWN, log, failure, -1)));
@@ -67,10 +74,36 @@ public final class ProxyAlarms implements AlarmSource {
         }
     }
 
+    /**
+     * Adds the origins of rules without a group that are marked down. Hosts that clients of the forward proxy name are
+     * left out, because they need no operator.
+     */
+    private void addOrigins(List<Alarm> alarms) {
+        List<HostDatabase.Report> down = proxy.shared().hosts().down();
+        if (down.isEmpty()) {
+            return;
+        }
+        Set<Origin> ofRules = proxy.settings().remap().rules().stream()
+                .filter(rule ->
+                        rule.config().verb().isForward() && rule.config().origins() == null && !rule.isForwarding())
+                .map(rule -> OriginRequests.origin(new Mapped(rule)))
+                .collect(Collectors.toSet());
+        down.stream()
+                .filter(report -> ofRules.contains(report.origin()))
+                .limit(Alarm.OF_A_KIND_MAX)
+                .forEach(report -> alarms.add(new Alarm(
+                        AlarmKind.ORIGIN_DOWN,
+                        report.origin().toString(),
+                        report.state().reason() + ", failed connections in a row: "
+                                + report.state().failures() + "; see millctl host show "
+                                + report.origin().host(),
+                        -1)));
+    }
+
     private static String reason(List<OriginHost> hosts, long nowMillis) {
         OriginHost first = hosts.get(0);
         OriginHealth health = first.health();
-        OriginHealth.Put put = health.isPutDown(nowMillis) ? health.put() : null;
+        OriginHealth.ManualDown put = health.isManuallyDown(nowMillis) ? health.manualDown() : null;
         String why = put == null ? health.reason() : "marked down by an operator, " + put.reason();
         String count = hosts.size() == 1 ? "its only host is down: " : "all " + hosts.size() + " hosts are down: ";
         return count + first.origin().authority() + " (" + why + ")" + (hosts.size() == 1 ? "" : " and others");

@@ -42,7 +42,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         this.scoped = new ScopedPurges(proxy, counts);
     }
 
-    /** Returns the service for purges of scopes; it shares the counts. */
+    /** Returns the service for purges of scopes, which uses the same counts. */
     public ScopedPurges scoped() {
         return scoped;
     }
@@ -134,7 +134,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return PurgeRecord.done(id, millis, PurgeClient.UNKNOWN, scope, target, null, soft);
     }
 
-    /** Adds the record of a purge without one, before a change of it. */
+    /** Adds a record of a purge that has none, before the purge is changed. */
     private void addUnrecorded(PurgeRecord record) {
         if (record.client().equals(PurgeClient.UNKNOWN)) {
             history().add(record, Runnable::run, () -> {});
@@ -163,7 +163,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return new PurgeView(withCount(present, counted.count(), count), until, count, sweep);
     }
 
-    /** Returns the progress of the sweep of a purge by pattern. Returns null if it has none. */
+    /**
+     * Returns the progress of the sweep (background removal) of a purge by pattern. Returns null if there is no sweep.
+     */
     private @Nullable String sweep(PurgeRecord record, boolean undoable) {
         if (!record.scope().equals(ScopedPurges.word(Kind.PATTERN)) || isDryRun(record)) {
             return null;

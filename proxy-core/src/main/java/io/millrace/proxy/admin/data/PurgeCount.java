@@ -289,7 +289,8 @@ final class PurgeCount implements ListVisitor {
         byte[] key = object.key();
         int primaryLength = lengthBefore(key, key.length, 0);
         boolean isVariant = primaryLength < key.length;
-        // A marker is not a response. A variant without its marker cannot be found by a lookup.
+        // A Vary marker, which names the fields of a URL's variants, is not a response. A lookup cannot find a variant
+        // without its marker.
         if (summary.status() == 0 || (isVariant && !store.contains(store.key(key, 0, primaryLength)))) {
             return true;
         }

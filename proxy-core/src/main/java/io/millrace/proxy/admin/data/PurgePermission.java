@@ -44,8 +44,8 @@ final class PurgePermission {
     }
 
     /**
-     * Checks the site of a purge by tag. A rule without a site counts as a rule of its key host. So rules of other
-     * hosts with the same key host are checked too.
+     * Checks the site of a purge by tag. A rule without a site counts as a rule of the host in its cache keys. So rules
+     * of other hosts with the same host in cache keys are checked too.
      *
      * @param site null for every site
      */
@@ -104,8 +104,8 @@ final class PurgePermission {
     }
 
     /**
-     * Returns the sites of a rule whose responses a purge of a host may cover. The purge may also cover them because
-     * both hosts share a host in cache keys.
+     * Returns the sites of a rule whose responses a purge of a host may cover. This includes rules of another host with
+     * the same host in cache keys.
      */
     private static Set<String> siteOf(RemapRule rule, TargetUri url, RemapTable table) {
         if (!rule.config().verb().isForward()) {

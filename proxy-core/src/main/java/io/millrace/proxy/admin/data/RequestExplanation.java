@@ -3,6 +3,7 @@ package io.millrace.proxy.admin.data;
 import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.explain.ExplanationText;
 import io.millrace.proxy.explain.OversizedRequest;
@@ -138,7 +139,7 @@ public final class RequestExplanation implements ExplainSource {
             if (matches && !found) {
                 found = true;
                 secure = listener.secure();
-                local = listener.localAddress().getAddress().isAnyLocalAddress()
+                local = listener.localAddress().getAddress().isAnyLocalAddress() && !listener.isUnix()
                         ? new InetSocketAddress(
                                 InetAddress.getLoopbackAddress(),
                                 listener.localAddress().getPort())
@@ -163,6 +164,9 @@ public final class RequestExplanation implements ExplainSource {
         String client = question.client();
         if (client == null) {
             return InetAddress.getLoopbackAddress();
+        }
+        if (client.equals(ListenAddress.UNIX)) {
+            return ClientConnection.UNIX.getAddress();
         }
         byte[] address = NetUtil.createByteArrayFromIpAddressString(client);
         if (address == null) {

@@ -20,8 +20,8 @@ final class SitePatterns {
      * Returns an expression that holds only for responses of the caller's sites. For callers without such a limit the
      * expression is unchanged.
      *
-     * @throws AdminException if the hosts of a site are not fixed, or a host for which the expression could hold also
-     *     has responses of other sites
+     * @throws AdminException if a rule of a site has no fixed host, or if a host that the expression could match has
+     *     responses of other sites too
      */
     static String limited(PurgedPattern pattern, AdminCaller caller, RemapTable rules) throws AdminException {
         PurgeRights rights = caller.purgeRights();
@@ -69,7 +69,8 @@ final class SitePatterns {
         return new AdminException(
                 403,
                 "site-refused",
-                "token '" + caller.token() + "' is limited to sites, and the purge by pattern cannot be: " + why
+                "token '" + caller.token()
+                        + "' is limited to sites, and the purge by pattern cannot be limited to them: " + why
                         + "; nothing was purged");
     }
 }

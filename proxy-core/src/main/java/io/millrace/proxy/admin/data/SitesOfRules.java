@@ -59,7 +59,8 @@ final class SitesOfRules implements SiteSource {
     }
 
     /**
-     * Returns the hosts of a site, with a port other than the default. Returns null if a rule of it has no fixed host.
+     * Returns the hosts of a site, with a port other than the default. Returns null if one of its rules has no fixed
+     * host.
      */
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();

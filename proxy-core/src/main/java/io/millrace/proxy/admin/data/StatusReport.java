@@ -72,8 +72,9 @@ final class StatusReport implements StatusSource {
     }
 
     private static ProxyStatus.Listener listener(Listener listener) {
-        return new ProxyStatus.Listener(
-                NetUtil.toSocketAddressString(listener.localAddress()), listener.secure() ? "https" : "http");
+        String address =
+                listener.isUnix() ? listener.address() : NetUtil.toSocketAddressString(listener.localAddress());
+        return new ProxyStatus.Listener(address, listener.secure() ? "https" : "http");
     }
 
     private static List<ProxyStatus.Volume> volumes(StoreStatistics store) {

@@ -20,7 +20,7 @@ import tools.jackson.core.json.JsonFactory;
  * Messages that the launcher passes to its worker. The body of a request has an object with the positions on its first
  * line, and a message on each further line. Immutable.
  *
- * @param after the position behind which the messages follow; null for none
+ * @param after the position after which the messages follow; null for none
  * @param to the position after the last message
  * @param isGap whether messages before the first one may be missing
  * @param isSoftGap whether missing messages make stored responses stale instead of removing them

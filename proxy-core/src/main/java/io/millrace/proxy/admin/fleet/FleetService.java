@@ -13,7 +13,7 @@ public interface FleetService {
     FleetPosition position();
 
     /**
-     * Applies messages in their order, and moves the position behind them.
+     * Applies messages in their order, and moves the position to the last one.
      *
      * @return completes when purges and position are durable; with an {@link AdminException} if the batch does not
      *     continue at the position, or the storage cannot be written

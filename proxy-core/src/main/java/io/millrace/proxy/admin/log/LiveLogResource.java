@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * {@code GET /v1/log/live}: requests as they finish. The first request opens a viewer and is answered at once. Each
- * further one waits until there are records (long poll). Thread-safe.
+ * further request waits until there are records (long poll). Thread-safe.
  */
 public final class LiveLogResource implements AdminResource {
     public static final String PATH = "/v1/log/live";

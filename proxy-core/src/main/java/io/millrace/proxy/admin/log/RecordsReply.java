@@ -20,7 +20,7 @@ final class RecordsReply {
      * Returns an object with some members, and the records as its last member {@code records}.
      *
      * @param members writes the first members, at least one
-     * @param showsClients false to leave out what identifies clients
+     * @param showsClients false to leave out members that identify clients
      */
     static AdminReply of(Consumer<JsonGenerator> members, List<NumberedRecord> records, boolean showsClients) {
         byte[] first = AdminReply.json(members).body();

@@ -29,7 +29,7 @@ public record AdminRequest(
         Map<String, String> fields,
         RequestSender sender) {
     /** The request fields that resources read. */
-    public static final List<String> FIELDS = List.of("fastly-soft-purge", "surrogate-key");
+    public static final List<String> FIELDS = List.of("accept", "fastly-soft-purge", "surrogate-key");
 
     /** Limit of query parameters. A lookup has the most: one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;

@@ -17,7 +17,7 @@ public interface AdminResource {
      * Answers one request with the responder, now or later, or throws.
      *
      * <p>Called on the admin server's event loop, which must not be blocked. If {@link #isBlocking} returns true,
-     * called on the admin server's worker thread.
+     * called on the admin server's thread for blocking requests.
      */
     void handle(AdminRequest request, AdminResponder responder) throws AdminException;
 

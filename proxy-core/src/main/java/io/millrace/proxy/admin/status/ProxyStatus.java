@@ -57,10 +57,10 @@ public record ProxyStatus(
     /** The cache: hits, misses, the RAM tier and the volumes. */
     public record Cache(long hitsTotal, long missesTotal, Tier ram, List<Volume> volumes) {}
 
-    /** The fill of the RAM tier. */
+    /** The use of the RAM tier: bytes and entries. */
     public record Tier(long bytes, long bytesMax, long entries) {}
 
-    /** One storage path with its fill and its state, such as {@code online}. */
+    /** One storage path with its use and its state, such as {@code online}. */
     public record Volume(String path, String state, long bytes, long bytesMax, long entries) {}
 
     /**

@@ -16,7 +16,10 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** Purges in the form of Cloudflare's API. The identifier of the zone is the name of a site. Thread-safe. */
+/**
+ * Purges in the form of Cloudflare's API. The identifier of the zone is the name of a site ({@code remap[].site}).
+ * Thread-safe.
+ */
 public final class CloudflareResource implements AdminResource {
     public static final String PATH = "/zones/{id}/purge_cache";
 

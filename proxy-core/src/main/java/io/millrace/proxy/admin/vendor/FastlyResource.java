@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Purges in the form of Fastly's API. The identifier of the service is the name of a site. Thread-safe. */
+/**
+ * Purges in the form of Fastly's API. The identifier of the service is the name of a site ({@code remap[].site}).
+ * Thread-safe.
+ */
 public final class FastlyResource implements AdminResource {
     public static final String KEY_PATH = "/service/{id}/purge/{key}";
     public static final String KEYS_PATH = "/service/{id}/purge";

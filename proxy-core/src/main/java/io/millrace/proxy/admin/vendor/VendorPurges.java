@@ -15,7 +15,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Executes the purges of a request together. All are checked before the first one begins. Thread-safe. */
+/**
+ * Executes all purges of one request to Fastly's or Cloudflare's API. Checks every purge before the first one begins.
+ * Thread-safe.
+ */
 public final class VendorPurges {
     /** Limit of purges in a request, as in Fastly's API. */
     static final int PURGES_MAX = 256;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The primary cache key of a URL (RFC 9111 s2): the client's URL in normal form, as readable text. GET and HEAD share
- * it.
+ * one key.
  *
  * <pre>
  * http://example.com/a%2Fb/~c?x=%7e
@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * If a remap rule changes keys ({@code KeyRules}), the key contains the changed URL. A suffix may follow after a space,
- * which no URL contains. The suffix is the generation, or the mapping of a rule that shares stored responses among
- * hosts. Dot segments and encoded dots stay unchanged: URLs that an origin may distinguish have different keys.
- * Immutable.
+ * which no URL contains. The suffix is the generation ({@code cache.key.generation}), or the mapping of a rule that
+ * shares stored responses among hosts. Dot segments and encoded dots stay unchanged: URLs that an origin may
+ * distinguish have different keys. Immutable.
  */
 public final class CacheKey {
 

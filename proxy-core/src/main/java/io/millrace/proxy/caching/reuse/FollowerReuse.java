@@ -112,7 +112,7 @@ public sealed interface FollowerReuse {
         if (fields.contains(FieldName.SET_COOKIE)) {
             return NotSharedReason.SET_COOKIE;
         }
-        if (Reuse.isAuthorizationInTheWay(follower, control, settings)) {
+        if (Reuse.forbidsUseWithAuthorization(follower, control, settings)) {
             return NotSharedReason.AUTHORIZATION;
         }
         Variance variance = settings.key().variance(fields);

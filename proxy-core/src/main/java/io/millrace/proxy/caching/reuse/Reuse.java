@@ -235,7 +235,7 @@ public sealed interface Reuse {
      * Returns true if a received response must not answer another request with Authorization unless the origin confirms
      * it.
      */
-    static boolean isAuthorizationInTheWay(RequestHead request, CacheControl control, CacheSettings settings) {
+    static boolean forbidsUseWithAuthorization(RequestHead request, CacheControl control, CacheSettings settings) {
         boolean allowed = control.isPublic() || control.sharedMaxAgeSeconds() != CacheControl.ABSENT;
         return isRestricted(request, settings)
                 && (!allowed || control.isMustRevalidate() || control.isProxyRevalidate());

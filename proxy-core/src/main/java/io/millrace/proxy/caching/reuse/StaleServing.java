@@ -71,8 +71,8 @@ public sealed interface StaleServing {
     }
 
     /**
-     * Returns the head to serve while the origin fails. It is the stored head, if configured with an Expires in the
-     * near future, so that downstream caches keep the response.
+     * Returns the head to serve while the origin fails. It is the stored head. If a lifetime for this case is
+     * configured, the head gets an Expires in the near future, so that downstream caches keep the response.
      */
     static StoredHead answer(StoredHead stored, long nowMillis, CacheSettings settings) {
         long seconds = settings.stale().onError().lifetimeSeconds();
@@ -166,7 +166,7 @@ public sealed interface StaleServing {
      *
      * @param staleSinceMillis as in {@link #of}
      */
-    static boolean isMasked(
+    static boolean isErrorDiscarded(
             int status, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
         if (!isErrorStatus(status, settings) || isErrorStatus(stored.status(), settings)) {
             return false;

@@ -30,7 +30,7 @@ public enum LifetimeSource {
         this.text = text;
     }
 
-    /** Stable name for logs and the inspector. */
+    /** Stable name for logs and for answers about stored responses. */
     public String text() {
         return text;
     }

@@ -31,7 +31,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
 
     /** Converts a configured name to the form of parameters: one character for each byte of UTF-8. */
     public static String nameOf(String configured) {
-        return UriBytes.asBytes(configured);
+        return UriBytes.charPerByte(configured);
     }
 
     /** Returns true if every query stays unchanged. */

@@ -17,12 +17,13 @@ public record RequestRules(
      */
     public enum AuthorizedReuse {
         /**
-         * Those with {@code public} or {@code s-maxage}; those with {@code must-revalidate} are validated at every use.
+         * Responses with {@code public} or {@code s-maxage}. Also responses with {@code must-revalidate} or
+         * {@code proxy-revalidate}, which are validated at every use.
          */
         IF_ALLOWED,
         /**
-         * All. The operator states that responses to requests with Authorization are the same for all users (RFC 9111
-         * s3.5).
+         * All responses. The operator states that responses to requests with Authorization are the same for all users
+         * (RFC 9111 s3.5).
          */
         ALWAYS
     }

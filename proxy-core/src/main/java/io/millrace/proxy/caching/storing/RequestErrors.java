@@ -22,13 +22,15 @@ final class RequestErrors {
     private RequestErrors() {}
 
     /**
-     * Returns true if a response is such an error. Either its status code concerns the request's fields and is not
-     * configured for negative caching. Or it is any error, and the request has fields that some servers refuse.
+     * Returns true if a response is an error that concerns the request and not its URL. Either its status code concerns
+     * the request's fields and is not configured for negative caching. Or it is any error, and the request has fields
+     * that some servers refuse.
      *
-     * @param named the configured negative caching
+     * @param negativeCaching the statuses whose lifetime the operator has configured
      */
-    static boolean isOne(RequestHead request, int status, LifetimeRules.NegativeCaching named) {
-        return status >= 400 && ((isAboutFields(status) && !named.covers(status)) || !isOrdinary(request.fields()));
+    static boolean isRequestError(RequestHead request, int status, LifetimeRules.NegativeCaching negativeCaching) {
+        return status >= 400
+                && ((isAboutFields(status) && !negativeCaching.covers(status)) || !isOrdinary(request.fields()));
     }
 
     /**

@@ -92,7 +92,8 @@ public sealed interface Storability {
         if (reason != null) {
             return reason;
         }
-        if (RequestErrors.isOne(request, response.status(), settings.lifetimes().negative())) {
+        if (RequestErrors.isRequestError(
+                request, response.status(), settings.lifetimes().negative())) {
             return NoStoreReason.REQUEST_ERROR;
         }
         CacheControl control =

@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Collects tags without duplicates, and the first limit that a tag exceeds. Confined to one thread. */
+/** Collects tags without duplicates, and records the first limit that they exceed. Confined to one thread. */
 public final class TagList {
     private final Set<ByteBuffer> seen = new HashSet<>();
     private final ByteArrayOutputStream packed = new ByteArrayOutputStream();

@@ -51,7 +51,7 @@ public final class TagRules {
     }
 
     /** Returns whether a response has a field with tags other than Cache-Groups. */
-    public boolean areNamedIn(FieldSection fields) {
+    public boolean hasTagField(FieldSection fields) {
         for (int i = 0; i < names.length; i++) {
             if (syntaxes[i] != TagSyntax.STRINGS && fields.contains(names[i])) {
                 return true;

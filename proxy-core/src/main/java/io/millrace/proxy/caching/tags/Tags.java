@@ -83,7 +83,7 @@ public final class Tags {
     }
 
     /** Returns these tags and others. */
-    public Tags and(Tags others) {
+    public Tags union(Tags others) {
         if (others.isEmpty() || Arrays.equals(packed, others.packed)) {
             return this;
         }

@@ -32,7 +32,7 @@ public record AccessConfig(
         X_FORWARDED_PROTO,
         /** The host of the client's request. */
         X_FORWARDED_HOST,
-        /** All of these in one field (RFC 7239). */
+        /** All of the above in one field (RFC 7239). */
         FORWARDED,
         /** The client's address only, as in Traffic Server. */
         CLIENT_IP
@@ -68,7 +68,7 @@ public record AccessConfig(
     /**
      * Returns the addresses that may purge.
      *
-     * @param values the values of a rule over the general ones
+     * @param values the values of a rule, completed by the general values
      */
     public static List<AddressRange> purgers(ConfigValues values) throws InvalidValueException {
         List<String> texts = list(values, ConfigKeys.PURGE_ALLOW);

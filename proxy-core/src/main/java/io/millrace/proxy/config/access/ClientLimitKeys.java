@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
 import java.time.Duration;
 
-/** The catalogue's keys for limits per client: upload rate, requests, tunnels and connections. */
+/** Configuration keys for limits per client: upload rate, requests, tunnels and connections. */
 public final class ClientLimitKeys {
     private static final long KIB = 1024;
     private static final long MIB = 1024 * KIB;
@@ -44,7 +44,7 @@ public final class ClientLimitKeys {
                     + " users may share one address.");
     public static final ConfigKey<AddressSet> EXEMPT = ConfigKey.builder(
                     "limits.per_client.exempt", ValueType.ADDRESSES)
-            .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1"))
+            .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1", "unix:"))
             .description(
                     "Addresses without per-client limits; access.trusted_proxies never have these limits. With ~all (no"
                             + " address) only access.trusted_proxies are exempt.");

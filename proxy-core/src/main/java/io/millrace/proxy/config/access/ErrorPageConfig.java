@@ -80,7 +80,11 @@ public record ErrorPageConfig(List<Integer> statuses, LoadedFile file, String co
         for (FieldLines.Line line : lines == null ? List.<FieldLines.Line>of() : lines.lines()) {
             if (REFUSED.contains(line.name().toLowerCase(Locale.ROOT))) {
                 faults.report(
-                        "set_response_header", line.name() + ": cannot be set, because this proxy computes the field");
+                        "set_response_header",
+                        line.name()
+                                + (line.name().equalsIgnoreCase("Content-Type")
+                                        ? ": set it by content_type"
+                                        : ": cannot be set, because this proxy computes the field"));
             }
         }
     }

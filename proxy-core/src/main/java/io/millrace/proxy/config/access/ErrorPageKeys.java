@@ -7,7 +7,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.FieldLines;
 import java.util.List;
 
-/** The catalogue's keys for error pages, which replace the text of responses that the proxy generates. */
+/** Configuration keys for error pages, which replace the text of responses that the proxy generates. */
 public final class ErrorPageKeys {
     /** The pages of one remap rule. */
     public static final ConfigKey<List<ConfigValues>> OF_REMAP = ConfigKey.builder(

@@ -61,7 +61,7 @@ public record FilterConfig(
                 filter.find(FilterKeys.SRC_IP),
                 filter.find(FilterKeys.IN_IP),
                 AccessConfig.list(filter, FilterKeys.METHODS),
-                filter.origin());
+                filter.filePosition());
     }
 
     /** Returns true if every request that matches {@code other} also matches this filter. */

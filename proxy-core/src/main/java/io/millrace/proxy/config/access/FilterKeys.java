@@ -7,7 +7,7 @@ import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
 import java.util.Set;
 
-/** The catalogue's keys for filters, which allow or deny requests by address and method. */
+/** Configuration keys for filters, which allow or deny requests by address and method. */
 public final class FilterKeys {
     /** The filters of one rule. */
     public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = ConfigKey.builder(

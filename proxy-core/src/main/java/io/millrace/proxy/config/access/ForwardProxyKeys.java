@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
 
-/** The catalogue's keys for the forward proxy: which clients may reach which hosts that no rule maps. */
+/** Configuration keys for the forward proxy, which serves requests that no rule maps. */
 public final class ForwardProxyKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("forward_proxy.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)

@@ -5,7 +5,8 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
+import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.ListenAddress;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -16,12 +17,16 @@ import org.jspecify.annotations.Nullable;
  * @param proxyProtocol whether connections begin with a PROXY header
  * @param http2 whether clients may use HTTP/2: by ALPN with TLS, else with prior knowledge
  * @param tls null for HTTP without TLS
+ * @param socketMode mode of a Unix socket
+ * @param socketOwner {@code user}, {@code user:group} or {@code :group} of a Unix socket; null for the own process's
  */
 public record ListenerConfig(
         ListenAddress address,
         ProxyProtocol proxyProtocol,
         boolean http2,
-        @Nullable Tls tls) {
+        @Nullable Tls tls,
+        FileMode socketMode,
+        @Nullable String socketOwner) {
     /** The treatment of a PROXY header at the start of a connection. */
     public enum ProxyProtocol {
         /** The header is treated as an invalid request. */
@@ -49,14 +54,16 @@ public record ListenerConfig(
     public static ListenerConfig from(ConfigValues element, ConfigValues general) {
         Path certificate = element.find(ConfigKeys.LISTEN_CERTIFICATE);
         Path key = element.find(ConfigKeys.LISTEN_KEY);
-        boolean named = certificate != null
-                || element.isSet(TlsKeys.LISTEN_ENABLED)
+        boolean hasTlsSettings = certificate != null
+                || element.isSet(SharedTlsKeys.LISTEN_ENABLED)
                 || ServerTlsKeys.LISTEN.all().stream().anyMatch(element::isSet);
-        boolean secure = named && element.get(TlsKeys.LISTEN_ENABLED);
+        boolean secure = hasTlsSettings && element.get(SharedTlsKeys.LISTEN_ENABLED);
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
                 element.get(ProxyProtocolKeys.LISTEN),
                 element.get(secure ? Http2Keys.LISTEN : Http2Keys.LISTEN_CLEAR),
-                secure ? new Tls(certificate, key, ServerTlsConfig.from(element, general)) : null);
+                secure ? new Tls(certificate, key, ServerTlsConfig.from(element, general)) : null,
+                element.get(UnixListenKeys.MODE),
+                element.find(UnixListenKeys.OWNER));
     }
 }

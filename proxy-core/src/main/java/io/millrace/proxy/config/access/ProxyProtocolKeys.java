@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.ProxyProtocolVersion;
 
-/** The catalogue's keys for the PROXY protocol. With this protocol a proxy in front sends the address of the client. */
+/** Configuration keys for the PROXY protocol. With this protocol a proxy in front sends the address of the client. */
 public final class ProxyProtocolKeys {
     public static final ConfigKey<ListenerConfig.ProxyProtocol> LISTEN = ConfigKey.builder(
                     "listen[].proxy_protocol", ValueType.word(ListenerConfig.ProxyProtocol.class, false))

@@ -3,7 +3,7 @@ package io.millrace.proxy.config.access;
 import io.millrace.proxy.config.key.ConfigValues;
 
 /**
- * Settings of records and undo of purges. Immutable.
+ * Settings of purge records, and of the undo of purges. Immutable.
  *
  * @param historyMax limit of records
  * @param undoWindowMillis time after a soft purge in which it can be undone; 0 for never

@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 
-/** Configuration keys of records and undo of purges. */
+/** The catalogue's keys for purge records, and for the undo of purges. */
 public final class PurgeKeys {
     public static final ConfigKey<Integer> HISTORY = ConfigKey.builder("purge.history", ValueType.INTEGER)
             .within(1, 100_000)

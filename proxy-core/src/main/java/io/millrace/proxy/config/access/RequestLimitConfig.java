@@ -36,7 +36,7 @@ public record RequestLimitConfig(
     /** The part of keys for the client's address. */
     static final String CLIENT = "client";
 
-    /** Limit of limits that apply to one request: those for all requests and those of its remap rule. */
+    /** Maximum number of limits that apply to one request: those for all requests and those of its remap rule. */
     public static final int LIMITS_MAX = 20;
 
     /** Limit of the length of a name, in characters. */
@@ -123,7 +123,7 @@ public record RequestLimitConfig(
         }
         return new RequestLimitConfig(
                 name,
-                element.origin(),
+                element.filePosition(),
                 when,
                 key,
                 rate,

@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
 import java.util.List;
 
-/** The catalogue's keys for limits of the number of requests in a time. */
+/** Configuration keys for limits of the number of requests in a time. */
 public final class RequestLimitKeys {
     /** The limits of one remap rule. */
     public static final ConfigKey<List<ConfigValues>> OF_REMAP = ConfigKey.builder(

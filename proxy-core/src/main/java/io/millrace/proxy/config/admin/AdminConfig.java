@@ -2,7 +2,7 @@ package io.millrace.proxy.config.admin;
 
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.ListenAddress;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,7 +32,7 @@ public record AdminConfig(
     /** Name of the token in {@code admin.token_file}. */
     public static final String TOKEN_FILE_NAME = "admin";
 
-    /** Name of the sessions that {@code millctl dashboard} opens. No token may have it. */
+    /** Name of the sessions that {@code millctl dashboard} opens. No token may have this name. */
     public static final String DASHBOARD_NAME = "dashboard";
 
     /**
@@ -97,7 +97,7 @@ public record AdminConfig(
                 certificate == null || key == null
                         ? null
                         : new Tls(certificate, key, values.find(AdminKeys.CA_FILE), values.find(AdminKeys.CRL_FILE)),
-                values.get(TlsKeys.CHECK_INTERVAL).toNanos());
+                values.get(SharedTlsKeys.CHECK_INTERVAL).toNanos());
     }
 
     /** Returns every token, that of {@code admin.token_file} first. */

@@ -3,10 +3,11 @@ package io.millrace.proxy.config.admin;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.observe.host.HostFigures;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The catalogue's keys for tokens and TLS of the admin API over TCP. */
+/** Configuration keys for tokens and TLS of the admin API over TCP. */
 public final class AdminKeys {
     public static final ConfigKey<Path> TOKEN_FILE = ConfigKey.builder("admin.token_file", ValueType.PATH)
             .description("File with a token that has every right on admin.listen.");
@@ -56,6 +57,11 @@ public final class AdminKeys {
             .description("Size of the file with figures of the past, for millctl history and the dashboard: every 10 s"
                     + " of the last hour, every minute of a day, and every 10 minutes of the rest (2 MiB: 29 days). 0"
                     + " turns this off.");
+    public static final ConfigKey<Integer> HOSTS = ConfigKey.builder("admin.hosts", ValueType.INTEGER)
+            .within(0, HostFigures.PLACES_MAX)
+            .defaultsTo(20)
+            .description("Number of hosts with figures of their own in millctl host list, the dashboard and the metrics"
+                    + " millrace_host_*: those with most requests. All others are counted together. 0 turns this off.");
 
     private AdminKeys() {}
 

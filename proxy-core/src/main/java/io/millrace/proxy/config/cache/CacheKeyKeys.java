@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.util.List;
 
 /**
- * The catalogue's keys for the content of cache keys, which is the client's URL by default. Remap rules can override
+ * Configuration keys for the content of cache keys, which is the client's URL by default. Remap rules can override
  * all of them.
  */
 public final class CacheKeyKeys {

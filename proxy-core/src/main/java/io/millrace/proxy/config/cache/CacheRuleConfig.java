@@ -119,7 +119,7 @@ public record CacheRuleConfig(
                 element.find(CacheRulesKeys.PIN_IN_CACHE),
                 element.find(CacheRulesKeys.REVALIDATE),
                 element.find(CacheRulesKeys.TTL_IN_CACHE));
-        return new CacheRuleConfig(index, "cache_rules[" + index + "]", when, then, element.origin());
+        return new CacheRuleConfig(index, "cache_rules[" + index + "]", when, then, element.filePosition());
     }
 
     /**

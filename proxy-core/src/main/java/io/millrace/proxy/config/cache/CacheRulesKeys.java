@@ -8,7 +8,7 @@ import io.millrace.proxy.config.value.DayTime;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for cache rules, which select requests by site, path, client and time of day. */
+/** Configuration keys for cache rules. A rule selects requests by site, path, client and time of day. */
 public final class CacheRulesKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 

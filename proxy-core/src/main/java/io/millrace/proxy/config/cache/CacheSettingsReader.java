@@ -23,19 +23,19 @@ final class CacheSettingsReader {
     /**
      * Returns the settings.
      *
-     * @param values the general values, or those of a rule over the general ones
+     * @param values the general values, or those of a rule completed by the general values
      */
     static CacheSettings read(ConfigValues values) {
         CacheSettings.Builder settings = CacheSettings.builder()
                 .enabled(values.get(ConfigKeys.CACHE_ENABLED))
                 .ignoreClientNoCache(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_NO_CACHE))
                 .ignoreClientMaxAge(values.get(ConfigKeys.CACHE_IGNORE_CLIENT_MAX_AGE))
-                .imsOnClientNoCache(values.get(CacheRuleKeys.IMS_ON_CLIENT_NO_CACHE))
-                .authorizedReuse(values.get(CacheRuleKeys.REUSE_WITH_AUTHORIZATION));
+                .imsOnClientNoCache(values.get(CachePolicyKeys.IMS_ON_CLIENT_NO_CACHE))
+                .authorizedReuse(values.get(CachePolicyKeys.REUSE_WITH_AUTHORIZATION));
         storing(values, settings);
         lifetimes(values, settings);
         stale(values, settings);
-        TagRules tags = TagRules.of(values.get(CacheRuleKeys.TAGS_FIELDS), values.get(CacheRuleKeys.TAGS_KEEP));
+        TagRules tags = TagRules.of(values.get(CachePolicyKeys.TAGS_FIELDS), values.get(CachePolicyKeys.TAGS_KEEP));
         return settings.key(key(values))
                 .tags(tags)
                 .encoding(CompressionConfig.read(values))
@@ -63,19 +63,19 @@ final class CacheSettingsReader {
     }
 
     private static void storing(ConfigValues values, CacheSettings.Builder settings) {
-        List<String> targets = values.get(CacheRuleKeys.TARGETED_CACHE_CONTROL);
-        List<String> unsharedFields = values.get(CacheRuleKeys.UNSHARED_FIELDS);
+        List<String> targets = values.get(CachePolicyKeys.TARGETED_CACHE_CONTROL);
+        List<String> unsharedFields = values.get(CachePolicyKeys.UNSHARED_FIELDS);
         settings.targets(targets.stream().map(FieldName::of).toList())
                 .unsharedFields(unsharedFields.stream().map(FieldName::of).toList())
                 .maxObjectBytes(values.get(ConfigKeys.CACHE_MAX_OBJECT_SIZE))
-                .storageShareMax(values.get(CacheRuleKeys.OBJECT_SHARE_MAX))
+                .storageShareMax(values.get(CachePolicyKeys.OBJECT_SHARE_MAX))
                 .requiredHeaders(values.get(ConfigKeys.CACHE_REQUIRED_HEADERS))
-                .ignoreServerNoCache(values.get(CacheRuleKeys.IGNORE_SERVER_NO_CACHE))
-                .ignoreAuthentication(values.get(CacheRuleKeys.IGNORE_AUTHENTICATION))
-                .cookies(values.get(CacheRuleKeys.RESPONSES_TO_COOKIES))
-                .dynamicUrls(values.get(CacheRuleKeys.DYNAMIC_URLS))
-                .variantsMax(values.get(CacheRuleKeys.VARIANTS_MAX))
-                .post(values.get(CacheRuleKeys.POST_METHOD));
+                .ignoreServerNoCache(values.get(CachePolicyKeys.IGNORE_SERVER_NO_CACHE))
+                .ignoreAuthentication(values.get(CachePolicyKeys.IGNORE_AUTHENTICATION))
+                .cookies(values.get(CachePolicyKeys.RESPONSES_TO_COOKIES))
+                .dynamicUrls(values.get(CachePolicyKeys.DYNAMIC_URLS))
+                .variantsMax(values.get(CachePolicyKeys.VARIANTS_MAX))
+                .post(values.get(CachePolicyKeys.POST_METHOD));
     }
 
     private static void lifetimes(ConfigValues values, CacheSettings.Builder settings) {
@@ -83,27 +83,27 @@ final class CacheSettingsReader {
                 .heuristicMinSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME))
                 .heuristicMaxSeconds(seconds(values, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME))
                 .heuristicWithoutLastModified(values.get(ConfigKeys.CACHE_HEURISTIC_WITHOUT_LAST_MODIFIED))
-                .guessedWithCookies(values.get(CacheRuleKeys.GUESSED_LIFETIME_WITH_COOKIES))
-                .guaranteedMinSeconds(seconds(values, CacheRuleKeys.GUARANTEED_MIN_LIFETIME))
-                .guaranteedMaxSeconds(seconds(values, CacheRuleKeys.GUARANTEED_MAX_LIFETIME))
-                .whenToRevalidate(values.get(CacheRuleKeys.WHEN_TO_REVALIDATE))
+                .guessedWithCookies(values.get(CachePolicyKeys.GUESSED_LIFETIME_WITH_COOKIES))
+                .guaranteedMinSeconds(seconds(values, CachePolicyKeys.GUARANTEED_MIN_LIFETIME))
+                .guaranteedMaxSeconds(seconds(values, CachePolicyKeys.GUARANTEED_MAX_LIFETIME))
+                .whenToRevalidate(values.get(CachePolicyKeys.WHEN_TO_REVALIDATE))
                 .negative(new LifetimeRules.NegativeCaching(
-                        values.get(CacheRuleKeys.NEGATIVE_CACHING_ENABLED),
-                        seconds(values, CacheRuleKeys.NEGATIVE_CACHING_LIFETIME),
-                        statuses(values, CacheRuleKeys.NEGATIVE_CACHING_LIST)));
+                        values.get(CachePolicyKeys.NEGATIVE_CACHING_ENABLED),
+                        seconds(values, CachePolicyKeys.NEGATIVE_CACHING_LIFETIME),
+                        statuses(values, CachePolicyKeys.NEGATIVE_CACHING_LIST)));
     }
 
     private static void stale(ConfigValues values, CacheSettings.Builder settings) {
         settings.maxStaleSeconds(seconds(values, ConfigKeys.CACHE_MAX_STALE_AGE))
-                .whileRevalidateSeconds(seconds(values, CacheRuleKeys.STALE_WHILE_REVALIDATE))
-                .forcedWhileRevalidateSeconds(seconds(values, CacheRuleKeys.FORCE_STALE_WHILE_REVALIDATE))
-                .ifErrorSeconds(seconds(values, CacheRuleKeys.STALE_IF_ERROR))
-                .forcedIfErrorSeconds(seconds(values, CacheRuleKeys.FORCE_STALE_IF_ERROR))
-                .despiteSharedMaxAge(values.get(CacheRuleKeys.STALE_DESPITE_S_MAXAGE))
+                .whileRevalidateSeconds(seconds(values, CachePolicyKeys.STALE_WHILE_REVALIDATE))
+                .forcedWhileRevalidateSeconds(seconds(values, CachePolicyKeys.FORCE_STALE_WHILE_REVALIDATE))
+                .ifErrorSeconds(seconds(values, CachePolicyKeys.STALE_IF_ERROR))
+                .forcedIfErrorSeconds(seconds(values, CachePolicyKeys.FORCE_STALE_IF_ERROR))
+                .despiteSharedMaxAge(values.get(CachePolicyKeys.STALE_DESPITE_S_MAXAGE))
                 .onError(new StaleRules.NegativeRevalidating(
-                        values.get(CacheRuleKeys.NEGATIVE_REVALIDATING_ENABLED),
-                        seconds(values, CacheRuleKeys.NEGATIVE_REVALIDATING_LIFETIME),
-                        statuses(values, CacheRuleKeys.NEGATIVE_REVALIDATING_LIST)));
+                        values.get(CachePolicyKeys.NEGATIVE_REVALIDATING_ENABLED),
+                        seconds(values, CachePolicyKeys.NEGATIVE_REVALIDATING_LIFETIME),
+                        statuses(values, CachePolicyKeys.NEGATIVE_REVALIDATING_LIST)));
     }
 
     private static long seconds(ConfigValues values, ConfigKey<Duration> key) {

@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.tls.AcmeConfig;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,7 +84,7 @@ final class AcmeChecks {
         }
     }
 
-    private void checkUrl(String path, String url, boolean secure) {
+    private void checkUrl(String path, String url, boolean httpsOnly) {
         String scheme = null;
         String host = null;
         try {
@@ -94,8 +94,8 @@ final class AcmeChecks {
         } catch (IllegalArgumentException e) {
             // Reported below.
         }
-        if (host == null || !("https".equals(scheme) || (!secure && "http".equals(scheme)))) {
-            error(path, "'" + url + "' is not a URL such as " + (secure ? "https" : "http") + "://host/path");
+        if (host == null || !("https".equals(scheme) || (!httpsOnly && "http".equals(scheme)))) {
+            error(path, "'" + url + "' is not a URL such as " + (httpsOnly ? "https" : "http") + "://host/path");
         }
     }
 
@@ -110,18 +110,19 @@ final class AcmeChecks {
         if (problems.isBroken("listen") || problems.isAnyBrokenBelow("listen")) {
             return;
         }
-        boolean plain = false;
-        boolean tls = false;
+        boolean hasListenerWithoutTls = false;
+        boolean usesIssuedCertificates = false;
         for (ConfigValues listener : listeners) {
-            boolean own = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
-            boolean shared = listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
-            tls |= shared && !own;
-            plain |= !shared && !own;
+            boolean hasOwnCertificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
+            boolean isTlsEnabled =
+                    listener.isSet(SharedTlsKeys.LISTEN_ENABLED) && listener.get(SharedTlsKeys.LISTEN_ENABLED);
+            usesIssuedCertificates |= isTlsEnabled && !hasOwnCertificate;
+            hasListenerWithoutTls |= !isTlsEnabled && !hasOwnCertificate;
         }
-        if (!tls) {
+        if (!usesIssuedCertificates) {
             problems.warning(at("tls.acme"), "tls.acme", "certificates are not used: no address of listen has tls: {}");
         }
-        if (!plain && acme.challenge() == AcmeConfig.Challenge.HTTP_01) {
+        if (!hasListenerWithoutTls && acme.challenge() == AcmeConfig.Challenge.HTTP_01) {
             problems.warning(
                     at("tls.acme.challenge"),
                     "tls.acme.challenge",

@@ -48,7 +48,7 @@ final class AdminChecks {
 
     void check(ConfigValues values) {
         List<ConfigValues> tokens = values.elements(AdminKeys.TOKENS);
-        if (values.find(ConfigKeys.ADMIN_LISTEN) == null && !tokens.isEmpty() && !broken("admin.listen")) {
+        if (values.find(ConfigKeys.ADMIN_LISTEN) == null && !tokens.isEmpty() && !isBroken("admin.listen")) {
             problems.warning(at("admin.tokens"), "admin.tokens", "is not used: admin.listen is not set");
         }
         checkTls(values);
@@ -57,16 +57,16 @@ final class AdminChecks {
 
     /**
      * Checks that the TCP address has a token, and TLS unless it is loopback. Must only be called for the operator's
-     * file. The configuration of a worker mixes the address of the running launcher with tokens and TLS of the newest
-     * file.
+     * file: the configuration of a worker combines the address of the running launcher with tokens and TLS settings of
+     * the newest file.
      */
     void checkListen(ConfigValues values) {
         ListenAddress listen = values.find(ConfigKeys.ADMIN_LISTEN);
         if (listen == null) {
             return;
         }
-        boolean isTokenBroken = broken(AdminKeys.TOKEN_FILE.path())
-                || broken(AdminKeys.TOKENS.path())
+        boolean isTokenBroken = isBroken(AdminKeys.TOKEN_FILE.path())
+                || isBroken(AdminKeys.TOKENS.path())
                 || problems.isAnyBrokenBelow(AdminKeys.TOKENS.path());
         if (values.find(AdminKeys.TOKEN_FILE) == null
                 && values.elements(AdminKeys.TOKENS).isEmpty()) {
@@ -90,7 +90,7 @@ final class AdminChecks {
     }
 
     private boolean isTlsBroken() {
-        return broken("admin.tls") || problems.isAnyBrokenBelow("admin.tls");
+        return isBroken("admin.tls") || problems.isAnyBrokenBelow("admin.tls");
     }
 
     private void checkTls(ConfigValues values) {
@@ -187,9 +187,9 @@ final class AdminChecks {
         }
         for (String site : named) {
             String name = site.toLowerCase(Locale.ROOT);
-            String fault = fault(site);
-            if (fault != null) {
-                error(path, fault);
+            String problem = problemOf(site);
+            if (problem != null) {
+                error(path, problem);
             } else if (known != null && !known.isAny() && !known.names().contains(name)) {
                 problems.error(
                         at(path),
@@ -201,7 +201,7 @@ final class AdminChecks {
         }
     }
 
-    private static @Nullable String fault(String site) {
+    private static @Nullable String problemOf(String site) {
         try {
             RuleUrl.host(site, site);
             return null;
@@ -220,7 +220,7 @@ final class AdminChecks {
     private Sites sites(ConfigValues values) {
         Set<String> names = new HashSet<>();
         boolean isAny = values.get(ForwardProxyKeys.ENABLED)
-                || broken(ConfigKeys.REMAP.path())
+                || isBroken(ConfigKeys.REMAP.path())
                 || problems.isAnyBrokenBelow(ConfigKeys.REMAP.path());
         for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
             String site = rule.find(RemapKeys.SITE);
@@ -240,7 +240,7 @@ final class AdminChecks {
         return new Sites(names, isAny);
     }
 
-    private boolean broken(String path) {
+    private boolean isBroken(String path) {
         return problems.isBroken(path);
     }
 

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Checks the actions for alarms. A missing file is only a warning: workers check the configuration when they start, and
- * must start without the file too.
+ * Checks the settings of the actions for alarms: a command and syslog. A missing file is only a warning: workers check
+ * the configuration when they start, and must start without the file too.
  */
 final class AlarmChecks {
     private static final List<ConfigKey<Path>> TLS_KEYS =

@@ -14,7 +14,8 @@ import java.util.List;
 
 /**
  * Checks settings of cache keys. Warns of settings without effect, and of settings by which one client can change the
- * responses for others. Reports an error if there are more selectors than a stored head can contain.
+ * responses for others. Reports an error if there are more selectors (fields and cookies that distinguish responses of
+ * one URL) than a stored head can contain.
  */
 public final class CacheKeyChecks {
     private static final List<ConfigKey<?>> QUERY_KEYS = List.of(

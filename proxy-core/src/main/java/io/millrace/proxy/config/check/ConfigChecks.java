@@ -3,17 +3,20 @@ package io.millrace.proxy.config.check;
 import io.millrace.proxy.config.RemapChecks;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.WorkerConfig;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.rules.RuleKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.config.value.OpenFilesLimit;
 import io.millrace.proxy.config.value.Regex;
@@ -25,10 +28,14 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Checks that involve several keys. Keys may require, exclude or bound each other, and some files must exist. */
 public final class ConfigChecks {
+    /** An owner of a Unix socket: user, user:group or :group. */
+    private static final Pattern OWNER = Pattern.compile("[^:\\s]+(:[^:\\s]+)?|:[^:\\s]+");
+
     private final ConfigProblems problems;
     private final Place wholeFile;
 
@@ -73,6 +80,7 @@ public final class ConfigChecks {
         new LogChecks(problems, wholeFile).check(values);
         new AlarmChecks(problems, wholeFile).check(values);
         new TraceChecks(problems, wholeFile).check(values);
+        checkMarkdown(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);
@@ -82,7 +90,7 @@ public final class ConfigChecks {
 
     /** Warns if the limit of open files is too low. It is no error, since the service may run with another limit. */
     private void warnOfOpenFiles(ConfigValues values) {
-        String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !broken(ConfigKeys.LIMITS_CONNECTIONS)
+        String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !isBroken(ConfigKeys.LIMITS_CONNECTIONS)
                 ? OpenFilesLimit.warning(values.get(ConfigKeys.LIMITS_CONNECTIONS))
                 : null;
         if (warning != null) {
@@ -107,7 +115,7 @@ public final class ConfigChecks {
     }
 
     private void checkHeartbeat(ConfigValues values) {
-        if (broken(ConfigKeys.WORKER_HEARTBEAT_INTERVAL) || broken(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT)) {
+        if (isBroken(ConfigKeys.WORKER_HEARTBEAT_INTERVAL) || isBroken(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT)) {
             return;
         }
         Duration least = values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).multipliedBy(2);
@@ -121,16 +129,37 @@ public final class ConfigChecks {
         }
     }
 
+    private void checkMarkdown(ConfigValues values) {
+        if (isBroken(HostDatabaseKeys.RETRY_TIME) || isBroken(HostDatabaseKeys.RETRY_TIME_MAX)) {
+            return;
+        }
+        Duration first = values.get(HostDatabaseKeys.RETRY_TIME);
+        Duration most = values.get(HostDatabaseKeys.RETRY_TIME_MAX);
+        if (first.compareTo(most) > 0) {
+            String path = (values.isSet(HostDatabaseKeys.RETRY_TIME_MAX)
+                            ? HostDatabaseKeys.RETRY_TIME_MAX
+                            : HostDatabaseKeys.RETRY_TIME)
+                    .path();
+            problems.error(
+                    at(path),
+                    path,
+                    "retry_time " + Units.formatDuration(first) + " is above the limit of retry_time_max, "
+                            + Units.formatDuration(most));
+        }
+    }
+
     private void checkListeners(List<ConfigValues> listeners, ConfigValues values) {
         Map<ListenAddress, Integer> seen = new HashMap<>();
         for (int i = 0; i < listeners.size(); i++) {
             ConfigValues listener = listeners.get(i);
             String path = "listen[" + i + "]";
             ListenAddress address = listener.find(ConfigKeys.LISTEN_ADDRESS);
-            Integer first = address == null || address.port() == 0 ? null : seen.putIfAbsent(address, i);
+            boolean isUnix = address != null && address.socket() != null;
+            Integer first = address == null || (address.port() == 0 && !isUnix) ? null : seen.putIfAbsent(address, i);
             if (first != null) {
                 problems.error(at(path), path, "listens on " + address + " as listen[" + first + "] does");
             }
+            checkUnixSocket(path, isUnix, listener, values);
             checkProxyProtocol(path + ".proxy_protocol", listener, values);
             checkHttp2(path, listener);
             checkReadable(path + ".tls.certificate", listener.find(ConfigKeys.LISTEN_CERTIFICATE));
@@ -138,9 +167,32 @@ public final class ConfigChecks {
         }
     }
 
+    private void checkUnixSocket(String path, boolean isUnix, ConfigValues listener, ConfigValues values) {
+        for (ConfigKey<?> key : List.of(UnixListenKeys.MODE, UnixListenKeys.OWNER)) {
+            String name = path + key.path().substring(key.path().indexOf(']') + 1);
+            if (!isUnix && listener.isSet(key) && !problems.isBroken(path + ".address")) {
+                problems.error(
+                        at(name), name, "is only for a Unix socket, such as address: unix:/run/millrace/http.sock");
+            }
+        }
+        String owner = listener.find(UnixListenKeys.OWNER);
+        if (owner != null && !OWNER.matcher(owner).matches()) {
+            problems.error(
+                    at(path + ".socket_owner"),
+                    path + ".socket_owner",
+                    "'" + owner + "' is not an owner; expected user, user:group or :group");
+        }
+        if (isUnix && values.get(ConfigKeys.WORKER_TRANSPORT) == WorkerConfig.Transport.NIO) {
+            problems.error(
+                    at(path + ".address"),
+                    path + ".address",
+                    "a Unix socket needs worker.transport: auto or epoll, because nio cannot serve it");
+        }
+    }
+
     private void checkHttp2(String path, ConfigValues listener) {
-        boolean secure = (listener.isSet(ConfigKeys.LISTEN_CERTIFICATE) || listener.isSet(TlsKeys.LISTEN_ENABLED))
-                && listener.get(TlsKeys.LISTEN_ENABLED);
+        boolean secure = (listener.isSet(ConfigKeys.LISTEN_CERTIFICATE) || listener.isSet(SharedTlsKeys.LISTEN_ENABLED))
+                && listener.get(SharedTlsKeys.LISTEN_ENABLED);
         if (secure && listener.get(Http2Keys.LISTEN_CLEAR)) {
             problems.error(
                     at(path + ".h2c"),
@@ -156,7 +208,7 @@ public final class ConfigChecks {
 
     private void checkProxyProtocol(String path, ConfigValues listener, ConfigValues values) {
         boolean on = listener.get(ProxyProtocolKeys.LISTEN) != ListenerConfig.ProxyProtocol.OFF;
-        if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !broken(ProxyProtocolKeys.ALLOW)) {
+        if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !isBroken(ProxyProtocolKeys.ALLOW)) {
             problems.error(
                     at(path), path, "needs access.proxy_protocol_allow, the addresses whose headers are trusted");
         }
@@ -171,7 +223,7 @@ public final class ConfigChecks {
     private void checkLifetimes(ConfigValues own, ConfigValues effective, String prefix) {
         for (ConfigKey<?> key :
                 List.of(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)) {
-            if (broken(key) || problems.isBroken(prefix + key.path())) {
+            if (isBroken(key) || problems.isBroken(prefix + key.path())) {
                 return;
             }
         }
@@ -215,7 +267,7 @@ public final class ConfigChecks {
         addSteps(steps, GuardChecks.expressions(values), "signed_urls");
     }
 
-    /** Adds the steps of one rule, and reports the first rule that exceeds the limit. */
+    /** Adds the program steps of one rule's expressions, and reports the first rule that exceeds the limit. */
     private long addSteps(long before, List<String> expressions, String path) {
         if (expressions.isEmpty()) {
             return before;
@@ -238,7 +290,7 @@ public final class ConfigChecks {
         }
     }
 
-    private boolean broken(ConfigKey<?> key) {
+    private boolean isBroken(ConfigKey<?> key) {
         return problems.isBroken(key.path());
     }
 

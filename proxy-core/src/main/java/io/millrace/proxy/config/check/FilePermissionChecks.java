@@ -12,7 +12,7 @@ import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.FileMode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -74,16 +74,16 @@ public final class FilePermissionChecks {
         if (file == null) {
             return;
         }
-        String fault = tokenFault(file);
-        if (fault == null) {
-            fault = repeated(path, file, seen);
+        String problem = tokenFileProblem(file);
+        if (problem == null) {
+            problem = repeatedToken(path, file, seen);
         }
-        if (fault != null) {
-            problems.error(problems.placeOf(path, wholeFile), path, fault);
+        if (problem != null) {
+            problems.error(problems.placeOf(path, wholeFile), path, problem);
         }
     }
 
-    private static @Nullable String repeated(String path, Path file, Map<String, String> seen) {
+    private static @Nullable String repeatedToken(String path, Path file, Map<String, String> seen) {
         try {
             String other = seen.putIfAbsent(token(file), path);
             return other == null ? null : file + ": has the same token as " + other + "; each needs its own";
@@ -93,13 +93,13 @@ public final class FilePermissionChecks {
     }
 
     /** Warns of files that other users can read. */
-    public void warn(ConfigValues values) {
+    public void warnOfReadableFiles(ConfigValues values) {
         List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         for (int i = 0; i < listeners.size(); i++) {
             checkKey("listen[" + i + "].tls.key", listeners.get(i).find(ConfigKeys.LISTEN_KEY));
         }
         checkKey(AdminKeys.KEY.path(), values.find(AdminKeys.KEY));
-        checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
+        checkKey(SharedTlsKeys.TICKET_KEYS_FILE.path(), values.find(SharedTlsKeys.TICKET_KEYS_FILE));
         checkKey(TraceKeys.KEY.path(), values.find(TraceKeys.KEY));
         checkKey(TraceKeys.HEADERS_FILE.path(), values.find(TraceKeys.HEADERS_FILE));
         checkGuards(values, "");
@@ -121,7 +121,7 @@ public final class FilePermissionChecks {
         }
     }
 
-    /** Checks the keys of signed URLs and the users of one place. */
+    /** Checks the files of signing keys and of passwords that a rule or the general settings name. */
     private void checkGuards(ConfigValues values, String prefix) {
         for (ConfigKey<LoadedFile> key : List.of(SignedUrlKeys.KEYS, PasswordKeys.FILE)) {
             LoadedFile file = values.find(key);
@@ -141,16 +141,16 @@ public final class FilePermissionChecks {
     }
 
     private void checkMode(String path, @Nullable Path file, FileMode mode) {
-        String wider = file == null ? null : wider(file, mode);
-        if (wider != null) {
-            problems.warning(problems.placeOf(path, wholeFile), path, wider);
+        String problem = file == null ? null : modeProblem(file, mode);
+        if (problem != null) {
+            problems.warning(problems.placeOf(path, wholeFile), path, problem);
         }
     }
 
     /**
      * Returns the problem of an existing file or directory whose mode exceeds file_mode. Returns null if there is none.
      */
-    public static @Nullable String wider(Path file, FileMode mode) {
+    public static @Nullable String modeProblem(Path file, FileMode mode) {
         boolean directory = Files.isDirectory(file);
         if (!directory && !Files.isRegularFile(file)) {
             return null;
@@ -168,7 +168,7 @@ public final class FilePermissionChecks {
      * Returns the reason why the launcher would refuse a token file. Returns null if it would accept it. The reason
      * does not quote the token.
      */
-    public static @Nullable String tokenFault(Path file) {
+    public static @Nullable String tokenFileProblem(Path file) {
         if (!Files.exists(file)) {
             return file + ": the token file cannot be read, no such file";
         }

@@ -166,14 +166,14 @@ public final class FilterChecks {
         for (ListenerConfig listener : config.listeners()) {
             String ip = listener.address().ip();
             byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
-            if (bytes == null || isAny(bytes) || addresses.contains(IpAddress.of(bytes))) {
+            if (bytes == null || isWildcardAddress(bytes) || addresses.contains(IpAddress.of(bytes))) {
                 return false;
             }
         }
         return true;
     }
 
-    private static boolean isAny(byte[] address) {
+    private static boolean isWildcardAddress(byte[] address) {
         for (byte each : address) {
             if (each != 0) {
                 return false;

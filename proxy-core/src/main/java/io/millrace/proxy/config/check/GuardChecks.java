@@ -32,10 +32,11 @@ final class GuardChecks {
     }
 
     /**
-     * Checks the settings of one place.
+     * Checks the general settings, or those of one remap rule.
      *
-     * @param own the values of the place
-     * @param prefix the path of the place; empty for the whole file
+     * @param own the general values, or those of the rule
+     * @param general the values that a rule does not override
+     * @param prefix the path of the rule, with a dot; empty for the general settings
      */
     private void check(ConfigValues own, ConfigValues general, String prefix) {
         String keys = prefix + SignedUrlKeys.KEYS.path();
@@ -46,7 +47,7 @@ final class GuardChecks {
             checkPart(own, keys, SignedUrlConfig::checkKeys);
         }
         checkPasswords(own, general, prefix);
-        boolean set = own.isSet(SignedUrlKeys.WHEN) || isOther(own, SignedUrlKeys.URL);
+        boolean set = own.isSet(SignedUrlKeys.WHEN) || isNotDefault(own, SignedUrlKeys.URL);
         if (set && !own.over(general).isSet(SignedUrlKeys.KEYS) && !problems.isBroken(keys)) {
             String path = prefix + (own.isSet(SignedUrlKeys.WHEN) ? SignedUrlKeys.WHEN : SignedUrlKeys.URL).path();
             problems.error(at(path), path, "has no effect without signed_urls.keys, the file with the keys");
@@ -63,7 +64,7 @@ final class GuardChecks {
         if (own.isSet(PasswordKeys.REALM)) {
             checkPart(own, prefix + PasswordKeys.REALM.path(), PasswordConfig::checkRealm);
         }
-        boolean set = own.isSet(PasswordKeys.WHEN) || isOther(own, PasswordKeys.REALM);
+        boolean set = own.isSet(PasswordKeys.WHEN) || isNotDefault(own, PasswordKeys.REALM);
         if (set
                 && !own.over(general).isSet(PasswordKeys.FILE)
                 && !problems.isBroken(prefix + PasswordKeys.FILE.path())) {
@@ -73,7 +74,7 @@ final class GuardChecks {
     }
 
     /** Returns true if a value is set that is not the default. */
-    private static boolean isOther(ConfigValues own, ConfigKey<?> key) {
+    private static boolean isNotDefault(ConfigValues own, ConfigKey<?> key) {
         Object value = own.find(key);
         return value != null && !value.equals(key.defaultValue());
     }

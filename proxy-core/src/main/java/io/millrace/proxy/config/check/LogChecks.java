@@ -149,7 +149,7 @@ final class LogChecks {
             problems.warning(
                     at(place),
                     place,
-                    "is not in the lines of this format, so that nobody can scale their counts; use the format json,"
+                    "is not in the lines of this format, so readers cannot estimate the number of requests; use json,"
                             + " or a template with %<sample>");
         }
     }

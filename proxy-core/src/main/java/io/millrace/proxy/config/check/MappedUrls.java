@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An index of the hosts and paths that the rules of {@code remap} map. The cost of a lookup does not grow with the
- * number of rules. Paths are normalized. Confined to one thread.
+ * number of rules that name a host. Host expressions are tried one by one, at most {@link #TRIES_MAX} times in all.
+ * Paths are normalized. Confined to one thread.
  */
 final class MappedUrls {
     /** Limit of host expressions matched in all lookups together; beyond it every host counts as mapped. */

@@ -35,6 +35,12 @@ final class RequestLimitChecks {
         }
     }
 
+    /**
+     * Checks the limits of a list.
+     *
+     * @param before number of limits that apply to a request in addition to this list
+     * @return the number of limits, including this list
+     */
     private int check(List<ConfigValues> limits, String list, int before) {
         for (int i = 0; i < limits.size(); i++) {
             String path = list + "[" + i + "]";

@@ -2,6 +2,7 @@ package io.millrace.proxy.config.check;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * in the file.
  */
 public final class RuleReachability {
-    /** Limit of pairs of an expression and a host; further pairs are not matched. */
+    /** Limit of pairs of an expression and a rule; above it no rule is compared with expressions. */
     private static final long PAIRS_MAX = 1_000_000;
 
     /**
@@ -95,10 +96,12 @@ public final class RuleReachability {
         boolean comparesExpressions = (long) expressions.size() * remaining.size() <= PAIRS_MAX;
         for (RemapRuleConfig rule : remaining) {
             RemapRuleConfig hiding = comparesExpressions ? expressionBefore(rule) : null;
-            hiding = hiding == null && rule.verb().isRedirect() ? mapping(rule) : hiding;
+            hiding = hiding == null && rule.verb().isRedirect() ? mapRuleFor(rule) : hiding;
             String scheme = rule.from().scheme() == null ? null : rule.from().isSecure() ? "https" : "http";
             if (hiding != null) {
-                warn(rule, hidden(hiding, hiding.index() < rule.index() ? "stands before it" : "comes before it"));
+                warn(
+                        rule,
+                        hiddenMessage(hiding, hiding.index() < rule.index() ? "stands before it" : "comes before it"));
             } else if (scheme != null && !schemes.contains(scheme) && rule.verb() != RemapVerb.REVERSE_MAP) {
                 warn(
                         rule,
@@ -120,7 +123,7 @@ public final class RuleReachability {
         String path = MappedUrls.normal(rule.from().path());
         RemapRuleConfig hiding = find(rivals, path);
         if (hiding != null) {
-            warn(rule, hidden(hiding, "stands before it"));
+            warn(rule, hiddenMessage(hiding, "stands before it"));
             return true;
         }
         reachable.computeIfAbsent(rivals, r -> new HashMap<>()).put(path, rule);
@@ -130,13 +133,13 @@ public final class RuleReachability {
         return false;
     }
 
-    private static String hidden(RemapRuleConfig hiding, String where) {
+    private static String hiddenMessage(RemapRuleConfig hiding, String where) {
         return "can never match, because remap[" + hiding.index() + "] (" + hiding.from() + ") " + where
                 + " and takes its requests";
     }
 
     /** Returns the {@code map} rule that matches all requests of a redirect. Returns null if there is none. */
-    private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
+    private @Nullable RemapRuleConfig mapRuleFor(RemapRuleConfig redirect) {
         Rivals own = Rivals.of(redirect);
         String path = MappedUrls.normal(redirect.from().path());
         Rivals forward = new Rivals(Group.FORWARD, false, own.scheme, own.host, own.port, null);
@@ -183,7 +186,11 @@ public final class RuleReachability {
 
     private void warnOfPorts(ProxyConfig config, List<RemapRuleConfig> remaining) {
         Set<Integer> ports = new HashSet<>();
-        config.listeners().forEach(listener -> ports.add(listener.address().port()));
+        for (ListenerConfig listener : config.listeners()) {
+            if (listener.address().socket() == null) {
+                ports.add(listener.address().port());
+            }
+        }
         for (RemapRuleConfig rule : remaining) {
             if (rule.verb().group() == Group.RECEIVED_PORT
                     && !ports.contains(0)

@@ -18,8 +18,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that remap rules change stored responses alike if they share them by {@code cache.key.host}. Otherwise the
- * first request would decide which rules apply to the response for all. Confined to one thread.
+ * Checks that remap rules with a common {@code cache.key.host} change stored responses alike. Otherwise the element of
+ * {@code remap} that the first request matches would determine the stored response for the others. Confined to one
+ * thread.
  */
 final class SharedKeyChecks {
     /** The actions that change requests to the origin, stored responses or their lifetime. */
@@ -35,21 +36,22 @@ final class SharedKeyChecks {
             RuleKeys.TTL);
 
     /**
-     * The parts of cache keys that rules with the same stored responses have in common, beside the target.
+     * The parts of cache keys, beside the target, that rules with shared responses have in common.
      *
      * @param receivedPort port of a rule by received port; -1 for other rules
      */
-    private record Common(
+    private record SharedKeyParts(
             String host, int generation, String path, int receivedPort, boolean pristine, boolean wholeQuery) {}
 
     /**
-     * A remap rule whose keys have a common host.
+     * A remap rule with {@code cache.key.host}, which may share stored responses with other remap rules.
      *
      * @param to the target; with references to groups if {@code isTemplate}
-     * @param effects the conditions and the actions of {@link #EFFECTS} of its rules
-     * @param indexes index of each of these rules
+     * @param effects conditions and actions of those elements of its {@code rules} that have an action of {@link
+     * #EFFECTS}
+     * @param indexes index in {@code rules} of each of these elements
      */
-    private record Member(
+    private record SharingRule(
             int index,
             @Nullable String place,
             RuleUrl from,
@@ -57,8 +59,11 @@ final class SharedKeyChecks {
             boolean isTemplate,
             List<ConfigValues> effects,
             List<Integer> indexes) {
-        /** Returns true if the rules may have equal keys for a URL. Two templates are compared by their ends. */
-        boolean mayShare(Member other) {
+        /**
+         * Returns true if the rules may have equal keys for a URL. Targets with references to groups are compared by
+         * the text before the first reference and after the last reference.
+         */
+        boolean mayShare(SharingRule other) {
             boolean schemes = from.scheme() == null
                     || other.from.scheme() == null
                     || from.scheme().equals(other.from.scheme());
@@ -109,7 +114,7 @@ final class SharedKeyChecks {
 
     private final ConfigProblems problems;
     private final Place whole;
-    private final Map<Common, List<Member>> members = new HashMap<>();
+    private final Map<SharedKeyParts, List<SharingRule>> sharingRules = new HashMap<>();
 
     SharedKeyChecks(ConfigProblems problems, Place whole) {
         this.problems = problems;
@@ -138,7 +143,7 @@ final class SharedKeyChecks {
             if (!verb.isForward() || from == null || to == null || from.isWebSocket()) {
                 continue;
             }
-            Common common = new Common(
+            SharedKeyParts common = new SharedKeyParts(
                     effective.get(CacheKeyKeys.HOST),
                     effective.get(CacheKeyKeys.GENERATION),
                     from.path(),
@@ -157,17 +162,18 @@ final class SharedKeyChecks {
                     indexes.add(i);
                 }
             }
-            List<Member> earlier = members.computeIfAbsent(common, key -> new ArrayList<>());
-            Member member = new Member(index, rule.origin(), from, target, isTemplate, effects, indexes);
-            compare(member, earlier);
-            earlier.add(member);
+            List<SharingRule> earlier = sharingRules.computeIfAbsent(common, key -> new ArrayList<>());
+            SharingRule sharing =
+                    new SharingRule(index, rule.filePosition(), from, target, isTemplate, effects, indexes);
+            compare(sharing, earlier);
+            earlier.add(sharing);
         }
     }
 
-    private void compare(Member member, List<Member> earlier) {
-        for (Member other : earlier) {
-            if (!member.effects.equals(other.effects) && member.mayShare(other)) {
-                report(member, other);
+    private void compare(SharingRule rule, List<SharingRule> earlier) {
+        for (SharingRule other : earlier) {
+            if (!rule.effects.equals(other.effects) && rule.mayShare(other)) {
+                report(rule, other);
                 return;
             }
         }
@@ -194,16 +200,16 @@ final class SharedKeyChecks {
         return any ? effect.build() : null;
     }
 
-    /** Reports the first rule that only one of two remap rules has. */
-    private void report(Member member, Member other) {
+    /** Reports the first element of the section "rules" that only one of two remap rules has. */
+    private void report(SharingRule rule, SharingRule other) {
         int at = 0;
-        int common = Math.min(member.effects.size(), other.effects.size());
-        while (at < common && member.effects.get(at).equals(other.effects.get(at))) {
+        int common = Math.min(rule.effects.size(), other.effects.size());
+        while (at < common && rule.effects.get(at).equals(other.effects.get(at))) {
             at++;
         }
-        boolean hasMore = at < member.effects.size();
-        Member with = hasMore ? member : other;
-        Member second = hasMore ? other : member;
+        boolean hasMore = at < rule.effects.size();
+        SharingRule with = hasMore ? rule : other;
+        SharingRule second = hasMore ? other : rule;
         String path = "remap[" + with.index + "].rules[" + with.indexes.get(at) + "]";
         problems.error(
                 problems.placeOf(path, whole),

@@ -26,8 +26,8 @@ final class StorageChecks {
     /** Minimum size of a volume's share of a storage path. */
     private static final long LEAST_BYTES = 1 << 20;
 
-    /** Limit of volumes in one store. */
-    private static final int PLACES_MAX = 64;
+    /** Limit of volumes in one store: each volume has a part on every storage path. */
+    private static final int VOLUMES_MAX = 64;
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9_-]{1,32}");
     private static final Pattern HOST = Pattern.compile("\\.?[A-Za-z0-9_:-]+(\\.[A-Za-z0-9_-]+)*");
@@ -45,12 +45,12 @@ final class StorageChecks {
     void check(ConfigValues values) {
         List<ConfigValues> storage = values.elements(ConfigKeys.STORAGE);
         checkPaths(storage);
-        checkRoom(storage);
+        checkFileSystemSizes(storage);
         List<ConfigValues> volumes = values.elements(ConfigKeys.VOLUMES);
         checkNames(volumes);
         checkShares(storage, volumes);
         if (!volumes.isEmpty()) {
-            checkShared(storage);
+            refuseDevicesForVolumes(storage);
         }
         checkHosts(volumes);
         checkUses(values, volumes);
@@ -102,17 +102,17 @@ final class StorageChecks {
                             j,
                             "share",
                             "leaves less than " + Units.formatSize(LEAST_BYTES) + " of storage[" + i
-                                    + "] to this volume or to the rest");
+                                    + "] to this volume or to the volume default");
                 }
             }
         }
-        if (storage.size() * (volumes.size() + 1) > PLACES_MAX) {
+        if (storage.size() * (volumes.size() + 1) > VOLUMES_MAX) {
             String path = volumes.isEmpty() ? "storage" : "volumes";
             problems.error(
                     problems.placeOf(path, wholeFile),
                     path,
                     storage.size() + " storage paths of " + (volumes.size() + 1) + " volumes each, the limit is "
-                            + PLACES_MAX + " in all");
+                            + VOLUMES_MAX + " in all");
         }
     }
 
@@ -173,7 +173,7 @@ final class StorageChecks {
     private void checkPaths(List<ConfigValues> storage) {
         for (int i = 0; i < storage.size(); i++) {
             Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
-            if (path == null || clashes(storage, i, path)) {
+            if (path == null || overlapsEarlierPath(storage, i, path)) {
                 continue;
             }
             checkKind(storage.get(i), i, path);
@@ -200,7 +200,7 @@ final class StorageChecks {
     }
 
     /** Refuses volumes on a block device or file: it cannot contain a directory for each volume. */
-    private void checkShared(List<ConfigValues> storage) {
+    private void refuseDevicesForVolumes(List<ConfigValues> storage) {
         for (int i = 0; i < storage.size(); i++) {
             Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
             boolean index = storage.get(i).find(ConfigKeys.STORAGE_INDEX_PATH) != null;
@@ -215,7 +215,7 @@ final class StorageChecks {
     }
 
     /** Returns true if the path equals, contains or is inside an earlier storage path. */
-    private boolean clashes(List<ConfigValues> storage, int number, Path path) {
+    private boolean overlapsEarlierPath(List<ConfigValues> storage, int number, Path path) {
         Path mine = path.normalize();
         for (int i = 0; i < number; i++) {
             Path other = storage.get(i).find(ConfigKeys.STORAGE_PATH);
@@ -237,7 +237,7 @@ final class StorageChecks {
     }
 
     /** Warns if a file system is smaller than the total size of the volumes on it. */
-    private void checkRoom(List<ConfigValues> storage) {
+    private void checkFileSystemSizes(List<ConfigValues> storage) {
         Map<FileStore, Long> wanted = new HashMap<>();
         for (int i = 0; i < storage.size(); i++) {
             Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);

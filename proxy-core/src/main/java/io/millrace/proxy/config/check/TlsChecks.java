@@ -7,8 +7,8 @@ import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.tls.TlsConfig;
-import io.millrace.proxy.config.tls.TlsKeys;
 import io.millrace.proxy.http.FieldName;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,18 +30,18 @@ final class TlsChecks {
     }
 
     void check(ConfigValues values) {
-        String subject = values.find(TlsKeys.CLIENT_SUBJECT_FIELD);
+        String subject = values.find(SharedTlsKeys.CLIENT_SUBJECT_FIELD);
         if (subject != null && FieldName.of(subject).isWellKnown()) {
-            String path = TlsKeys.CLIENT_SUBJECT_FIELD.path();
+            String path = SharedTlsKeys.CLIENT_SUBJECT_FIELD.path();
             problems.error(
                     at(path), path, subject + " already has another meaning; choose a name such as X-Client-Subject");
         }
-        List<ConfigValues> certificates = values.elements(TlsKeys.CERTIFICATES);
+        List<ConfigValues> certificates = values.elements(SharedTlsKeys.CERTIFICATES);
         for (int i = 0; i < certificates.size(); i++) {
             checkElement("tls.certificates[" + i + "]", certificates.get(i));
             checkNameSettings("tls.certificates[" + i + "]", certificates.get(i), values);
         }
-        warnUnreadable(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
+        warnUnreadable(SharedTlsKeys.TICKET_KEYS_FILE.path(), values.find(SharedTlsKeys.TICKET_KEYS_FILE));
         List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         boolean acme = problems.isAnyBrokenBelow("tls.acme") || AcmeConfig.from(values) != null;
         boolean used = false;
@@ -59,28 +59,35 @@ final class TlsChecks {
         }
     }
 
-    /** Checks the certificate of an address. Returns true if the address uses the shared certificates. */
-    private boolean checkListener(String path, ConfigValues listener, boolean shared) {
-        boolean certificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
-        boolean key = listener.isSet(ConfigKeys.LISTEN_KEY);
-        if (certificate != key && !problems.isAnyBrokenBelow(path)) {
-            String missing = path + (certificate ? ".key" : ".certificate");
+    /**
+     * Checks the certificate of an address.
+     *
+     * @param hasShared whether there are certificates for all addresses: tls.certificates or ACME
+     * @return true if the address uses the shared certificates
+     */
+    private boolean checkListener(String path, ConfigValues listener, boolean hasShared) {
+        boolean hasCertificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
+        boolean hasKey = listener.isSet(ConfigKeys.LISTEN_KEY);
+        if (hasCertificate != hasKey && !problems.isAnyBrokenBelow(path)) {
+            String missing = path + (hasCertificate ? ".key" : ".certificate");
             problems.error(
-                    at(path + (certificate ? ".certificate" : ".key")),
+                    at(path + (hasCertificate ? ".certificate" : ".key")),
                     missing,
                     "missing; certificate and key must be set together");
         }
-        boolean uses =
-                !certificate && !key && listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
-        boolean broken =
+        boolean usesShared = !hasCertificate
+                && !hasKey
+                && listener.isSet(SharedTlsKeys.LISTEN_ENABLED)
+                && listener.get(SharedTlsKeys.LISTEN_ENABLED);
+        boolean isBroken =
                 problems.isBroken("tls") || problems.isAnyBrokenBelow("tls") || problems.isAnyBrokenBelow(path);
-        if (uses && !shared && !broken) {
+        if (usesShared && !hasShared && !isBroken) {
             problems.error(
                     at(path.substring(0, path.lastIndexOf('.'))),
                     path,
                     "has no certificate: set certificate and key here, or tls.certificates or tls.acme.names");
         }
-        return uses;
+        return usesShared;
     }
 
     /**
@@ -126,7 +133,7 @@ final class TlsChecks {
         }
     }
 
-    /** Checks the settings of names, combined with those of each address and with the general ones. */
+    /** Checks the settings that apply to the names of one certificate, completed by the general settings. */
     private void checkNameSettings(String path, ConfigValues element, ConfigValues values) {
         if (ServerTlsKeys.NAME.all().stream().anyMatch(element::isSet)) {
             ServerTlsConfig general = ServerTlsConfig.from(values, values);
@@ -139,22 +146,22 @@ final class TlsChecks {
     }
 
     private void checkElement(String path, ConfigValues element) {
-        Path certificate = element.find(TlsKeys.CERTIFICATE);
-        Path directory = element.find(TlsKeys.DIRECTORY);
+        Path certificate = element.find(SharedTlsKeys.CERTIFICATE);
+        Path directory = element.find(SharedTlsKeys.DIRECTORY);
         if (problems.isAnyBrokenBelow(path)) {
             return;
         }
         if ((certificate == null) == (directory == null)) {
             problems.error(at(path), path, "must have either certificate (and key) or directory");
-        } else if (directory != null && element.isSet(TlsKeys.KEY)) {
+        } else if (directory != null && element.isSet(SharedTlsKeys.KEY)) {
             problems.error(
                     at(path + ".key"), path + ".key", "cannot be combined with directory, which contains the keys");
         }
         // These are warnings, since one unreadable certificate must not prevent the use of the others.
         warnUnreadable(path + ".certificate", certificate);
-        warnUnreadable(path + ".key", element.find(TlsKeys.KEY));
+        warnUnreadable(path + ".key", element.find(SharedTlsKeys.KEY));
         warnUnreadable(path + ".directory", directory);
-        List<String> names = element.find(TlsKeys.NAMES);
+        List<String> names = element.find(SharedTlsKeys.NAMES);
         for (String name : names == null ? List.<String>of() : names) {
             if (!NAME.matcher(name).matches()) {
                 problems.error(

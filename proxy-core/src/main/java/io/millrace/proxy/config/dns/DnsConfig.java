@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  * @param queryTimeoutNanos time limit of a query to one name server
  * @param ttlMinNanos minimum lifetime of an answer
  * @param ttlMaxNanos maximum lifetime of an answer
- * @param negativeTtlNanos lifetime of a negative answer
+ * @param negativeTtlNanos lifetime of a negative answer: the name does not exist or has no address
  * @param staleMaxNanos how long an expired answer may be used
  * @param downNanos how long a failed address is tried last
  * @param hostsMax limit of cached hosts
  * @param inFlightMax limit of hosts that are resolved at the same time
- * @param srv whether service records are requested
+ * @param srv whether SRV records are looked up for origins without a port
  */
 public record DnsConfig(
         List<InetSocketAddress> nameServers,
@@ -45,7 +45,7 @@ public record DnsConfig(
         boolean srv) {
     private static final int DNS_PORT = 53;
 
-    /** An address family. */
+    /** The address family that is tried first. */
     public enum Prefer {
         IPV4,
         IPV6

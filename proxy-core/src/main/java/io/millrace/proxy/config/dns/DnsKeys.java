@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for the name resolution of origins. */
+/** Configuration keys for the name resolution of origins. */
 public final class DnsKeys {
     public static final ConfigKey<List<String>> NAME_SERVERS = ConfigKey.builder("dns.name_servers", ValueType.NAMES)
             .atsName("proxy.config.dns.nameservers")

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of the membership in a fleet. Immutable.
+ * Settings of this node's membership in a fleet: nodes that share purges through NATS servers. Immutable.
  *
  * @param name name of the fleet
  * @param servers URLs of NATS servers, at least one
@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param certificate PEM file with the client certificate; null for none
  * @param key PEM file with the private key of the client certificate; null for none
  * @param onGap treatment of stored responses if purges may have been missed
- * @param replicas minimum number of replicas of the stream
- * @param outboxBytesMax limit of purges that wait on disk, in bytes
+ * @param replicas minimum number of replicas of the JetStream stream of purges
+ * @param outboxBytesMax limit of purges that wait on disk for the NATS servers, in bytes
  */
 public record FleetConfig(
         String name,
@@ -41,9 +41,9 @@ public record FleetConfig(
 
     /** The treatment of stored responses if purges may have been missed. */
     public enum OnGap {
-        /** They are validated before their next use. */
+        /** Each stored response is validated before its next use. */
         VALIDATE,
-        /** They are removed. */
+        /** All stored responses are removed. */
         PURGE
     }
 

@@ -1,4 +1,4 @@
-/** Settings of the membership in a fleet: keys and record. */
+/** Settings of the membership in a fleet (nodes that share purges): keys and record. */
 @NullMarked
 package io.millrace.proxy.config.fleet;
 

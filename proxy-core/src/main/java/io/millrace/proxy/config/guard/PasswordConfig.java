@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The passwords that the requests of one remap rule need. Immutable.
  *
- * @param file the users
+ * @param file the users and the hashes of their passwords
  * @param when the condition on requests that need a password; null for all
  * @param challenge value of WWW-Authenticate
  */
@@ -19,7 +19,7 @@ public record PasswordConfig(PasswordFile file, @Nullable Expression<RequestFact
     /**
      * Reads the settings of a remap rule.
      *
-     * @param inForce the values of the rule over the general ones
+     * @param inForce the values of the rule, completed by the general values
      * @return null if no password is needed
      * @throws InvalidValueException if a setting or the file has a fault
      */

@@ -41,7 +41,7 @@ public final class PasswordFile {
             if (line.isEmpty() || line.startsWith("#")) {
                 continue;
             }
-            String fault = users.read(line);
+            String fault = users.addUser(line);
             if (fault != null) {
                 throw new InvalidValueException(file.path() + ":" + (i + 1) + ": " + fault);
             }
@@ -60,8 +60,8 @@ public final class PasswordFile {
         }
     }
 
-    /** Reads a line. Returns its fault, or null. */
-    private @Nullable String read(String line) {
+    /** Adds the user of a line. Returns the fault of the line, or null if there is none. */
+    private @Nullable String addUser(String line) {
         int colon = line.indexOf(':');
         if (colon < 1) {
             return "is not of the form USER:HASH";
@@ -71,7 +71,7 @@ public final class PasswordFile {
         boolean bcrypt = (hash.startsWith("$2y$") || hash.startsWith("$2a$") || hash.startsWith("$2b$"))
                 && hash.length() == HASH_LENGTH
                 && hash.charAt(6) == '$'
-                && hash.substring(7).chars().allMatch(PasswordFile::isOfHash);
+                && hash.substring(7).chars().allMatch(PasswordFile::isHashCharacter);
         int cost = bcrypt ? cost(hash) : COST_MIN;
         if (!bcrypt) {
             return "the password of " + user + " is not a bcrypt hash; write it again with htpasswd -B";
@@ -86,7 +86,7 @@ public final class PasswordFile {
         return hashes.putIfAbsent(user, hash) == null ? null : user + " is there twice";
     }
 
-    private static boolean isOfHash(int c) {
+    private static boolean isHashCharacter(int c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '/';
     }
 
@@ -101,7 +101,7 @@ public final class PasswordFile {
         return hashes.get(user);
     }
 
-    /** Returns the hash of some user. */
+    /** Returns the hash of any user. A check of an unknown user compares it to take equally long. */
     public String anyHash() {
         return hashes.values().iterator().next();
     }

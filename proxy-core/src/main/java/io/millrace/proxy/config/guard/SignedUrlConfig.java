@@ -66,7 +66,7 @@ public record SignedUrlConfig(SigningKeys keys, @Nullable Expression<RequestFact
     /**
      * Reads the settings of a remap rule.
      *
-     * @param inForce the values of the rule over the general ones
+     * @param inForce the values of the rule, completed by the general values
      * @return null if no signature is needed
      * @throws InvalidValueException if the file of keys has a fault
      */

@@ -13,20 +13,20 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of signed URLs: a file of Traffic Server's plugin url_sig, which may also have keys of Millrace's own form.
- * Immutable.
+ * The keys of signed URLs, read from a file. The file has the format of Traffic Server's plugin url_sig, and may also
+ * contain keys in Millrace's own form, {@code NAME = hmac-sha256:BASE64}. Immutable.
  */
 public final class SigningKeys {
-    /** Limit of keys with numbers, as in url_sig. */
+    /** Limit of keys with numbers ({@code key0} to {@code key15}), as in url_sig. */
     public static final int NUMBERED_MAX = 16;
 
-    /** Limit of keys with names in a file. */
+    /** Limit of keys in Millrace's own form, which have names, in a file. */
     static final int NAMED_MAX = 64;
 
     /** Least length of the secret of a key with a name, in bytes. */
     static final int SECRET_MIN = 16;
 
-    private static final String OWN = "hmac-sha256:";
+    private static final String NAMED_PREFIX = "hmac-sha256:";
 
     private final @Nullable SecretKeySpec[] numbered = new SecretKeySpec[NUMBERED_MAX];
     private final Map<String, SecretKeySpec> named = new HashMap<>();
@@ -49,18 +49,18 @@ public final class SigningKeys {
             if (line.isEmpty() || line.startsWith("#")) {
                 continue;
             }
-            String fault = keys.read(line);
+            String fault = keys.addLine(line);
             if (fault != null) {
                 throw new InvalidValueException(file.path() + ":" + (i + 1) + ": " + fault);
             }
         }
-        if (keys.named.isEmpty() && keys.isWithoutNumbers()) {
+        if (keys.named.isEmpty() && keys.hasNoNumberedKey()) {
             throw new InvalidValueException(file.path() + ": has no key, such as key0 = SECRET");
         }
         return keys;
     }
 
-    private boolean isWithoutNumbers() {
+    private boolean hasNoNumberedKey() {
         for (SecretKeySpec key : numbered) {
             if (key != null) {
                 return false;
@@ -69,8 +69,8 @@ public final class SigningKeys {
         return true;
     }
 
-    /** Reads a line. Returns its fault, or null. */
-    private @Nullable String read(String line) {
+    /** Adds the key or setting of a line. Returns the fault of the line, or null if there is none. */
+    private @Nullable String addLine(String line) {
         int equals = line.indexOf('=');
         if (equals < 1) {
             return "is not of the form NAME = VALUE";
@@ -80,8 +80,8 @@ public final class SigningKeys {
         if (value.isEmpty()) {
             return name + " has no value";
         }
-        if (value.startsWith(OWN)) {
-            return addNamed(name, value.substring(OWN.length()));
+        if (value.startsWith(NAMED_PREFIX)) {
+            return addNamed(name, value.substring(NAMED_PREFIX.length()));
         }
         return switch (name) {
             case "error_url" -> readErrorUrl(value);
@@ -118,7 +118,8 @@ public final class SigningKeys {
         }
         if (number < 0 || number >= NUMBERED_MAX) {
             return "'" + name
-                    + "' is none of key0 to key15, error_url and excl_regex, and its value does not begin with " + OWN;
+                    + "' is none of key0 to key15, error_url and excl_regex, and its value does not begin with "
+                    + NAMED_PREFIX;
         }
         if (numbered[number] != null) {
             return name + " is set twice";
@@ -161,7 +162,9 @@ public final class SigningKeys {
         return errorUrl;
     }
 
-    /** The expression that matches URLs without their query which need no signature; null for none. */
+    /**
+     * The expression for URLs that need no signature; it is matched against the URL without its query. Null for none.
+     */
     public @Nullable Pattern excluded() {
         return excluded;
     }

@@ -1,4 +1,4 @@
-/** Settings of the proofs that requests need: signatures of URLs, and passwords. */
+/** Settings of signed URLs and passwords, without which requests are refused. */
 @NullMarked
 package io.millrace.proxy.config.guard;
 

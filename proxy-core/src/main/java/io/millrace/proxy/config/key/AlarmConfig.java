@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The actions for alarms. Immutable.
+ * The actions for raised and cleared alarms: a command and a syslog message. Immutable.
  *
  * @param command program to run for each change of an alarm; null for none
  * @param timeout time limit of the command

@@ -6,8 +6,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key of the catalogue, with all properties of the setting. Validation, {@code config describe}, the reference page
- * and the JSON Schema are generated from it. Immutable; compared by identity.
+ * A configuration key, with all properties of the setting. All keys together are the catalogue, from which validation,
+ * {@code config describe}, the reference page and the JSON Schema are derived. Immutable; compared by identity.
  *
  * @param <T> the type of the value
  */
@@ -89,7 +89,7 @@ public final class ConfigKey<T> {
         return max;
     }
 
-    /** The default; null if there is none, in which case the description explains why. */
+    /** The default; null if there is none. */
     public @Nullable T defaultValue() {
         return defaultValue;
     }
@@ -112,7 +112,7 @@ public final class ConfigKey<T> {
     }
 
     /** Returns true if 0 is allowed although it is below the smallest value. */
-    public boolean isOrZero() {
+    public boolean allowsZero() {
         return orZero;
     }
 
@@ -121,7 +121,7 @@ public final class ConfigKey<T> {
         return required;
     }
 
-    /** One sentence that describes the effect of the setting. */
+    /** The effect of the setting, in one or more sentences. */
     public String sentence() {
         return sentence;
     }

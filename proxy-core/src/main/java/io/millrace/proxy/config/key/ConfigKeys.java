@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The general keys of the catalogue, one constant per setting. The description of each constant is its documentation.
+ * The general configuration keys, one constant per setting. The description of each constant is its documentation.
  * Grouped by section, in the order of the reference page. {@code []} in a path denotes an element of a list.
  */
 public final class ConfigKeys {
@@ -28,10 +28,11 @@ public final class ConfigKeys {
                     "Addresses on which clients are accepted; an element is an address, or a section with address and"
                             + " settings such as tls.");
     public static final ConfigKey<ListenAddress> LISTEN_ADDRESS = ConfigKey.builder(
-                    "listen[].address", ValueType.ADDRESS)
+                    "listen[].address", ValueType.LISTEN_ADDRESS)
             .rolling()
             .required()
-            .description("Local address and port; port 0 lets the system choose.");
+            .description("Local address and port; port 0 lets the system choose. Or a Unix socket, as"
+                    + " unix:/run/millrace/http.sock.");
     public static final ConfigKey<Path> LISTEN_CERTIFICATE = ConfigKey.builder(
                     "listen[].tls.certificate", ValueType.PATH)
             .rolling()
@@ -69,7 +70,8 @@ public final class ConfigKeys {
     // access
     public static final ConfigKey<List<String>> ACCESS_TRUSTED_PROXIES = ConfigKey.builder(
                     "access.trusted_proxies", ValueType.NAMES)
-            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. X-Forwarded-*,"
+            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one; unix: for those at"
+                    + " a Unix socket. X-Forwarded-*,"
                     + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
                     + " origin.");
     public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = ConfigKey.builder(
@@ -491,9 +493,9 @@ public final class ConfigKeys {
             .within(4 * MIB, TIB)
             .orZero()
             .defaultsTo(0L)
-            .description("Limit of all bytes in buffers between clients, origins and the store. As they grow, windows"
-                    + " shrink, then slow clients are closed, then new fetches get 503. 0 means three"
-                    + " quarters of the direct memory that the cache does not use.");
+            .description("Limit of all bytes in buffers between clients, origins and the store. As they grow,"
+                    + " responses are read less far ahead, then slow clients are closed, then new fetches get 503."
+                    + " 0 means three quarters of the direct memory that the cache does not use.");
     public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = ConfigKey.builder(
                     "limits.response_rate_min", ValueType.SIZE)
             .within(16L, MIB)
@@ -586,8 +588,8 @@ public final class ConfigKeys {
             .orZero()
             .defaultsTo(Duration.ofSeconds(40))
             .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
-                    + " worker. It ends earlier when the JIT compilers are idle. 0 turns the warm-up off. After a crash"
-                    + " the new worker serves without a warm-up.");
+                    + " worker. The warm-up ends earlier when the JIT compilers are idle. 0 turns the warm-up off."
+                    + " After a crash the new worker serves without a warm-up.");
 
     private ConfigKeys() {}
 

@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A map from keys to values. The values belong to a whole configuration, a list element, or a remap rule. A key that
- * was not set has the default of the catalogue. Immutable.
+ * was not set has its default value. Immutable.
  */
 public final class ConfigValues {
     private static final ConfigValues EMPTY = new ConfigValues(new LinkedHashMap<>(), null);
 
     private final Map<ConfigKey<?>, Object> values;
-    private final @Nullable String origin;
+    private final @Nullable String filePosition;
 
-    private ConfigValues(Map<ConfigKey<?>, Object> values, @Nullable String origin) {
+    private ConfigValues(Map<ConfigKey<?>, Object> values, @Nullable String filePosition) {
         this.values = values;
-        this.origin = origin;
+        this.filePosition = filePosition;
     }
 
     public static ConfigValues empty() {
@@ -71,15 +71,15 @@ public final class ConfigValues {
     }
 
     /** File position of these values, such as {@code millrace.yaml:12:5}; null if they were set in code. */
-    public @Nullable String origin() {
-        return origin;
+    public @Nullable String filePosition() {
+        return filePosition;
     }
 
     /** Returns these values, completed by the values of {@code fallback} for keys that are not set here. */
     public ConfigValues over(ConfigValues fallback) {
         LinkedHashMap<ConfigKey<?>, Object> merged = new LinkedHashMap<>(fallback.values);
         merged.putAll(values);
-        return new ConfigValues(merged, origin);
+        return new ConfigValues(merged, filePosition);
     }
 
     /** Returns only the values of keys that a remap rule may override. */
@@ -96,7 +96,7 @@ public final class ConfigValues {
     public Builder toBuilder() {
         Builder builder = new Builder();
         builder.values.putAll(values);
-        builder.origin = origin;
+        builder.filePosition = filePosition;
         return builder;
     }
 
@@ -147,7 +147,7 @@ public final class ConfigValues {
     /** Collects values. Confined to one thread. */
     public static final class Builder {
         private final LinkedHashMap<ConfigKey<?>, Object> values = new LinkedHashMap<>();
-        private @Nullable String origin;
+        private @Nullable String filePosition;
 
         private Builder() {}
 
@@ -171,8 +171,8 @@ public final class ConfigValues {
             values.put(key, value);
         }
 
-        public void origin(String where) {
-            origin = where;
+        public void filePosition(String position) {
+            filePosition = position;
         }
 
         public boolean isSet(ConfigKey<?> key) {
@@ -192,7 +192,7 @@ public final class ConfigValues {
         }
 
         public ConfigValues build() {
-            return new ConfigValues(new LinkedHashMap<>(values), origin);
+            return new ConfigValues(new LinkedHashMap<>(values), filePosition);
         }
     }
 }

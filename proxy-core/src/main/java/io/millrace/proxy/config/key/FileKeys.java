@@ -3,7 +3,7 @@ package io.millrace.proxy.config.key;
 import io.millrace.proxy.config.value.FileMode;
 import java.util.List;
 
-/** The catalogue's keys for configuration files: included files, history and file mode. */
+/** Configuration keys for configuration files: included files, history and file mode. */
 public final class FileKeys {
     public static final ConfigKey<List<String>> INCLUDE = ConfigKey.builder("include", ValueType.NAMES)
             .atsName("remap.config (.include)")

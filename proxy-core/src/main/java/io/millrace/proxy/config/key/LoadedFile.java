@@ -26,7 +26,7 @@ public final class LoadedFile {
         this.content = content;
     }
 
-    /** Returns a file that is not read yet, as a key reads it from the configuration. */
+    /** Returns a file whose content is not read yet. Parsing of a configuration value creates it. */
     static LoadedFile unread(Path path) {
         return new LoadedFile(path, new byte[0]);
     }

@@ -20,7 +20,7 @@ public final class LogKeys {
     public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder("log.slow_threshold", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))
-            .description("Time to the first byte of the response from which a request is kept as slow, for millctl log"
+            .description("Requests whose first response byte takes at least this long are kept as slow, for millctl log"
                     + " slow and the dashboard; 0 keeps no slow requests.");
     public static final ConfigKey<Integer> KEPT_REQUESTS = ConfigKey.builder("log.kept_requests", ValueType.INTEGER)
             .within(0, 10_000)

@@ -18,7 +18,7 @@ public final class TraceKeys {
                     "traces.slow_threshold", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))
-            .description("Time to the first byte of the response from which a request is always traced; 0 turns this"
+            .description("Requests whose first response byte takes at least this long are always traced; 0 turns this"
                     + " off.");
     public static final ConfigKey<String> SERVICE_NAME = ConfigKey.builder("traces.service_name", ValueType.STRING)
             .defaultsTo("millrace")

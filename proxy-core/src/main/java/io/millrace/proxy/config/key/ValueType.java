@@ -66,6 +66,16 @@ public final class ValueType<T> {
             LoadedFile::toString,
             null,
             false);
+    /** The mode of a Unix socket. */
+    public static final ValueType<FileMode> SOCKET_MODE = new ValueType<>(
+            "mode",
+            "four octal digits, such as 0660",
+            FileMode.class,
+            FileMode::parseSocket,
+            Object::toString,
+            null,
+            false);
+
     static final ValueType<FileMode> FILE_MODE = new ValueType<>(
             "mode", "four octal digits, such as 0640", FileMode.class, FileMode::parse, Object::toString, null, false);
     static final ValueType<ListenAddress> ADDRESS = new ValueType<>(
@@ -73,6 +83,14 @@ public final class ValueType<T> {
             ":port, ip:port or [ipv6]:port",
             ListenAddress.class,
             ListenAddress::parse,
+            Object::toString,
+            null,
+            false);
+    static final ValueType<ListenAddress> LISTEN_ADDRESS = new ValueType<>(
+            "address",
+            ":port, ip:port, [ipv6]:port or unix:/path",
+            ListenAddress.class,
+            ListenAddress::parseListener,
             Object::toString,
             null,
             false);
@@ -216,8 +234,8 @@ public final class ValueType<T> {
     /** Addresses and ranges, compiled for lookups; written as a list or separated by commas. */
     public static final ValueType<AddressSet> ADDRESSES = new ValueType<>(
             "addresses",
-            "a list of addresses and ranges: 192.0.2.7, 10.0.0.0/8, 10.0.0.1-10.0.0.9; ~ before one excludes it; or"
-                    + " all",
+            "a list of addresses and ranges: 192.0.2.7, 10.0.0.0/8, 10.0.0.1-10.0.0.9; unix: for Unix sockets; ~"
+                    + " before one excludes it; or all",
             AddressSet.class,
             text -> AddressSet.of(ValueReaders.readNames(text)),
             AddressSet::toString,
@@ -365,7 +383,9 @@ public final class ValueType<T> {
 
     /**
      * Returns the type of the constants of {@code enumClass}. A value is a constant's name in lower case, with
-     * {@code _} or {@code -}, or the number of Traffic Server, which is the ordinal.
+     * {@code _} or {@code -}.
+     *
+     * @param numbered whether a value may also be the constant's ordinal, which Traffic Server uses as its number
      */
     public static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, boolean numbered) {
         return word(enumClass, numbered, Map.of());

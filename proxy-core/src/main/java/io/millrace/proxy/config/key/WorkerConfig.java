@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  *
  * @param javaHome JDK of the worker; null for the JDK of the launcher
- * @param eventLoops 0 for one per core
+ * @param eventLoops number of event loops; 0 for one per core
  * @param transport I/O mechanism of the sockets
  * @param fastLane whether hits in RAM on new connections use the fast lane, a shorter code path
  * @param heapBytes Java heap of the worker

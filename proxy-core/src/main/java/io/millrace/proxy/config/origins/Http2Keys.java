@@ -3,7 +3,7 @@ package io.millrace.proxy.config.origins;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 
-/** The catalogue's keys for HTTP/2 with clients and with origins. */
+/** Configuration keys for HTTP/2 with clients and with origins. */
 public final class Http2Keys {
     public static final ConfigKey<Boolean> LISTEN = ConfigKey.builder("listen[].http2", ValueType.BOOLEAN)
             .defaultsTo(true)

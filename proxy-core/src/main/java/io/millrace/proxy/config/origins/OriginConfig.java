@@ -20,6 +20,7 @@ import io.millrace.proxy.config.value.SourceAddress;
  * @param http2StreamsMax requests on one HTTP/2 connection at the same time
  * @param http2WindowBytes received content of one HTTP/2 response that is not consumed yet
  * @param source local addresses of connections if neither the rule nor the group sets them
+ * @param markdown when an origin without a group is marked down
  * @param tls TLS settings if neither the rule nor the group has its own
  */
 public record OriginConfig(
@@ -34,6 +35,7 @@ public record OriginConfig(
         int http2StreamsMax,
         int http2WindowBytes,
         SourceAddress source,
+        OriginGroupConfig.Markdown markdown,
         OriginTlsConfig tls) {
     /** When HTTP/2 is used with an origin. */
     public enum Http2 {
@@ -58,6 +60,7 @@ public record OriginConfig(
                 values.get(Http2Keys.ORIGIN_STREAMS),
                 Math.toIntExact(values.get(Http2Keys.ORIGIN_STREAM_WINDOW)),
                 values.get(OriginLimitKeys.SOURCE),
+                HostDatabaseKeys.rules(values),
                 OriginTlsConfig.from(values));
     }
 }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param slowStartMillis time in which the weight of a host grows to its full value after it was down; 0 for at once
  * @param retry when another host is tried
  * @param markdown when a host is marked down
- * @param tls TLS settings of the group over the general ones
+ * @param tls TLS settings of the group, completed by the general ones
  * @param ownTls whether the group has TLS settings, which then override those of the rule
  * @param sourceAddress local addresses of connections to the hosts; null for the setting of the rule
  * @param checkSourceAddress local addresses of health checks, which belong to no rule
@@ -80,7 +80,7 @@ public record OriginGroupConfig(
         LATCHED
     }
 
-    /** The input of the hash. */
+    /** The part of a request that is hashed to select its host. */
     public enum HashKey {
         /** The path of the client's URL. */
         PATH,
@@ -132,7 +132,7 @@ public record OriginGroupConfig(
             @Nullable Path unixSocket) {}
 
     /**
-     * When another host is tried.
+     * Limits of the attempts to send one request to several hosts, and their condition.
      *
      * @param tries limit of attempts for one request, 1 or more
      * @param responseCodes status codes after which another host is tried
@@ -141,7 +141,7 @@ public record OriginGroupConfig(
     public record Retry(int tries, List<Integer> responseCodes, long withinMillis) {}
 
     /**
-     * When a host is marked down.
+     * Conditions under which a host is marked down, and the times of its trial requests.
      *
      * @param failThreshold consecutive failures; 0 for never
      * @param retryMillis time until the first trial request
@@ -151,7 +151,7 @@ public record OriginGroupConfig(
     public record Markdown(int failThreshold, long retryMillis, long retryMillisMax, List<Integer> codes) {}
 
     /**
-     * Health checks of the hosts.
+     * Settings of the health checks of the hosts.
      *
      * @param path path of the request
      * @param host Host field of the request; null for the name of the host

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** The catalogue's keys for origin groups: several hosts for one rule. */
+/** Configuration keys for origin groups: several hosts for one rule. */
 public final class OriginGroupKeys {
     private static final Duration DAY = Duration.ofDays(1);
 
@@ -58,14 +58,16 @@ public final class OriginGroupKeys {
                     "Use of backups. exhaust_ring: when no other host is up. alternate_ring: when the URL's own host"
                             + " does not answer. peering_ring: as upstream servers; the other hosts are this proxy"
                             + " and its siblings. A sibling sends a request to the owner of the URL, and the owner"
-                            + " sends it to a backup or to the rule's to. All but exhaust_ring need consistent_hash.");
+                            + " sends it to a backup or to the rule's own origin. All but exhaust_ring need"
+                            + " consistent_hash.");
     public static final ConfigKey<List<ConfigValues>> HOSTS = ConfigKey.builder("origins[].hosts", ValueType.LIST)
             .required()
             .atsName("hosts, parent, secondary_parent")
             .description("The hosts; an element is a URL, or a url with its settings.");
     public static final ConfigKey<RuleUrl> HOST_URL = ConfigKey.builder("origins[].hosts[].url", ValueType.ORIGIN)
             .required()
-            .description("URL to connect to, without a path; the path and the Host field are those of the rule's to.");
+            .description("URL to connect to, without a path; the path and the Host field are those of the rule's URL"
+                    + " to.");
     public static final ConfigKey<Integer> HOST_WEIGHT = ConfigKey.builder(
                     "origins[].hosts[].weight", ValueType.INTEGER)
             .within(1, 1000)
@@ -100,12 +102,13 @@ public final class OriginGroupKeys {
             .defaultsTo(false)
             .atsName("parent_is_proxy")
             .description(
-                    "Whether the hosts are proxies: their requests have the whole URL of the rule's to, not only its"
-                            + " path.");
+                    "Whether the hosts are proxies, which get requests with the whole URL of the rule's origin, not"
+                            + " only its path.");
     public static final ConfigKey<Boolean> GO_DIRECT = ConfigKey.builder("origins[].go_direct", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("go_direct")
-            .description("Whether the host of the rule's to is used when no host of the group is available.");
+            .description("Whether the rule's own origin (the host of to) is used when no host of the group is"
+                    + " available.");
     public static final ConfigKey<OriginGroupConfig.WhenAllDown> WHEN_ALL_DOWN = ConfigKey.builder(
                     "origins[].when_all_down", ValueType.word(OriginGroupConfig.WhenAllDown.class, false))
             .defaultsTo(OriginGroupConfig.WhenAllDown.TRY)

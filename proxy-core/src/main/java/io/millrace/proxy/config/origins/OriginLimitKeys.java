@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.SourceAddress;
 import java.time.Duration;
 
-/** The catalogue's keys for total connections, source addresses, and the time limit of transactions. */
+/** Configuration keys for total connections, source addresses, and the time limit of transactions. */
 public final class OriginLimitKeys {
     public static final ConfigKey<Integer> GROUP_TOTAL = ConfigKey.builder(
                     "origins[].connections_total_max", ValueType.INTEGER)

@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for tunnels: which protocols rules permit, and timeouts and limits of tunnels. */
+/** Configuration keys for tunnels: which protocols rules permit, and timeouts and limits of tunnels. */
 public final class TunnelKeys {
     public static final ConfigKey<Integer> GROUP_MAX = ConfigKey.builder("origins[].tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)

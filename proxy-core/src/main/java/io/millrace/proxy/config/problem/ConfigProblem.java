@@ -46,7 +46,7 @@ public record ConfigProblem(
         if (severity == Severity.WARNING) {
             text.append("warning: ");
         }
-        // The place of an override contains its key already.
+        // The place of a value from --set or config set contains its key already.
         if (!path.isEmpty() && !(("--set " + path).equals(file) || (SettingPlace.OVERLAY + path).equals(file))) {
             text.append(path).append(": ");
         }

@@ -132,7 +132,7 @@ public final class ConfigProblems {
             error(
                     place,
                     "",
-                    "the aliases of the configuration expand to more nodes than the limit of "
+                    "the aliases of the configuration expand to more characters than the limit of "
                             + Units.formatSize(EXPANDED_MAX) + " here");
         }
         return expanded <= EXPANDED_MAX;

@@ -13,7 +13,10 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** The catalogue's keys for remap rules. An element of {@code remap} has one of the verbs, and a target. */
+/**
+ * Configuration keys for remap rules. An element of {@code remap} has one key that names its kind (its verb, such as
+ * {@code map} or {@code redirect}), and a target.
+ */
 public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = ConfigKey.builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
@@ -109,6 +112,7 @@ public final class RemapKeys {
                             + " host. Rules with the same site share its tags, and a purge by request needs"
                             + " purge.allow of all these rules.");
 
+    /** All keys of an element except its verb, its target and overridden settings. */
     public static final List<ConfigKey<?>> OPTIONS = List.of(
             STATUS,
             REFERERS,

@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * @param requestBufferBytes request content that is buffered before a connection to the origin is used; 0 for none
  * @param methods permitted methods; empty for all except TRACE and CONNECT
  * @param purgeAllow addresses whose PURGE requests are accepted
- * @param cache cache settings in force: those of the rule over the general ones
+ * @param cache cache settings in force: those of the rule, completed by the general ones
  * @param origins name of the origin group; null to use the host of {@code to}
  * @param unixSocket Unix domain socket of the origin of {@code to}; null for TCP
  * @param site site to which the tags of responses belong; null for the host of their URL
@@ -167,7 +167,7 @@ public record RemapRuleConfig(
                 settings.originSource,
                 settings.transactionNanos,
                 forwarding,
-                element.origin());
+                element.filePosition());
     }
 
     /** The group of rules with which this rule is searched. */

@@ -48,7 +48,7 @@ public final class RedirectTarget {
             throw new InvalidValueException(
                     "'" + template + "' is not a path; it must begin with a slash, without ? and #");
         }
-        return checked(template, "query");
+        return parseWithout(template, "query");
     }
 
     /**
@@ -57,10 +57,10 @@ public final class RedirectTarget {
      * @throws InvalidValueException if a placeholder is unknown
      */
     public static RedirectTarget parseQuery(String template) throws InvalidValueException {
-        return checked(template, "path", "query");
+        return parseWithout(template, "path", "query");
     }
 
-    private static RedirectTarget checked(String template, String... without) throws InvalidValueException {
+    private static RedirectTarget parseWithout(String template, String... without) throws InvalidValueException {
         RedirectTarget target = new RedirectTarget(template, parts(template));
         for (Part part : target.parts) {
             if (part.group() == Part.NAMED && List.of(without).contains(part.text())) {

@@ -23,13 +23,13 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Compiles one rule, and reports every fault of it. For a single use, confined to one thread. */
+/** Compiles one element of {@code rules}, and reports each of its faults. For a single use, confined to one thread. */
 public final class RuleCompiler {
     private static final int BODY_MAX = 64 * 1024;
     private static final Set<Integer> REDIRECT_STATUSES = Set.of(301, 302, 307, 308);
 
-    /** Response fields that describe the framing, the connection or the stored response itself. */
-    private static final Set<String> OF_FRAMING = Set.of(
+    /** Response fields that rules cannot change: those of framing, connection and the stored response itself. */
+    private static final Set<String> FIXED_RESPONSE_FIELDS = Set.of(
             "age",
             "connection",
             "content-length",
@@ -42,8 +42,8 @@ public final class RuleCompiler {
             "transfer-encoding",
             "upgrade");
 
-    /** Request fields that this proxy writes or that a fetch for the cache must control. */
-    private static final Set<String> OF_FETCHES = Set.of(
+    /** Request fields that rules cannot change, because this proxy writes them or a fetch for the cache sets them. */
+    private static final Set<String> FIXED_REQUEST_FIELDS = Set.of(
             "connection",
             "content-length",
             "expect",
@@ -64,8 +64,8 @@ public final class RuleCompiler {
             "upgrade",
             "via");
 
-    /** Fields of stored responses that identify the representation, beside those of {@link #OF_FRAMING}. */
-    private static final Set<String> OF_STORED = Set.of("etag", "last-modified");
+    /** Fields of stored responses that rules cannot change either, because they identify the representation. */
+    private static final Set<String> FIXED_STORED_FIELDS = Set.of("etag", "last-modified");
 
     /** Receives the faults of a rule. */
     public interface Faults {
@@ -106,30 +106,33 @@ public final class RuleCompiler {
         List<String> actions = new ArrayList<>();
         for (ConfigKey<?> key : RuleKeys.ACTIONS) {
             if (element.isSet(key) && !Boolean.FALSE.equals(element.find(key))) {
-                actions.add(inRule(key));
+                actions.add(pathInRule(key));
             }
         }
-        boolean half = checkHalfActions();
-        if (actions.isEmpty() && !half) {
+        boolean isIncomplete = checkIncompleteActions();
+        if (actions.isEmpty() && !isIncomplete) {
             fault(
                     "",
                     "has no action; set one of "
                             + String.join(
                                     ", ",
                                     RuleKeys.ACTIONS.stream()
-                                            .map(RuleCompiler::inRule)
+                                            .map(RuleCompiler::pathInRule)
                                             .toList()));
         }
         Expression<RequestFacts> when = condition();
         FieldEdits requestEdits = edits(
-                RuleKeys.SET_REQUEST_HEADER, RuleKeys.ADD_REQUEST_HEADER, RuleKeys.REMOVE_REQUEST_HEADER, OF_FETCHES);
+                RuleKeys.SET_REQUEST_HEADER,
+                RuleKeys.ADD_REQUEST_HEADER,
+                RuleKeys.REMOVE_REQUEST_HEADER,
+                FIXED_REQUEST_FIELDS);
         FieldEdits responseEdits = edits(
                 RuleKeys.SET_RESPONSE_HEADER,
                 RuleKeys.ADD_RESPONSE_HEADER,
                 RuleKeys.REMOVE_RESPONSE_HEADER,
-                OF_FRAMING);
-        Set<String> refused = new TreeSet<>(OF_FRAMING);
-        refused.addAll(OF_STORED);
+                FIXED_RESPONSE_FIELDS);
+        Set<String> refused = new TreeSet<>(FIXED_RESPONSE_FIELDS);
+        refused.addAll(FIXED_STORED_FIELDS);
         FieldEdits storedEdits =
                 edits(RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER, refused);
         RuleConfig.Rewrite rewrite = rewrite(when);
@@ -142,7 +145,7 @@ public final class RuleCompiler {
                 ? null
                 : new RuleConfig(
                         name,
-                        element.origin(),
+                        element.filePosition(),
                         when,
                         requestEdits,
                         responseEdits,
@@ -151,7 +154,7 @@ public final class RuleCompiler {
                         redirect,
                         answer,
                         bypass,
-                        ttl == null ? null : CacheRuleConfig.lifetime(lifetimeIndex, name, ttl, element.origin()),
+                        ttl == null ? null : CacheRuleConfig.lifetime(lifetimeIndex, name, ttl, element.filePosition()),
                         List.copyOf(actions));
     }
 
@@ -164,12 +167,12 @@ public final class RuleCompiler {
         faults.report(key, message, suggestion);
     }
 
-    private static String inRule(ConfigKey<?> key) {
+    private static String pathInRule(ConfigKey<?> key) {
         return key.path().substring("rules[].".length());
     }
 
-    /** Reports settings of a redirection or answer that lacks its main key. */
-    private boolean checkHalfActions() {
+    /** Reports a redirection or answer whose main key is missing. Returns true if there is one. */
+    private boolean checkIncompleteActions() {
         boolean redirect = element.isSet(RuleKeys.REDIRECT_STATUS) && !element.isSet(RuleKeys.REDIRECT_TO);
         boolean answer = (element.isSet(RuleKeys.ANSWER_BODY) || element.isSet(RuleKeys.ANSWER_TYPE))
                 && !element.isSet(RuleKeys.ANSWER_STATUS);
@@ -227,7 +230,7 @@ public final class RuleCompiler {
         String why = lower.equals("host")
                 ? "rules cannot change it; use pristine_host_hdr, or the host of to"
                 : "rules cannot change it, because this proxy computes it for each message";
-        fault(inRule(key), name + ": " + why);
+        fault(pathInRule(key), name + ": " + why);
     }
 
     private RuleConfig.@Nullable Redirect redirect(@Nullable Expression<RequestFacts> when) {
@@ -323,7 +326,7 @@ public final class RuleCompiler {
         List<String> ends = new ArrayList<>();
         for (ConfigKey<?> key : List.of(RuleKeys.REDIRECT_TO, RuleKeys.ANSWER_STATUS)) {
             if (element.isSet(key)) {
-                ends.add(inRule(key).replaceFirst("\\..*", ""));
+                ends.add(pathInRule(key).replaceFirst("\\..*", ""));
             }
         }
         List<String> onRequest = new ArrayList<>();
@@ -334,14 +337,14 @@ public final class RuleCompiler {
                 RuleKeys.REWRITE_PATH,
                 RuleKeys.REWRITE_QUERY)) {
             if (element.isSet(key)) {
-                onRequest.add(inRule(key));
+                onRequest.add(pathInRule(key));
             }
         }
         List<String> onStored = new ArrayList<>();
         for (ConfigKey<?> key :
                 List.of(RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER)) {
             if (element.isSet(key)) {
-                onStored.add(inRule(key));
+                onStored.add(pathInRule(key));
             }
         }
         List<String> shared = new ArrayList<>(onRequest);

@@ -7,7 +7,7 @@ import io.millrace.proxy.config.value.FieldLines;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for rules, which change requests and responses that a condition selects. */
+/** Configuration keys for rules, which change requests and responses that a condition selects. */
 public final class RuleKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
@@ -100,7 +100,9 @@ public final class RuleKeys {
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("set-config proxy.config.http.cache.guaranteed_min_lifetime")
-            .description("As ttl_in_cache of cache_rules, and overrides it. The condition must not read the client.");
+            .description(
+                    "As ttl_in_cache of cache_rules, and overrides it. The condition must not depend on the client,"
+                            + " since all clients share the response.");
 
     /** The actions of a rule, for messages. */
     public static final List<ConfigKey<?>> ACTIONS = List.of(

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for automatically issued certificates (ACME, RFC 8555). */
+/** Configuration keys for automatically issued certificates (ACME, RFC 8555). */
 public final class AcmeKeys {
     public static final ConfigKey<List<String>> NAMES = ConfigKey.builder("tls.acme.names", ValueType.NAMES)
             .description(

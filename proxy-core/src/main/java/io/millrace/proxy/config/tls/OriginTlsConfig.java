@@ -75,7 +75,7 @@ public record OriginTlsConfig(
      * Returns the settings of a rule.
      *
      * @param own the values that the rule sets; a key without a certificate belongs to the general certificate
-     * @param values the values of the rule over the general ones
+     * @param values the values of the rule, completed by the general values
      */
     public static OriginTlsConfig from(ConfigValues own, ConfigValues values) {
         ConfigValues pair = own.isSet(OriginTlsKeys.GENERAL.certificate()) ? own : values;
@@ -90,7 +90,7 @@ public record OriginTlsConfig(
                 lower(values.find(OriginTlsKeys.GENERAL.name())));
     }
 
-    /** Returns the settings of a group over the general ones. */
+    /** Returns the settings of a group, completed by the general ones. */
     public static OriginTlsConfig ofGroup(ConfigValues group, ConfigValues general) {
         OriginTlsKeys.Section own = OriginTlsKeys.GROUP;
         OriginTlsConfig base = from(general);

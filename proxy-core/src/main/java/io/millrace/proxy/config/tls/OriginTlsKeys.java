@@ -6,7 +6,7 @@ import io.millrace.proxy.config.value.TlsVersion;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The catalogue's keys for TLS with origins: general, per rule, and per origin group. */
+/** Configuration keys for TLS with origins: general, per rule, and per origin group. */
 public final class OriginTlsKeys {
     /** The keys of a section {@code tls}. Immutable. */
     public record Section(

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for TLS with clients: general, per listening address, and per certificate name. */
+/** Configuration keys for TLS with clients: general, per listening address, and per certificate name. */
 public final class ServerTlsKeys {
     /** The keys of a section {@code tls}. Immutable. */
     public record Section(

@@ -56,20 +56,20 @@ public record TlsConfig(
     }
 
     public static TlsConfig from(ConfigValues values) {
-        String name = values.find(TlsKeys.DEFAULT_CERTIFICATE);
+        String name = values.find(SharedTlsKeys.DEFAULT_CERTIFICATE);
         return new TlsConfig(
                 sources(values),
                 name == null ? null : name.toLowerCase(Locale.ROOT),
-                values.get(TlsKeys.UNKNOWN_NAME),
-                values.get(TlsKeys.CHECK_INTERVAL).toNanos(),
-                values.find(TlsKeys.TICKET_KEYS_FILE),
-                values.find(TlsKeys.CLIENT_SUBJECT_FIELD));
+                values.get(SharedTlsKeys.UNKNOWN_NAME),
+                values.get(SharedTlsKeys.CHECK_INTERVAL).toNanos(),
+                values.find(SharedTlsKeys.TICKET_KEYS_FILE),
+                values.find(SharedTlsKeys.CLIENT_SUBJECT_FIELD));
     }
 
     /** Returns the certificates of the file in their order, then the directory of the automatically issued ones. */
     private static List<Certificates> sources(ConfigValues values) {
         List<Certificates> sources = new ArrayList<>();
-        values.elements(TlsKeys.CERTIFICATES).forEach(element -> sources.add(certificates(element)));
+        values.elements(SharedTlsKeys.CERTIFICATES).forEach(element -> sources.add(certificates(element)));
         AcmeConfig acme = AcmeConfig.from(values);
         Path issued = acme == null ? null : acme.certificates();
         if (issued != null) {
@@ -79,11 +79,11 @@ public record TlsConfig(
     }
 
     private static Certificates certificates(ConfigValues element) {
-        List<String> names = element.find(TlsKeys.NAMES);
+        List<String> names = element.find(SharedTlsKeys.NAMES);
         return new Certificates(
-                element.find(TlsKeys.CERTIFICATE),
-                element.find(TlsKeys.KEY),
-                element.find(TlsKeys.DIRECTORY),
+                element.find(SharedTlsKeys.CERTIFICATE),
+                element.find(SharedTlsKeys.KEY),
+                element.find(SharedTlsKeys.DIRECTORY),
                 names == null
                         ? List.of()
                         : names.stream()
@@ -125,7 +125,7 @@ public record TlsConfig(
                     element.find(keys.crlFile()),
                     ServerTlsConfig.Hsts.from(element, keys),
                     element.find(keys.ocspStapling()),
-                    !element.isSet(TlsKeys.NAME_HTTP2) || element.get(TlsKeys.NAME_HTTP2));
+                    !element.isSet(SharedTlsKeys.NAME_HTTP2) || element.get(SharedTlsKeys.NAME_HTTP2));
             return config.equals(NONE) ? NONE : config;
         }
 

@@ -1,4 +1,7 @@
-/** Keys and records of {@code tls}, {@code tls.acme} and {@code origin.tls}. */
+/**
+ * Keys and records of TLS. {@code ServerTlsKeys} has those of listening addresses, {@code OriginTlsKeys} those of
+ * origins, {@code AcmeKeys} those of automatic certificates, and {@code SharedTlsKeys} those that exist once.
+ */
 @NullMarked
 package io.millrace.proxy.config.tls;
 

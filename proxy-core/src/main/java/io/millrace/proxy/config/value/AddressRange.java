@@ -7,9 +7,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An IP address, or all addresses with the same prefix: {@code 192.0.2.7}, {@code 10.0.0.0/8}, {@code 2001:db8::/32}.
- * Immutable.
+ * {@code unix:} is the range of peers of Unix sockets, whose address is 0.0.0.0. Immutable.
  */
 public final class AddressRange {
+    /** The peers of Unix sockets, which have no IP address, as a range. */
+    static final String UNIX_PEERS = "unix:";
+
     private final byte[] prefix;
     private final int bits;
 
@@ -19,6 +22,9 @@ public final class AddressRange {
     }
 
     public static AddressRange parse(String text) throws InvalidValueException {
+        if (text.equals(UNIX_PEERS)) {
+            return new AddressRange(new byte[4], 32);
+        }
         int slash = text.indexOf('/');
         byte[] address = NetUtil.createByteArrayFromIpAddressString(slash < 0 ? text : text.substring(0, slash));
         if (address == null) {

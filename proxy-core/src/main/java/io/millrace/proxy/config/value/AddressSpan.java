@@ -20,13 +20,16 @@ record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long to
 
     /**
      * Parses {@code 192.0.2.7}, {@code 10.0.0.0/8}, {@code 192.0.2.1-192.0.2.9}, the same forms in IPv6, or
-     * {@code all}.
+     * {@code all}. {@code unix:} is the address of the peers of Unix sockets, 0.0.0.0.
      *
      * @return spans of one family; of both for {@code all}
      */
     static List<AddressSpan> parse(String text) throws InvalidValueException {
         if (text.equals("all")) {
             return ALL;
+        }
+        if (text.equals(AddressRange.UNIX_PEERS)) {
+            return List.of(new AddressSpan(true, 0, 0, 0, 0));
         }
         int dash = text.indexOf('-');
         if (dash >= 0) {

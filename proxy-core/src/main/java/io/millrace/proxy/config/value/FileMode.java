@@ -19,6 +19,15 @@ public record FileMode(int bits) {
         throw new InvalidValueException("'" + text + "' is not a file mode; " + FORM);
     }
 
+    /** Parses the mode of a Unix socket: any four octal digits from 0000 to 0777. */
+    public static FileMode parseSocket(String text) throws InvalidValueException {
+        if (text.matches("0[0-7]{3}")) {
+            return new FileMode(Integer.parseInt(text, 8));
+        }
+        throw new InvalidValueException("'" + text + "' is not the mode of a socket; expected four octal digits such"
+                + " as 0660: processes that may write to the socket may connect");
+    }
+
     /** The mode of directories: the mode of files, with search permission wherever files are readable. */
     public int directoryBits() {
         return bits | (bits & 0444) >> 2;

@@ -11,7 +11,7 @@ import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.Environment;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Suggestions;
@@ -33,8 +33,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
- * Converts YAML nodes to values with the keys of the catalogue. Reports all problems instead of stopping at the first.
- * Confined to one thread.
+ * Converts the YAML nodes of a configuration to values of its keys. Reports all problems instead of stopping at the
+ * first. Confined to one thread.
  */
 final class ConfigBinder {
     /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
@@ -132,7 +132,7 @@ final class ConfigBinder {
             return;
         }
         ConfigValues.Builder element = ConfigValues.builder();
-        element.origin(place(node).text());
+        element.filePosition(place(node).text());
         ConfigKey<?> word = ConfigShape.keyOfWord(key);
         if (word != null && node instanceof ScalarNode scalar && !isNull(node)) {
             bindScalar(scalar, word, path, element);
@@ -175,7 +175,7 @@ final class ConfigBinder {
                 bindSubsection(tuple.getValueNode(), section, full, into);
             } else {
                 unknown = true;
-                unknownKey(place, shape, name, full);
+                reportUnknownKey(place, shape, name, full);
             }
         }
         // A misspelt key is reported once, not also as a missing key.
@@ -186,9 +186,9 @@ final class ConfigBinder {
 
     private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
         if (node instanceof MappingNode mapping) {
-            if (shape.path().equals(TlsKeys.LISTEN_SECTION)) {
+            if (shape.path().equals(SharedTlsKeys.LISTEN_SECTION)) {
                 // An empty section enables TLS.
-                into.put(TlsKeys.LISTEN_ENABLED, true);
+                into.put(SharedTlsKeys.LISTEN_ENABLED, true);
             } else if (isCompression(shape)) {
                 // As for TLS.
                 into.put(CompressionKeys.ENABLED, true);
@@ -340,7 +340,7 @@ final class ConfigBinder {
         }
     }
 
-    private void unknownKey(Place place, ConfigShape shape, String name, String full) {
+    private void reportUnknownKey(Place place, ConfigShape shape, String name, String full) {
         if (!problems.hasRoom()) {
             problems.error(place, full, "unknown key");
             return;

@@ -148,7 +148,7 @@ public final class ConfigLoader {
 
     private ConfigValues.Builder element(ConfigKey<?> key, String text, String flag) {
         ConfigValues.Builder element = ConfigValues.builder();
-        element.origin(flag);
+        element.filePosition(flag);
         Place place = new Place(flag, 0, 0);
         try {
             binder(flag, place, workingDirectory).bindText(text, key, element);
@@ -248,7 +248,7 @@ public final class ConfigLoader {
         }
         ProxyConfig config = new ProxyConfig(bound);
         new RemapChecks(problems, wholeFile).warn(config);
-        new FilePermissionChecks(problems, wholeFile).warn(bound);
+        new FilePermissionChecks(problems, wholeFile).warnOfReadableFiles(bound);
         new RuleReachability(problems, wholeFile).check(config);
         new OriginGroupChecks(problems, wholeFile).warn(config);
         new CacheKeyChecks(problems, wholeFile).check(config);

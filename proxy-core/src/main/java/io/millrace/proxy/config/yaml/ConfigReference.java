@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Formats the catalogue as text: single keys, and the reference page {@code docs/reference/configuration.md}. */
+/**
+ * Formats the configuration keys as text: single keys, and the reference page {@code docs/reference/configuration.md}.
+ */
 public final class ConfigReference {
     private ConfigReference() {}
 
@@ -65,7 +67,9 @@ public final class ConfigReference {
     }
 
     private static @Nullable String bounds(ConfigKey<?> key) {
-        return key.minText() == null ? null : (key.isOrZero() ? "0, or " : "") + key.minText() + " to " + key.maxText();
+        return key.minText() == null
+                ? null
+                : (key.allowsZero() ? "0, or " : "") + key.minText() + " to " + key.maxText();
     }
 
     /** Returns the reference page as Markdown. */

@@ -10,8 +10,9 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Writes the catalogue as a JSON Schema (draft 2020-12), for editors that validate YAML. The schema accepts everything
- * that the loader accepts. It does not check the bounds of sizes and durations, since a schema cannot compare them.
+ * Writes the configuration keys as a JSON Schema (draft 2020-12), for editors that validate YAML. The schema accepts
+ * everything that the loader accepts. It does not check the bounds of sizes and durations, since a schema cannot
+ * compare them.
  */
 public final class ConfigSchema {
     private static final String VARIABLE = "\\$\\{";

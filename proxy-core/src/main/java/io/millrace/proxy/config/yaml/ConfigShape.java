@@ -18,8 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The catalogue as a tree with the structure of a file. Sections contain sections and keys; a list key has the shape of
- * its elements. A name may be both a section and a list: the form of the value decides. Immutable once built.
+ * The configuration keys as a tree with the structure of a file. Sections contain sections and keys; a list key has the
+ * shape of its elements. A name may be both a section and a list: the form of the value decides. Immutable once built.
  */
 final class ConfigShape {
     private static final Map<ConfigKey<?>, ConfigShape> ELEMENTS = new LinkedHashMap<>();
@@ -105,12 +105,12 @@ final class ConfigShape {
         section.keys.put(rest, key);
     }
 
-    /** Path in the catalogue; empty for the whole file. */
+    /** Path as in {@link ConfigKey#path}; empty for the whole file. */
     String path() {
         return path;
     }
 
-    /** Names of all keys and sections that are allowed here, in the order of the catalogue. */
+    /** Names of all keys and sections that are allowed here, in the order of the reference page. */
     Collection<String> names() {
         return names;
     }

@@ -4,7 +4,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
 
 /**
- * A response from a file, which another cache or this one has stored earlier. Immutable.
+ * A response from another cache, read from a file for {@code millctl cache import}. Immutable.
  *
  * @param url the URL of the request
  * @param method the method of the request
@@ -15,7 +15,8 @@ import io.millrace.proxy.http.TargetUri;
  * @param fields the response fields
  * @param length length of the content in bytes
  * @param ageSeconds the age at this moment (RFC 9111 section 4.2.3)
- * @param fetchedMillis a time of this machine not after the request to the origin, in epoch milliseconds
+ * @param fetchedMillis time by this machine's clock, in epoch milliseconds, that is not later than the request to the
+ * origin
  * @param lifetimeSecondsMax limit of the lifetime; -1 for none
  * @param packedTags as {@code Tags.packed} returns them; empty for none; borrowed
  */

@@ -30,27 +30,27 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a copied response is stored, and opens the writer for it. The rules are those for a response that was
- * just received from a cache with this age. A response is refused if a purge since its fetch may cover it, or if a
- * newer response is stored.
+ * Decides whether a response from another cache is stored, and opens the writer for it. The rules are those for a
+ * response that was just received from a cache with this age. A response is refused if a purge since its fetch may
+ * cover it, or if a newer response is stored.
  *
- * <p>Confined to the event loop of its parts. For a single use.
+ * <p>Confined to the event loop of its components. For a single use.
  */
 public final class ResponseImport {
     private static final String NEWER_STORED = "newer-stored";
 
-    private final Parts parts;
+    private final Components components;
     private final CopiedResponse copied;
     private final Reply reply;
     private @Nullable Target target;
 
     /**
-     * The parts of a proxy that an import uses.
+     * The components of a proxy that an import uses.
      *
      * @param loop the event loop of the import
-     * @param variants of this loop
+     * @param variants determines store keys; confined to this loop
      */
-    public record Parts(
+    public record Components(
             CacheStore<StoredHead> store,
             Purger purger,
             Invalidator invalidator,
@@ -97,7 +97,8 @@ public final class ResponseImport {
         public void compare(Consumer<String> then) {
             writer.expectUnchanged();
             find((known, present, marker) -> {
-                // A response that varies was stored meanwhile, and this one would hide its marker.
+                // A response that varies was stored meanwhile. The imported one would replace its Vary marker, the
+                // record of the URL's variants.
                 boolean isMarkerNew = isPrimary && marker != null && known.marker() == null;
                 then.accept(isMarkerNew || isNewer(present, known) ? NEWER_STORED : "");
             });
@@ -125,27 +126,27 @@ public final class ResponseImport {
         }
     }
 
-    private ResponseImport(Parts parts, CopiedResponse copied, Reply reply) {
-        this.parts = parts;
+    private ResponseImport(Components components, CopiedResponse copied, Reply reply) {
+        this.components = components;
         this.copied = copied;
         this.reply = reply;
     }
 
     /** Begins an import; the reply comes at once or after a disk read. */
-    public static void begin(Parts parts, CopiedResponse copied, Reply reply) {
-        new ResponseImport(parts, copied, reply).begin();
+    public static void begin(Components components, CopiedResponse copied, Reply reply) {
+        new ResponseImport(components, copied, reply).begin();
     }
 
     private void begin() {
-        ExchangeSettings settings = parts.settings().get();
+        ExchangeSettings settings = components.settings().get();
         if (!(settings.remap().match(copied.url()) instanceof Mapped mapped)) {
             refuse("no-rule");
             return;
         }
         byte[] primary = mapped.key(copied.url()).bytes();
         int keyHash = Purger.keyHash(primary);
-        PurgePoint began = parts.purger().point(keyHash);
-        long nowMillis = parts.clock().millis();
+        PurgePoint began = components.purger().point(keyHash);
+        long nowMillis = components.clock().millis();
         RequestHead request = RequestHead.of("GET", copied.url(), copied.requestFields());
         CacheSettings rules =
                 settings.cacheRules().match(mapped, request, null, nowMillis).settings();
@@ -162,7 +163,7 @@ public final class ResponseImport {
             refuse("purged");
             return;
         }
-        target = new Target(request, mapped, rules, head, parts.store().key(primary), keyHash, began, null);
+        target = new Target(request, mapped, rules, head, components.store().key(primary), keyHash, began, null);
         find((known, present, marker) -> {
             if (isNewer(present, known)) {
                 refuse(NEWER_STORED);
@@ -211,7 +212,10 @@ public final class ResponseImport {
         return varies && !copied.hasRequest() ? "no-request" : null;
     }
 
-    /** Whether no Content-Length differs from the length of the content: the content may be cut, or that of a HEAD. */
+    /**
+     * Returns true if no Content-Length differs from the length of the content. After a difference, the content may be
+     * incomplete, or the response may be one to HEAD.
+     */
     private boolean isWhole() {
         FieldSection fields = copied.fields();
         String length = Long.toString(copied.length());
@@ -231,13 +235,13 @@ public final class ResponseImport {
             TargetUri keyUrl,
             CacheSettings rules,
             long nowMillis) {
-        // A stamp is the number that purges are compared with. Not above the stamp of a present fetch, so that a clock
-        // that was set back does not hide later purges. Not below the first stamp of the journal: no purge of this
-        // cache is older.
+        // A stamp is the number that purges are compared with. The stamp is not above that of a fetch now, so that a
+        // clock that was set back does not hide later purges. It is not below the first stamp of the journal, because
+        // no purge of this cache is older.
         long fetched = Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT;
         long stamp = Math.max(
-                Math.min(fetched, parts.invalidator().stamp()),
-                parts.invalidator().firstStamp());
+                Math.min(fetched, components.invalidator().stamp()),
+                components.invalidator().firstStamp());
         return StoredHead.of(request, response, nowMillis, nowMillis, rules)
                 .imported(copied.lifetimeSecondsMax(), copied.packedTags())
                 .withStamp(stamp, keyUrl, mapped.rule().config().site())
@@ -246,10 +250,10 @@ public final class ResponseImport {
 
     /** Whether a purge since the fetch of the response may cover it. */
     private boolean isPurged(TargetUri keyUrl, StoredHead head, byte[] primary) {
-        RemovalTimes removals = parts.removals();
+        RemovalTimes removals = components.removals();
         return removals.latest(primary) >= copied.fetchedMillis()
                 || removals.latestSwept() >= copied.fetchedMillis()
-                || parts.invalidator().invalidations().of(keyUrl, head, copied.length()) != null;
+                || components.invalidator().invalidations().of(keyUrl, head, copied.length()) != null;
     }
 
     /** Receives the head under a key; null if nothing is stored. */
@@ -258,18 +262,18 @@ public final class ResponseImport {
         void found(Target known, @Nullable StoredHead head);
     }
 
-    /** Receives the head of the response that this one would replace, and the marker; each null if there is none. */
+    /** Receives the stored head that the import would replace, and the Vary marker; each null if there is none. */
     @FunctionalInterface
     private interface FoundPresent {
         void found(Target known, @Nullable StoredHead present, @Nullable StoredHead marker);
     }
 
     private void look(StoreKey key, Found then) {
-        StoredObject<StoredHead> resident = parts.store().get(key);
+        StoredObject<StoredHead> resident = components.store().get(key);
         if (resident != null) {
             opened(resident, then);
-        } else if (parts.store().contains(key)) {
-            parts.store().open(key, parts.loop(), object -> openedFromDisk(key, object, then));
+        } else if (components.store().contains(key)) {
+            components.store().open(key, components.loop(), object -> openedFromDisk(key, object, then));
         } else {
             opened(null, then);
         }
@@ -277,7 +281,7 @@ public final class ResponseImport {
 
     /** Prefers the object in RAM: it may have been stored during the read. */
     private void openedFromDisk(StoreKey key, @Nullable StoredObject<StoredHead> object, Found then) {
-        StoredObject<StoredHead> resident = parts.store().get(key);
+        StoredObject<StoredHead> resident = components.store().get(key);
         if (resident != null && object != null) {
             object.release();
         }
@@ -311,7 +315,7 @@ public final class ResponseImport {
                             head,
                             known.request().fields(),
                             known.cacheSettings().encoding());
-            look(parts.store().key(variant), (same, present) -> then.found(same, present, head));
+            look(components.store().key(variant), (same, present) -> then.found(same, present, head));
         });
     }
 
@@ -326,11 +330,11 @@ public final class ResponseImport {
 
     private void open(Target known) {
         target = known;
-        Variants variants = parts.variants();
+        Variants variants = components.variants();
         StoreKey key = variants.keyFor(known, known.head());
-        ObjectWriter<StoredHead> writer = parts.store().create(key, variants.volumeFor(known));
-        // As for a fetch: a purge on another thread is seen here, or finds the writer or the marker.
-        if (parts.purger().isPurgedSince(known.keyHash(), known.began())
+        ObjectWriter<StoredHead> writer = components.store().create(key, variants.volumeFor(known));
+        // A purge on another thread is either seen here, or finds the new writer or its Vary marker.
+        if (components.purger().isPurgedSince(known.keyHash(), known.began())
                 || isPurged(known.mapped().keyUrl(copied.url()), known.head(), known.primaryBytes())) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), known.primaryBytes())) {
@@ -340,7 +344,9 @@ public final class ResponseImport {
             return;
         }
         double share = known.cacheSettings().storing().storageShareMax();
-        if (parts.settings().get().storesBlocks() && copied.length() > writer.bytesMax(share) && !writer.isFailed()) {
+        if (components.settings().get().storesBlocks()
+                && copied.length() > writer.bytesMax(share)
+                && !writer.isFailed()) {
             writer.abort();
             refuse("over-share");
             return;

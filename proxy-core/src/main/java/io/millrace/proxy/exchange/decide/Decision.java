@@ -198,8 +198,8 @@ public final class Decision {
     }
 
     /**
-     * Records a stored response that must not answer this request. An error of the origin must not replace it, since it
-     * may still serve other requests.
+     * Records a stored response that may answer other requests, but not this request. Therefore an error of the origin
+     * must not replace the stored response.
      */
     void fallbackHead(StoredHead stored) {
         fallbackHead = stored;

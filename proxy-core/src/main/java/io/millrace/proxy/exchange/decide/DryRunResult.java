@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param purge identifier of the purge that has outdated the stored response; null for none or when not known
  * @param forwarded the Cache-Status reason for forwarding; null when the cache alone answers
  * @param noStore the reason why no response to this request is stored; null when it depends on the response
- * @param uncacheable whether a recent response under the key could not be stored
- * @param asked the request to the origin; null for none
+ * @param uncacheable the reason why a recent response under the key could not be stored; null for none
+ * @param originFetch the request to the origin; null for none
  * @param collapse the fetch in flight that the request would wait for; null for none
  */
 public record DryRunResult(
@@ -54,8 +54,8 @@ public record DryRunResult(
         @Nullable String purge,
         @Nullable String forwarded,
         @Nullable NoStoreReason noStore,
-        boolean uncacheable,
-        @Nullable Asked asked,
+        @Nullable NoStoreReason uncacheable,
+        @Nullable OriginFetch originFetch,
         @Nullable Collapse collapse) {
     /** The action to take. */
     public enum Outcome {
@@ -149,13 +149,15 @@ public record DryRunResult(
      * @param group group of origins; null for the host of the rule
      * @param host the next host of the group; null when none is up, or when the request would wait for a fetch in
      *     flight
-     * @param isAside whether the request is a background validation, for which the client does not wait
+     * @param isInBackground whether the request is a background validation, for which the client does not wait
+     * @param isDown whether the origin without a group is marked down, so that a stale response is sent instead
      */
-    public record Asked(
+    public record OriginFetch(
             String url,
             @Nullable OriginGroup group,
             @Nullable OriginHost host,
-            boolean isAside) {}
+            boolean isInBackground,
+            boolean isDown) {}
 
     /**
      * A fetch in flight of the same key, by another request.

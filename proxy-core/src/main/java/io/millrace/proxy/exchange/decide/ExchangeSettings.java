@@ -9,6 +9,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.Timeouts;
 import io.millrace.proxy.config.key.ViaConfig;
 import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.fetch.FetchSettings;
 import io.millrace.proxy.observe.CacheStatus;
@@ -38,18 +39,19 @@ import org.jspecify.annotations.Nullable;
  * @param forward clients and destinations of the forward proxy
  * @param volumes selects the volume of a response
  * @param fetch deadlines and limits of requests to origins
+ * @param markdown when an origin without a group is marked down
  * @param source local addresses of connections that belong to no rule
  * @param tunnels idle and total time limits of tunnels
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param storesBlocks whether bodies are stored in blocks, so that any part can be stored; false without a disk
- * @param via this proxy's member of Via, for the detection in requests
+ * @param via this proxy's member of Via, by which requests in a loop are detected
  * @param requestVia Via of requests to origins
  * @param responseVia Via of responses
  * @param server Server field of responses
  * @param clients limits per client
  * @param errorPages pages for errors of this proxy; null if there are none
- * @param guards proofs that requests for some rules need; null for none
- * @param requestLimits limits of requests in a time; null if there are none
+ * @param guards signatures and passwords that requests for some rules need; null for none
+ * @param requestLimits limits of the number of requests in a period; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
@@ -63,6 +65,7 @@ public record ExchangeSettings(
         ForwardSettings forward,
         VolumeChoice volumes,
         FetchSettings fetch,
+        OriginGroupConfig.Markdown markdown,
         SourceAddress source,
         TunnelLimits tunnels,
         int fillWindowBytes,
@@ -115,6 +118,7 @@ public record ExchangeSettings(
                 forward,
                 VolumeChoice.of(built),
                 fetch,
+                origin.markdown(),
                 origin.source(),
                 new TunnelLimits(timeouts.tunnelIdleNanos(), timeouts.tunnelMaxNanos()),
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),

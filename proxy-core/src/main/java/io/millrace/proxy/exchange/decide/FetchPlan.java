@@ -251,7 +251,7 @@ public final class FetchPlan implements StoringTarget {
      * unchanged. Also false for requests that bypass the cache or that rules change, since a later GET may not match
      * these rules.
      */
-    public boolean isPost() {
+    public boolean mayStorePost() {
         return request.method() == Method.POST
                 && isPassedByMethod
                 && rewrite == null
@@ -299,7 +299,7 @@ public final class FetchPlan implements StoringTarget {
      * Returns the origin's response head after the changes by rules. Conditions of rules see the status of the whole
      * representation: for a 304 the stored status, for a part 200. For a 304, conditions see the updated stored fields.
      */
-    public ResponseHead received(ResponseHead head) {
+    public ResponseHead headAfterRules(ResponseHead head) {
         if (rules == null || !rules.changesOriginResponses()) {
             return head;
         }
@@ -320,7 +320,7 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /** Returns the fields for the origin after the changes of the rules that apply to the request. */
-    public FieldSection ruled(FieldSection fields) {
+    public FieldSection fieldsAfterRules(FieldSection fields) {
         if (rules == null || !rules.changesOriginRequests()) {
             return fields;
         }

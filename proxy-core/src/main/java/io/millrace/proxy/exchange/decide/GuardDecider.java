@@ -25,7 +25,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests without a valid signature or password, for remap rules that need one. Signature and password are
+ * Refuses requests without a valid signature or password, for remap rules that require them. Signature and password are
  * removed from the request, so that cache keys and origins do not have them.
  *
  * <p>Confined to one event loop.
@@ -46,7 +46,7 @@ final class GuardDecider {
     private final SignedUrl signatures = new SignedUrl();
     private final MessageDigest digest = PasswordVerifier.newDigest();
 
-    /** @param dryRun whether passwords that are not known yet count as right, since a comparison takes long */
+    /** @param dryRun whether passwords that were not compared before count as right, since a comparison takes long */
     GuardDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
         this.shared = shared;
         this.counters = counters;
@@ -56,7 +56,7 @@ final class GuardDecider {
     /**
      * Checks a request.
      *
-     * @return true if it does not continue: the decision has the response, or the credentials to compare
+     * @return true if the request does not continue: the decision has the response, or the credentials to compare
      */
     boolean stops(
             Decision decision,
@@ -84,7 +84,7 @@ final class GuardDecider {
                 verifier.digest(digest, needed.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
         PasswordVerifier.Result result = decision.passwordResult();
         if (result == null) {
-            result = verifier.known(key);
+            result = verifier.remembered(key);
         }
         if (result == null) {
             Credentials given = Credentials.parse(needed.file(), fields.value(line), key);

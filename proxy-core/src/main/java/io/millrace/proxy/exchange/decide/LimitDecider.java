@@ -21,8 +21,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts requests against the limits of requests in a time, and refuses those beyond a limit. A request that a limit
- * refuses does not count there; earlier limits of the list have counted it.
+ * Counts requests against request limits (requests in a period), and refuses those beyond a limit. A request that a
+ * limit refuses does not count there; earlier limits of the list have counted it.
  *
  * <p>Confined to one event loop.
  */

@@ -76,7 +76,7 @@ public final class RequestDecider {
         this(shared, counters, false);
     }
 
-    /** @param dryRun whether requests are not counted against the limits of requests in a time */
+    /** @param dryRun whether requests are decided about without being counted against request limits */
     public RequestDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
         this.shared = shared;
         this.counters = counters;

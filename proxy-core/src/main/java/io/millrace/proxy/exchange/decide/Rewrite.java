@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param query the query without its question mark, empty for none; null to keep the client's
  */
 record Rewrite(@Nullable String path, @Nullable String query) {
-    /** Returns this rewrite with the parts that a later one sets. */
+    /** Returns this rewrite, changed by the path and the query that a later rule sets. */
     Rewrite then(@Nullable String laterPath, @Nullable String laterQuery) {
         return new Rewrite(laterPath == null ? path : laterPath, laterQuery == null ? query : laterQuery);
     }

@@ -25,7 +25,7 @@ public interface StoringTarget {
     /** The bytes of the URL's primary key, also without a lookup. Borrowed. */
     byte[] primaryBytes();
 
-    /** The Vary marker found under the primary key; null for none. */
+    /** The Vary marker found under the primary key: the record of the URL's variants. Null for none. */
     @Nullable
     StoredHead marker();
 }

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Determines the store key of a response. It is the URL's primary key, or a variant's key if the response varies. For
- * variants, this class stores a Vary marker under the primary key.
+ * variants, this class stores a Vary marker under the primary key: a record of the selecting fields and the variants.
  *
  * <p>Confined to one event loop.
  */
@@ -86,7 +86,8 @@ public final class Variants {
     }
 
     /**
-     * Extends the pin of the Vary marker after the pin of a variant was extended.
+     * Extends the pin of the Vary marker after the pin of a variant was extended. A pin is the time until which the
+     * store keeps an object.
      *
      * @return whether the marker was written
      */
@@ -118,7 +119,7 @@ public final class Variants {
     }
 
     /**
-     * Returns the marker with a pin that ends one pin period after the variant's pin. So the marker need not be written
+     * Returns the marker with a pin that ends one pin period after the variant's pin. So the marker is not written
      * again for every variant.
      */
     private static StoredHead pinned(StoredHead marker, StoringTarget plan, StoredHead variant) {

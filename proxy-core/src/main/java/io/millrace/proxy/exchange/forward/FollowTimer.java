@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 public final class FollowTimer {
     private @Nullable Future<?> timeout;
 
-    public void start(EventExecutor loop, long waitNanos, Runnable late) {
-        timeout = loop.schedule(late, waitNanos, TimeUnit.NANOSECONDS);
+    public void start(EventExecutor loop, long waitNanos, Runnable onTimeout) {
+        timeout = loop.schedule(onTimeout, waitNanos, TimeUnit.NANOSECONDS);
     }
 
     public void cancel() {

@@ -62,7 +62,7 @@ public final class OriginRequests {
             FieldName.IF_MODIFIED_SINCE,
             FieldName.IF_UNMODIFIED_SINCE);
 
-    /** Fields that are addressed to this proxy, or that it writes itself. */
+    /** Fields that are addressed to this proxy, or that this proxy writes itself. */
     private static final FieldNames REPLACED = FieldNames.of(
             FieldName.HOST, FieldName.CONTENT_LENGTH, FieldName.MAX_FORWARDS, FieldName.PROXY_AUTHORIZATION);
 
@@ -152,12 +152,12 @@ public final class OriginRequests {
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }
-        access.tell(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
-        access.tellSubject(plan.client(), fields);
+        access.addForwardingFields(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
+        access.addSubject(plan.client(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
                 .target(plan.originTarget())
-                .fields(plan.ruled(fields.buildLast()))
+                .fields(plan.fieldsAfterRules(fields.buildLast()))
                 .upgrade(plan.upgrade())
                 .trailersWanted(TrailerFields.areWanted(request.fields()))
                 .settings(settings.fetch());
@@ -189,7 +189,8 @@ public final class OriginRequests {
         return codes.text(text, request.version(), plan.client().secure(), peer instanceof Inet6Address);
     }
 
-    private static Origin origin(Mapped mapped) {
+    /** Returns the origin of a rule without a group. */
+    public static Origin origin(Mapped mapped) {
         Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
@@ -213,7 +214,7 @@ public final class OriginRequests {
         boolean encodes = !plan.cacheSettings().encoding().isOff();
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
-                    || isOfOtherTrace(plan, from, line)
+                    || isReplacedTraceField(plan, from, line)
                     || REPLACED.contains(from, line)
                     || (encodes && from.isNamed(line, FieldName.ACCEPT_ENCODING))
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
@@ -227,7 +228,7 @@ public final class OriginRequests {
      * Returns true if this proxy writes the field itself, or if the field belongs to a trace that is not continued. Without
      * traces the fields are forwarded unchanged.
      */
-    private static boolean isOfOtherTrace(FetchPlan plan, FieldSection from, int line) {
+    private static boolean isReplacedTraceField(FetchPlan plan, FieldSection from, int line) {
         ExchangeTrace trace = plan.trace();
         return trace != null
                 && (from.isNamed(line, FieldName.TRACEPARENT)
@@ -244,7 +245,7 @@ public final class OriginRequests {
             int line) {
         return hopByHop.contains(from, line)
                 || access.isWithheld(from, line, trusted)
-                || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost));
+                || (otherUrl && AccessRules.containsOtherUrl(from, line, otherHost));
     }
 
     /** Returns true if the client sent a selecting request field (Vary) that the request to the origin omitted. */
@@ -263,7 +264,7 @@ public final class OriginRequests {
             }
             for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
                 if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
-                        || isOfOtherTrace(plan, from, line)) {
+                        || isReplacedTraceField(plan, from, line)) {
                     return true;
                 }
             }

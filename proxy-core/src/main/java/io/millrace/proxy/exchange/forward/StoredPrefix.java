@@ -10,7 +10,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * Feeds a stored first part into a {@link ResponseTee}, at the tee's pace. The origin's content follows.
+ * Feeds the stored first part of a body into a {@link ResponseTee}. The tee delivers a body to all of its readers and
+ * to the store. The rest of the body, from the origin, follows.
  *
  * <p>Confined to one event loop.
  */

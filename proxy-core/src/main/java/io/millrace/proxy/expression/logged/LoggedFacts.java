@@ -3,7 +3,10 @@ package io.millrace.proxy.expression.logged;
 import io.millrace.proxy.expression.stored.StoredUrl;
 import org.jspecify.annotations.Nullable;
 
-/** The values of expression fields for one finished request. Null and negative numbers mean no value. One thread. */
+/**
+ * The values of expression fields for one finished request. Null and negative numbers mean no value. Confined to one
+ * thread.
+ */
 public interface LoggedFacts {
     /** Returns the URL that the client asked for, before remapping; null if there was no valid request. */
     @Nullable
@@ -52,7 +55,7 @@ public interface LoggedFacts {
     @Nullable
     String originProtocol();
 
-    /** Returns the origin's host if an origin was asked. */
+    /** Returns the origin's host if a request was sent to an origin. */
     @Nullable
     String origin();
 

@@ -248,7 +248,7 @@ final class ClientFrames implements FrameReader.Receiver {
     }
 
     @Override
-    public void onIdleFrame() throws Http2Exception {
+    public void onIgnoredFrame() throws Http2Exception {
         controlFrame();
     }
 

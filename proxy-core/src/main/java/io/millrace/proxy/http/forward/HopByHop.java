@@ -9,9 +9,9 @@ import java.util.Set;
 
 /**
  * The hop-by-hop fields of one head, which are neither forwarded nor stored (RFC 9110 s7.6.1). They are a fixed list,
- * and the unknown fields that {@code Connection} lists. If Connection lists a well-known field, that option is ignored:
- * framing, routing or caching depend on the field. A client that lists such a field tries to make the origin process
- * another request than the cache. Immutable.
+ * and those fields listed in {@code Connection} that this proxy does not know. If Connection lists a well-known field,
+ * that entry is ignored: framing, routing or caching depend on the field. With such an entry, a client could make the
+ * origin process a different request than the cache. Immutable.
  */
 public final class HopByHop {
 

@@ -26,7 +26,7 @@ public final class UpgradeFields {
     }
 
     /**
-     * Returns the allowed protocols of the head, in their order.
+     * Returns the protocols of the head's Upgrade field that are allowed, in their order.
      *
      * @param allowed names in lower case, without versions: {@code foo} also allows {@code foo/2}
      * @return the value of an Upgrade field; null for none

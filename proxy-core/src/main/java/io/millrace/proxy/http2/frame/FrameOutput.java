@@ -187,7 +187,7 @@ public final class FrameOutput {
         return watch;
     }
 
-    /** Discards the waiting bytes: the channel is closed. */
+    /** Discards the waiting bytes. Call after the channel was closed. */
     public void drop() {
         unflushed = false;
         ByteBuf buffer = collected;

@@ -45,7 +45,7 @@ public final class FrameReader {
         /** Ends a SETTINGS frame, which must be acknowledged. */
         void onSettingsEnd() throws Http2Exception;
 
-        /** Receives the acknowledgement of SETTINGS: the peer has applied the settings of this side. */
+        /** Receives the acknowledgement of SETTINGS: the peer has applied the settings that this proxy sent. */
         void onSettingsAcknowledged() throws Http2Exception;
 
         /** Receives a PING frame, which must be answered. */
@@ -57,7 +57,7 @@ public final class FrameReader {
         /**
          * Receives a GOAWAY frame: the peer accepts no new streams but continues existing ones.
          *
-         * @param lastStreamId the last stream of this side that the peer has processed or may process
+         * @param lastStreamId the last stream begun by this proxy that the peer has processed or may process
          */
         void onGoAway(int lastStreamId, long code) throws Http2Exception;
 
@@ -65,7 +65,7 @@ public final class FrameReader {
         void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
 
         /** Receives a frame that needs no action: an unknown type, PRIORITY, or the acknowledgement of a PING. */
-        void onIdleFrame() throws Http2Exception;
+        void onIgnoredFrame() throws Http2Exception;
 
         /** Receives an error of one stream, which the reader found. */
         void onStreamError(Http2Exception error) throws Http2Exception;
@@ -267,7 +267,7 @@ public final class FrameReader {
                 requireStream(prioritized, "PRIORITY_UPDATE for stream 0");
                 receiver.onPriorityUpdate(prioritized, in, at + 4, length - 4);
             }
-            default -> receiver.onIdleFrame();
+            default -> receiver.onIgnoredFrame();
         }
     }
 
@@ -355,7 +355,7 @@ public final class FrameReader {
             throw Http2Exception.stream(
                     streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "a stream that depends on itself");
         }
-        receiver.onIdleFrame();
+        receiver.onIgnoredFrame();
     }
 
     private void settings(ByteBuf in, int at, int length, int flags, int streamId) throws Http2Exception {
@@ -382,7 +382,7 @@ public final class FrameReader {
         if ((flags & Frames.ACK) == 0) {
             receiver.onPing(in.getLong(at));
         } else {
-            receiver.onIdleFrame();
+            receiver.onIgnoredFrame();
         }
     }
 

@@ -1,8 +1,8 @@
 package io.millrace.proxy.http2.frame;
 
 /**
- * A protocol violation by the peer, which ends one stream or the connection. Has no stack trace, because peers
- * can cause any number of them.
+ * A protocol violation by the peer, which ends one stream or the connection. Has no stack trace, because a peer can
+ * cause any number of these exceptions.
  *
  * <p>Immutable.
  */

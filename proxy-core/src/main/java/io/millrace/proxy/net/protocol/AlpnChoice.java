@@ -77,7 +77,7 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // The handler before this one, of package tls, counts failed handshakes.
+        // The preceding handler, of package tls, counts failed handshakes.
         context.close();
     }
 }

@@ -212,8 +212,10 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
 
     private static ProxyHeader of(byte[] source, int port, int length, boolean secure) {
         try {
-            InetSocketAddress client = new InetSocketAddress(InetAddress.getByAddress(source), port);
-            return new ProxyHeader(Kind.COMPLETE, length, client, secure);
+            InetAddress client = InetAddress.getByAddress(source);
+            // Senders such as Varnish write 0.0.0.0 for a client on a Unix socket, which has no address.
+            boolean isNone = client.isAnyLocalAddress();
+            return new ProxyHeader(Kind.COMPLETE, length, isNone ? null : new InetSocketAddress(client, port), secure);
         } catch (UnknownHostException e) {
             throw new IllegalStateException("length of an address: " + Arrays.toString(source), e);
         }

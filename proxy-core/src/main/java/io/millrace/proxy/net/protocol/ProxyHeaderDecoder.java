@@ -1,6 +1,7 @@
 package io.millrace.proxy.net.protocol;
 
 import io.millrace.proxy.http.IpAddress;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -48,7 +49,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     public interface Events {
         /**
          * Called when the header was read, or is absent and not required. The receiver adds the next handlers
-         * behind this one.
+         * behind this decoder.
          *
          * @param client client address in the header; null for the remote address of the channel
          * @param secure whether the header states that the client used TLS to the load balancer
@@ -132,7 +133,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     }
 
     private @Nullable InetSocketAddress peer() {
-        return ctx.channel().remoteAddress() instanceof InetSocketAddress address ? address : null;
+        return ClientConnection.peer(ctx.channel());
     }
 
     private @Nullable IpAddress ip() {

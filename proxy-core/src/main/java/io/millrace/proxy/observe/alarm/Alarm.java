@@ -4,7 +4,7 @@ import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
 
 /**
- * A state of operation that needs an operator, as long as it lasts. Kind and subject identify it. Immutable.
+ * A lasting condition that needs an operator, such as an offline disk. Kind and subject identify an alarm. Immutable.
  *
  * @param kind the kind, which determines the severity
  * @param subject the object of the alarm, such as a path, a group or a file; at most {@value Event#SUBJECT_LENGTH_MAX}

@@ -10,6 +10,8 @@ public enum AlarmKind {
     DISK_OFFLINE(EventSeverity.ERROR),
     /** No host of an origin group receives requests. */
     ORIGIN_GROUP_DOWN(EventSeverity.ERROR),
+    /** The origin of a rule without a group is marked down. */
+    ORIGIN_DOWN(EventSeverity.ERROR),
     /** A certificate expires soon, or has expired. */
     CERTIFICATE_EXPIRING(EventSeverity.WARNING),
     /** Workers die repeatedly. */

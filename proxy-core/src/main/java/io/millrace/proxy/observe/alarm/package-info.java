@@ -1,4 +1,4 @@
-/** Alarms: states of operation that need an operator, as long as they last. */
+/** Alarms: lasting conditions that need an operator, such as an offline disk. */
 @NullMarked
 package io.millrace.proxy.observe.alarm;
 

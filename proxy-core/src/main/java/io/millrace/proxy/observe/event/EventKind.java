@@ -13,13 +13,13 @@ public enum EventKind {
     STOP(EventSeverity.INFO),
     /** A changed configuration is in force. */
     RELOAD(EventSeverity.INFO),
-    /** A changed configuration was rejected; the previous one stays in force. */
+    /** A changed configuration was rejected; the previous configuration stays in force. */
     CONFIG_REJECTED(EventSeverity.ERROR),
-    /** A new worker starts, to replace the serving one. */
+    /** A new worker (proxy process) starts, to replace the serving worker. */
     ROLL_BEGUN(EventSeverity.INFO),
     /** The new worker serves. */
     ROLL_ENDED(EventSeverity.INFO),
-    /** The new worker did not start; the previous one continues to serve. */
+    /** The new worker did not start; the previous worker continues to serve. */
     ROLL_FAILED(EventSeverity.ERROR),
     /** The serving worker exited or was killed. */
     WORKER_DIED(EventSeverity.ERROR),

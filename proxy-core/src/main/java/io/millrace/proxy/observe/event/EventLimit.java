@@ -6,9 +6,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Passes a limited number of events of each kind per minute to another sink. The next event that passes contains the
- * number of suppressed ones of its kind. Without this limit, a client that purges thousands of URLs would occupy the
- * receiver, and displace all earlier purges there within seconds. The receiver has to keep rare kinds from being displaced
- * by frequent ones.
+ * number of suppressed events of its kind. Without this limit, a client that purges thousands of URLs would occupy the
+ * receiver, and displace all earlier purges there within seconds. The receiver itself must ensure that frequent kinds
+ * do not displace rare kinds.
  *
  * <p>Thread-safe.
  */
@@ -44,7 +44,7 @@ public final class EventLimit implements EventSink {
         }
     }
 
-    /** Returns the number of events suppressed before this one; -1 if this one is suppressed too. */
+    /** Returns the number of events suppressed before this event; -1 if this event is suppressed too. */
     @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     private long admit(EventKind kind) {
         long now = nanoTime.getAsLong();

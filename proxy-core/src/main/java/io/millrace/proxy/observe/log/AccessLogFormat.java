@@ -69,7 +69,7 @@ public final class AccessLogFormat {
     }
 
     /**
-     * Gives each header field that any of the formats names its own field of the record.
+     * Assigns a field of the log record to each header field that the formats name.
      *
      * @throws LogTemplateException if the formats together name more header fields than a record has
      */
@@ -98,13 +98,13 @@ public final class AccessLogFormat {
         return template == null ? equals(JSON) : template.showsTls();
     }
 
-    /** Creates a formatter of lines. Each writer needs its own. */
+    /** Creates a formatter of lines. Each writer needs its own formatter. */
     LineFormat lines() {
         return lines(List.of());
     }
 
     /**
-     * Creates a formatter of lines for one of several logs. Each log needs its own.
+     * Creates a formatter of lines for one of several logs. Each log needs its own formatter.
      *
      * @param assigned the result of {@link #capturesOf} for the formats of all logs
      */

@@ -13,8 +13,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log file that is rotated by size and by time. A worker and its successor may write to the same log: each
- * compares the file of this name with its open file every second, to detect a rotation by another process.
+ * A log file that is rotated by size and by time. A worker (proxy process) and its successor may write to the same log:
+ * each compares the file of this name with its open file every second, to detect a rotation by another process.
  *
  * <p>A rotated file is renamed to {@code NAME.20261120T110000Z}, with {@code -1} or {@code -2} appended for more
  * rotations in one second. Later rotations do not rename it again. A target that is not a regular file, such as a pipe,
@@ -24,7 +24,7 @@ public final class FileTarget implements LogTarget {
     /** Interval at which rotations by other processes are detected. The check has no measurable cost. */
     static final long CHECK_INTERVAL_MILLIS = 1000;
 
-    /** After a failed rename, the file is not rotated for this time. */
+    /** Time after a failed rename in which the file is not rotated. */
     static final long ROTATION_RETRY_MILLIS = 60_000;
 
     private final Path file;

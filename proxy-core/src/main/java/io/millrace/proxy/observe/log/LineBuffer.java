@@ -210,12 +210,17 @@ public final class LineBuffer {
         }
     }
 
-    /** Appends the client's address in the form of RFC 5952. Mapped IPv4 addresses are written as IPv4. */
+    /**
+     * Appends the client's address in the form of RFC 5952. Mapped IPv4 addresses are written as IPv4, and the peer of
+     * a Unix socket as {@code unix:}.
+     */
     void putClient(LoggedRecord logged) {
         int addressLength = logged.clientLength();
         int start = logged.clientStart();
         if (addressLength == 0) {
             put('-');
+        } else if (logged.isUnixClient()) {
+            putAscii(LoggedRecord.UNIX_CLIENT);
         } else if (addressLength == 4) {
             putIpv4(logged.bytes(), start);
         } else if (isMapped(logged.bytes(), start)) {

@@ -34,7 +34,7 @@ public enum LogField {
     TRACE_STATE(512),
     /** The cache rules that matched; only in the rings of traces. */
     CACHE_RULES(255),
-    /** The next constants: header fields that templates show. {@link LogCapture} assigns them. */
+    /** This and the next constants: header fields that templates show, as assigned by {@link LogCapture}. */
     FIELD_1(512),
     FIELD_2(512),
     FIELD_3(512),

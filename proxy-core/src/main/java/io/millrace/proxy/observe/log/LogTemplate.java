@@ -176,7 +176,10 @@ final class LogTemplate {
             return FieldName.of(bytes, 0, bytes.length);
         }
 
-        /** Returns the field of the record for a header field. Referer and User-Agent of requests have their own. */
+        /**
+         * Returns the field of the record for a header field. Referer and User-Agent of requests have constants of
+         * their own.
+         */
         private LogField slot(Source source, FieldName name, int column) throws LogTemplateException {
             if (source == Source.CLIENT_REQUEST && name.equals(FieldName.REFERER)) {
                 return LogField.REFERER;

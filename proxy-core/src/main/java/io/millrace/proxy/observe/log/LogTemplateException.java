@@ -20,7 +20,7 @@ public final class LogTemplateException extends Exception {
         return wrong;
     }
 
-    /** The valid words in place of the unknown one, for suggestions. */
+    /** The valid words that may replace the unknown word, for suggestions. */
     public List<String> known() {
         return known;
     }

@@ -23,6 +23,9 @@ public final class LoggedRecord {
     private int start;
     private int flags;
     private int sampleRate = 1;
+    /** Text for the client's address if the client uses a Unix socket. */
+    static final String UNIX_CLIENT = "unix:";
+
     private boolean hidesClient;
 
     LoggedRecord(byte[] ringBytes) {
@@ -50,7 +53,7 @@ public final class LoggedRecord {
     }
 
     /**
-     * Returns a view of a copy, which stays valid.
+     * Returns a view of a copied record. Unlike other views, this view stays valid.
      *
      * @param copy result of {@link #copy}; borrowed
      */
@@ -77,14 +80,14 @@ public final class LoggedRecord {
     }
 
     /**
-     * The generation of header fields when the event loop wrote the record; the low 16 bits. See
-     * {@link AccessLogRing#setOptionalTexts}.
+     * The number of the list of captured header fields under which the record was written; the low 16 bits. The list
+     * has the fields that log templates name. See {@link AccessLogRing#setOptionalTexts}.
      */
     int generation() {
         return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;
     }
 
-    /** Makes the header fields of templates absent, because they belong to previous templates. */
+    /** Makes the captured header fields absent, because the record was written with another list of them. */
     void clearHeaderFields() {
         for (LogField slot : LogTemplate.SLOTS) {
             textLengths[slot.index()] = -1;
@@ -115,7 +118,7 @@ public final class LoggedRecord {
     /**
      * Returns a number that {@link AccessLogRecord#appendRaw} has written; 0 if it is absent.
      *
-     * @param index number of the eight bytes in the text, from 0
+     * @param index position of the number in the text, in units of eight bytes
      */
     public long raw(LogField field, int index) {
         int at = index * Long.BYTES;
@@ -126,12 +129,15 @@ public final class LoggedRecord {
 
     /**
      * Returns the client's address in the form of RFC 5952; null if unknown. An IPv4-mapped address is written as
-     * IPv4.
+     * IPv4, and the peer of a Unix socket as {@code unix:}.
      */
     public @Nullable String clientText() {
         int length = clientLength();
         if (length == 0) {
             return null;
+        }
+        if (isUnixClient()) {
+            return UNIX_CLIENT;
         }
         boolean mapped = length == AccessLogRecord.CLIENT_LENGTH_MAX && LineBuffer.isMapped(bytes, clientStart());
         return mapped
@@ -202,6 +208,11 @@ public final class LoggedRecord {
 
     int clientStart() {
         return start + AccessLogRecord.CLIENT_OFFSET;
+    }
+
+    /** Returns true if the client is the peer of a Unix socket, whose address is 0.0.0.0. */
+    boolean isUnixClient() {
+        return clientLength() == Integer.BYTES && (int) INTS.get(bytes, clientStart()) == 0;
     }
 
     int clientLength() {

@@ -44,7 +44,7 @@ public final class RotatedFiles {
     }
 
     /**
-     * Creates the rotated files of a log.
+     * Creates the view of the rotated files of a log.
      *
      * @param keep number of files to keep; 0 keeps all
      */

@@ -6,7 +6,7 @@ import io.millrace.proxy.observe.log.LogField;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to an origin, from the call to the end of the response.
+ * The trace span of one request to an origin, until the end of the response.
  *
  * <p>Confined to the event loop of its trace. Other threads may read the ids.
  */
@@ -31,7 +31,7 @@ public final class ClientSpan {
     private boolean hasEnded;
 
     /**
-     * Begins a request.
+     * Begins the span of a request.
      *
      * @param repetitions number of earlier requests to other hosts for the same response
      * @param authority host and port of the origin; the port only if it is not the default
@@ -73,7 +73,7 @@ public final class ClientSpan {
     }
 
     /**
-     * Notes the head of the response.
+     * Records the head of the response.
      *
      * @param ofVersion 2 for HTTP/2, else the minor version
      */

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The trace of one request: its ids, the decision about its export, and its finished requests to origins.
  *
- * <p>The decision has two parts. At the begin, a request is sampled by the flag of a trusted client, or by the ratio of
- * the settings. At the end, a slow or failed request is exported although it was not sampled. Its requests to origins
- * wait for this decision, at most {@value LoopTraces#WAITING_MAX}.
+ * <p>The decision has two parts. At its start, a request is sampled by the flag of a trusted client, or by the ratio of
+ * the settings. At its end, a slow or failed request is exported although it was not sampled. The spans of its origin
+ * requests wait for this decision, at most {@value LoopTraces#WAITING_MAX}.
  *
  * <p>Confined to the event loop of the exchange. Other threads may read the ids and {@link #isSampled}.
  */
@@ -60,8 +60,8 @@ public final class ExchangeTrace {
     }
 
     /**
-     * Continues the trace of a trusted client, if the request has exactly one valid traceparent. Call directly after
-     * the begin. Otherwise the trace stays a new one.
+     * Continues the trace of a trusted client, if the request has exactly one valid traceparent. Otherwise the trace
+     * keeps its new ids. Call directly after {@link #begin}.
      *
      * @param fields the fields of the request; kept until the end of the exchange
      */
@@ -88,20 +88,23 @@ public final class ExchangeTrace {
         return state != null;
     }
 
-    /** Returns true if the request was sampled at its begin. Origins receive this flag. Any thread. */
+    /** Returns true if the request was sampled at its start. Origins receive this flag. Any thread. */
     public boolean isSampled() {
         return isSampled;
     }
 
-    long traceHigh() {
+    /** The first half of the trace id. */
+    public long traceHigh() {
         return traceHigh;
     }
 
-    long traceLow() {
+    /** The second half of the trace id. */
+    public long traceLow() {
         return traceLow;
     }
 
-    long spanId() {
+    /** The id of the request's span. */
+    public long spanId() {
         return spanId;
     }
 
@@ -110,14 +113,14 @@ public final class ExchangeTrace {
     }
 
     /** Adds the trace id to a record of a log. */
-    public void idTo(AccessLogRecord record) {
+    public void addId(AccessLogRecord record) {
         TraceParent.hex(traceHigh, idDigits, 0);
         TraceParent.hex(traceLow, idDigits, HALF_ID_DIGITS);
         record.text(LogField.TRACE_ID, idDigits, 0, ID_DIGITS);
     }
 
-    /** Notes the request to an origin of another exchange, whose response answers this request. */
-    public void follow(ClientSpan fetch) {
+    /** Links this trace to the origin request of another exchange whose response answers this request. */
+    public void linkTo(ClientSpan fetch) {
         linkTraceHigh = fetch.traceHigh();
         linkTraceLow = fetch.traceLow();
         linkSpanId = fetch.spanId();
@@ -135,14 +138,14 @@ public final class ExchangeTrace {
         waiting.clear();
     }
 
-    /** Takes a finished request to an origin: writes it, or keeps it until the end of the exchange. */
+    /** Writes the span of a finished origin request, or keeps the span until the end of the exchange. */
     void ended(ClientSpan span) {
         if (isExported) {
             span.write();
         } else if (!hasEnded && waiting.size() < LoopTraces.WAITING_MAX) {
             waiting.add(span);
         } else if (!hasEnded) {
-            traces.lose();
+            traces.countLost();
         }
     }
 
@@ -168,7 +171,7 @@ public final class ExchangeTrace {
      * @param startNanos begin of the request, as {@link System#nanoTime}
      * @param rule index of the remap rule; -1 for none
      */
-    public void spanTo(AccessLogRecord record, long startNanos, int rule) {
+    public void addSpan(AccessLogRecord record, long startNanos, int rule) {
         SpanIds.write(record, isSampled ? SpanIds.SAMPLED : 0, startNanos, traceHigh, traceLow, spanId, parentId, rule);
         SpanIds.writeLink(record, linkTraceHigh, linkTraceLow, linkSpanId);
         FieldSection from = state;

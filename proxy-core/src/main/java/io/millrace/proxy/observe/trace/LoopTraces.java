@@ -16,7 +16,9 @@ public final class LoopTraces {
     /** Size of the ring in bytes: about 2,500 spans, in the 20 ms between two reads. */
     static final int RING_BYTES = 1 << 20;
 
-    /** Limit of finished requests to origins that wait for the end of their exchange; further ones are dropped. */
+    /**
+     * Limit of spans of finished origin requests that wait for the end of their exchange; further spans are dropped.
+     */
     static final int WAITING_MAX = 64;
 
     /**
@@ -44,7 +46,9 @@ public final class LoopTraces {
 
     LoopTraces() {}
 
-    /** Sets the settings, or ends the traces of requests that begin from now on. Called by one thread at a time. */
+    /**
+     * Applies the settings. With null, requests that begin from now on are not traced. Called by one thread at a time.
+     */
     void apply(@Nullable Sampling next) {
         if (next != null && ring == null) {
             ring = new AccessLogRing(RING_BYTES, List.of(), false);
@@ -71,7 +75,7 @@ public final class LoopTraces {
     }
 
     /**
-     * Returns the trace for a request that has ended on the fast path; null if requests are not traced. The object is
+     * Returns the trace for a request that the fast lane has answered; null if requests are not traced. The object is
      * valid until the next call.
      */
     public @Nullable ExchangeTrace reusedTrace() {
@@ -94,7 +98,7 @@ public final class LoopTraces {
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // only the event loop writes
-    void lose() {
+    void countLost() {
         lost++;
     }
 }

@@ -11,13 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param traceId 32 digits
  * @param spanId 16 digits
  * @param parentId 16 digits; null for the first span of a trace
- * @param isSampled whether the trace was sampled at its begin; false for a slow or failed request that was not
+ * @param isSampled whether the trace was sampled at its start; false for a slow or failed request that was exported
+ *     without
  * @param traceState the W3C trace state of a trusted client; null for none
  * @param name the method of the request
  * @param startEpochNanos begin, in nanoseconds since 1970
  * @param endEpochNanos end, in nanoseconds since 1970
  * @param isError whether the status of the span is an error
- * @param link the fetch of another request that answered this one; null for none
+ * @param link the fetch of another request whose response answered this request; null for none
  * @param attributes values of the classes String, Long and Boolean by name
  */
 public record Span(

@@ -14,7 +14,7 @@ public final class SpanCounts {
     /** Creates counts of zero. */
     public SpanCounts() {}
 
-    /** Counts spans that the receiver has passed on. */
+    /** Counts spans that the receiver has passed to the collector. */
     public void exported(long spans) {
         exported.add(spans);
         isUp = true;

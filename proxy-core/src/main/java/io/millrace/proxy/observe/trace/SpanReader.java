@@ -11,14 +11,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes spans of the records of event loops. The names of attributes are those of OpenTelemetry's stable conventions
+ * Converts the records of event loops to spans. The names of attributes are those of OpenTelemetry's stable conventions
  * for HTTP; the cache has no conventions, so its names begin with {@code millrace.}. No attribute contains the client's
  * address.
  *
  * <p>Confined to one thread.
  */
 final class SpanReader {
-    /** The methods that the conventions list as known (RFC 9110 and PATCH). All others are named {@code _OTHER}. */
+    /**
+     * The methods that the conventions list as known (RFC 9110 and PATCH). All other methods are named {@code _OTHER}.
+     */
     private static final Set<String> KNOWN_METHODS =
             Set.of("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE");
 

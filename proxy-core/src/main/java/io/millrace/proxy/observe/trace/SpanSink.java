@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe.trace;
 
 /**
- * A receiver of finished spans. One thread of the proxy calls it, never an event loop. A sink that blocks delays the
- * following spans; when the rings of the event loops are full, further spans are dropped and counted.
+ * A receiver of finished spans. One thread of the proxy calls a sink, never an event loop. A sink that blocks delays
+ * the following spans; when the rings of the event loops are full, further spans are dropped and counted.
  */
 public interface SpanSink extends AutoCloseable {
     /** Receives a span, which is immutable. */

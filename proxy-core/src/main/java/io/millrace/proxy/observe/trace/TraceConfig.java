@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param endpoint URL of the collector for OTLP over HTTP; null if none is configured
  * @param sampleRatio fraction of the requests without a trusted parent that are sampled, 0 to 1
- * @param slowNanos time to the first byte of a response from which a request is always exported; 0 for none
+ * @param slowNanos requests whose first response byte takes at least this long are always exported; 0 for none
  * @param serviceName the attribute {@code service.name} of the resource
  * @param showsQuery whether spans contain the query of URLs
  * @param headersFile file with further fields of requests to the collector; null for none

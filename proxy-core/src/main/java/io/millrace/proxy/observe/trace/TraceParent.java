@@ -23,8 +23,8 @@ public final class TraceParent {
     private TraceParent() {}
 
     /**
-     * Returns true if the bytes are a valid value. A later version than 00 may have more parts (s3.2.3 of the
-     * recommendation); the first four have the same meaning.
+     * Returns true if the bytes are a valid value. A later version than 00 may have more than four parts (s3.2.3
+     * of the recommendation); the first four parts have the same meaning.
      */
     public static boolean isValid(byte[] bytes, int from, int to) {
         int length = to - from;

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The traces of a proxy. Event loops write the records of finished spans into the rings of {@link LoopTraces} and never
  * wait. While traces are on, one thread reads the rings every 20 ms and gives the spans to the {@link SpanSink}.
  *
- * <p>Each change of the settings opens a new sink with a thread of its own. That thread begins to read when the thread
- * before has read the rings for the last time, so that no span is lost by a change.
+ * <p>Each change of the settings opens a new sink with a thread of its own. That thread begins to read when the
+ * previous thread has read the rings for the last time, so that no span is lost by a change.
  *
  * <p>The methods must not run at the same time.
  */
@@ -39,7 +39,7 @@ public final class Traces implements AutoCloseable {
     }
 
     /**
-     * Creates the traces of a proxy; {@link #apply} begins them.
+     * Creates the traces of a proxy; {@link #apply} starts the export.
      *
      * @param faults receives failures of the export
      */
@@ -54,7 +54,7 @@ public final class Traces implements AutoCloseable {
         return loop;
     }
 
-    /** Applies changed settings: opens another sink. The sink before gets the spans that are finished already. */
+    /** Applies changed settings: opens another sink. The previous sink still gets the spans that have finished. */
     public void apply(TraceConfig changed) {
         if (changed.equals(config)) {
             return;
@@ -103,7 +103,7 @@ public final class Traces implements AutoCloseable {
     private final class Pump {
         private final SpanSink sink;
         private final SpanReader reader;
-        /** The thread whose sink this one replaces; null once its rings are released. Confined to the thread. */
+        /** The pump that this pump replaces; null once that pump has stopped reading. Confined to the thread. */
         private @Nullable Pump before;
 
         private final CountDownLatch released = new CountDownLatch(1);
@@ -168,8 +168,8 @@ public final class Traces implements AutoCloseable {
         }
 
         /**
-         * Returns the time at which {@link System#nanoTime} was 0. The value is kept while it differs by at most 1 ms, so
-         * that the spans of a trace fit together.
+         * Returns the time at which {@link System#nanoTime} was 0. The value is kept while it differs by at most 1 ms,
+         * so that the spans of a trace fit together.
          */
         private long epochNanosOfZero() {
             Instant now = Instant.now();

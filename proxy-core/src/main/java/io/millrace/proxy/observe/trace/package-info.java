@@ -1,4 +1,4 @@
-/** Traces: which requests become spans, and the rings from event loops to the receiver of spans. */
+/** Traces: selects the requests that become spans, and sends spans from event loops to their receiver. */
 @NullMarked
 package io.millrace.proxy.observe.trace;
 

@@ -17,7 +17,7 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Writes and reads messages as JSON objects on one line:
+ * Writes and reads messages of a fleet (nodes that share purges), as one-line JSON:
  *
  * <pre>{"v":1,"fleet":"cdn","node":"a","instance":"x1","id":"a:s2k",
  *     "action":"url","targets":[...],"sites":[],"soft":true}

@@ -6,7 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The position in the stream, and the stamps of other nodes' purges that may be undone or cancelled. Not thread-safe.
+ * The position in the fleet's stream of purges, and the stamps of other nodes' purges. Their undo and cancellation need
+ * the stamps. Not thread-safe.
  */
 public final class FleetMarks {
     /** Limit of remembered purges. An undo of an older purge has no effect on this node. */
@@ -16,7 +17,7 @@ public final class FleetMarks {
     private @Nullable FleetPosition position;
     private long version;
 
-    /** Returns the position; null before the first one. */
+    /** Returns the position; null before the first message. */
     public @Nullable FleetPosition position() {
         return position;
     }
@@ -32,7 +33,7 @@ public final class FleetMarks {
         position = to;
     }
 
-    /** Sets the position from the journal, unless a later one is known. */
+    /** Sets the position from the journal, unless a later position is known. */
     public void restore(long numberOfChanges, FleetPosition found) {
         if (numberOfChanges > version) {
             version = numberOfChanges;

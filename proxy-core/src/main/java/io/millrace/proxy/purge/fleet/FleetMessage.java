@@ -3,7 +3,7 @@ package io.millrace.proxy.purge.fleet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message of the stream of purges. Immutable.
+ * A message of the stream by which the nodes of a fleet share purges. Immutable.
  *
  * @param fleet name of the fleet
  * @param node name of the node that sent the message

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Queues the purges of this node durably, until the launcher has published them to the fleet. A writer thread appends
- * waiting messages in batches, with one force to disk per batch.
+ * Queues the purges of this node durably until they are published to the fleet. The launcher (the parent process)
+ * publishes them. A writer thread appends waiting messages in batches, with one fsync per batch.
  *
  * <p>Thread-safe. No method blocks, except {@link #close}.
  */

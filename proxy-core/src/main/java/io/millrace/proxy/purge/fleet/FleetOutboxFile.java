@@ -21,9 +21,9 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The file of messages that wait to be published, in a directory that workers and launcher share. Workers append
- * lines. The launcher reads lines by their offset, and removes published lines from the beginning. A file lock admits
- * one of them at a time; the kernel releases it when its process ends.
+ * The file of messages that wait to be published, in a directory that workers and launcher share. Workers append lines.
+ * The launcher reads lines by their offset, and removes published lines from the beginning. A file lock admits one
+ * process at a time; the kernel releases the lock when the process ends.
  *
  * <p>Thread-safe. All methods block.
  */
@@ -145,7 +145,7 @@ public final class FleetOutboxFile {
     /**
      * Reads complete lines from an offset.
      *
-     * @param bytesMax limit of the bytes read; a longer line is read alone
+     * @param bytesMax limit of the bytes read; must exceed the length of a line
      */
     public Lines read(long offset, int bytesMax) throws IOException {
         List<byte[]> lines = new ArrayList<>();

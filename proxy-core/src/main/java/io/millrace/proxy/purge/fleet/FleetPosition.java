@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The last message of the stream that a node has applied. Immutable.
  *
- * @param created time of creation of the stream, as its server writes it; a recreated stream has another one
- * @param sequence number of the message in the stream; 0 before the first one
+ * @param created time of creation of the stream, as its server writes it; a recreated stream has another time
+ * @param sequence number of the message in the stream; 0 before the first message
  * @param id identifier of that message; empty if it is not known
  */
 public record FleetPosition(String created, long sequence, String id) {

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A purge, or a change of a purge, in the form that the nodes of a fleet share. Each node applies it with its own remap
- * rules. Immutable.
+ * A purge, or a change of a purge, in the form that the nodes of a fleet share. Each node applies the purge with its
+ * own remap rules. Immutable.
  *
  * @param action the kind of scope, or the change
  * @param targets URLs, one URL prefix, one host, host and name of a group, tags, one expression, the shared
@@ -18,7 +18,7 @@ public record FleetPurge(Action action, List<String> targets, List<String> sites
     public enum Action {
         /** Single URLs. */
         URL,
-        /** All URLs that begin with the given one. */
+        /** All URLs that begin with the given URL. */
         PREFIX,
         /** All of a host, with its port if that is not the default. */
         HOST,
@@ -36,10 +36,10 @@ public record FleetPurge(Action action, List<String> targets, List<String> sites
         CANCEL,
         /**
          * The stream may have lost messages, so any response may be outdated. The target is the number of the last
-         * message when the sender detected that.
+         * message when the sender detected the loss.
          */
         LOST,
-        /** No purge. It replaces a last message that would expire, so that positions can be compared with the stream. */
+        /** No purge. Replaces a last message that would expire, so that positions can be compared with the stream. */
         MARK;
 
         /** Returns the name in messages. */

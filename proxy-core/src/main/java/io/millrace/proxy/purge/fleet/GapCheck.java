@@ -3,7 +3,7 @@ package io.millrace.proxy.purge.fleet;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Detects messages that a node has missed, from its position and the state of the stream. Pure. */
+/** Detects messages that a node has missed, from its position and the state of the stream. Uses no I/O and no clock. */
 public final class GapCheck {
     private GapCheck() {}
 
@@ -17,7 +17,7 @@ public final class GapCheck {
         TRUNCATED,
         /** The stream ends before the position: the servers have lost messages. */
         ROLLED_BACK,
-        /** The stream has another message at the position: the servers have lost messages, and stored new ones. */
+        /** The stream has another message at the position: the servers have lost messages, and stored new messages. */
         REWRITTEN,
         /** The message at the position has expired, so that it cannot be compared. */
         UNVERIFIED;
@@ -29,7 +29,7 @@ public final class GapCheck {
 
         /**
          * Returns true if the servers may have lost messages that this node has applied. Nodes that had not applied
-         * them cannot detect that.
+         * these messages cannot detect the loss.
          */
         public boolean mayHideLosses() {
             return switch (this) {
@@ -70,8 +70,8 @@ public final class GapCheck {
     }
 
     /**
-     * Compares the message at a position with the one that was applied. Needed after each connection: the servers may
-     * have lost messages, and stored others under their numbers.
+     * Compares the message at a position with the message that was applied. Needed after each connection: the servers
+     * may have lost messages, and stored other messages under their numbers.
      *
      * @param applied a position that {@link #find} has accepted
      * @param idAtApplied identifier of the stream's message at the position; null if there is none

@@ -2,7 +2,7 @@ package io.millrace.proxy.purge.fleet;
 
 import java.util.Locale;
 
-/** A message that a node must not apply. */
+/** Thrown for a message of the fleet that a node must not apply. */
 public final class RefusedMessageException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The values of a stored response, at the time of a purge, for purge expressions.
  *
- * <p>They have the precision of the table of stored objects (the inventory). So the removal in the background (sweep)
- * and a cache lookup reach the same result.
+ * <p>The values have the precision of the table of stored objects (the inventory). So the removal in the background
+ * (sweep) and a cache lookup reach the same result.
  *
  * @param url the URL of the cache key
  * @param head the head of a response

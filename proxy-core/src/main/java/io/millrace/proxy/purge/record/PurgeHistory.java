@@ -27,9 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The audit records of the latest purges, kept across restarts. Each record is a line of JSON in a log file, to
- * which all workers of the directory append. No record is kept in memory, unless there is no directory. A writer
- * thread appends waiting records in batches, with one force to disk per batch.
+ * The audit records of the latest purges, kept across restarts. Each record is a line of JSON in a log file, to which
+ * all worker processes of the directory append. No record is kept in memory, unless there is no directory. A writer
+ * thread appends waiting records in batches, with one fsync per batch.
  *
  * <p>Thread-safe. Adding a record never blocks. Reading blocks.
  */

@@ -5,12 +5,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * A generator of purge identifiers. The first letter tells the kind of the purge:
+ * Creates identifiers of purges and of imports. The first letter tells the kind:
  *
  * <pre>
  * s…  purges with a stamp, a number that increases with each purge; the number is the stamp
  * u…  removals of one URL
  * d…  dry runs
+ * i…  imports of responses by millctl cache import
  * </pre>
  *
  * <p>Thread-safe.

@@ -22,10 +22,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log in files of a directory that several workers share. New lines are appended to {@code purges.jsonl}. When
- * this file has reached the limit of lines, it is renamed as {@link RotatedFiles} describes. {@value #ROTATED_KEPT}
- * renamed files are kept. Compressed files are ignored. A file lock admits one writer or reader at a time. The
- * kernel releases the lock when its process ends.
+ * A log in files of a directory that several workers share. New lines are appended to {@code purges.jsonl}. When this
+ * file has reached the limit of lines, it is renamed as {@link RotatedFiles} describes. {@value #ROTATED_KEPT} renamed
+ * files are kept. Compressed files are ignored. A file lock admits one writer or reader at a time. The kernel releases
+ * the lock when the process that holds it ends.
  *
  * <p>Thread-safe. All methods block.
  */

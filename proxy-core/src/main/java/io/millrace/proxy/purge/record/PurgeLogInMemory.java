@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
-/** A log in memory, for a proxy without a state directory. Thread-safe. */
+/** Keeps the records of purges in memory, for a proxy without a state directory. Thread-safe. */
 final class PurgeLogInMemory implements PurgeLog {
     /** Limit of lines of one purge: the purge, its undo and its count. */
     private static final int LINES_PER_PURGE = 3;

@@ -15,9 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A hash table of fixed size with the times of the latest removals of URLs. An import must not bring back
- * older responses of a removed URL, and the store does not keep removals. Keys with the same slot share the latest
- * time. So an import may refuse a response without need, but never accepts a removed one.
+ * A hash table of fixed size with the times of the latest removals of URLs. An import of responses
+ * ({@code millctl cache import}) must not bring back older responses of a removed URL, and the store does not keep
+ * removals. Keys with the same slot share the latest time. So an import may refuse a response without need, but never
+ * accepts a removed response.
  *
  * <p>With a directory, the table is a mapped file, which several workers share and which is kept across restarts.
  * A power failure can lose the removals of the last seconds. Thread-safe; methods do not block, except for page
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class RemovalTimes {
     static final String FILE_NAME = "removals";
 
-    /** 512 KiB in a file. */
+    /** Number of slots. They need 512 KiB in a file. */
     static final int SLOTS = 1 << 16;
 
     private static final Logger log = LoggerFactory.getLogger(RemovalTimes.class);

@@ -37,8 +37,8 @@ final class HttpOcspTransport implements OcspTransport {
     }
 
     /**
-     * Returns the HTTP client, created at the first call. Two threads may both create a client at the same time, of
-     * which one is dropped.
+     * Returns the HTTP client, created at the first call. Two threads may create a client at the same time; one of the
+     * two clients is then dropped.
      */
     private HttpClient client() {
         HttpClient known = client;

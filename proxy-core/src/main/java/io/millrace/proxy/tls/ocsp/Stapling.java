@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  * Requests and renews OCSP staples, for all certificates that name a responder. A staple is renewed after half of
  * its validity. After a failure, requests are repeated with growing pauses. Event loops are not used.
  *
- * <p>A valid staple is kept until it expires or a newer one replaces it, even if later requests fail.
- * Thread-safe. Uses no timer and no file until a certificate names a responder.
+ * <p>A valid staple is kept until it expires or a newer staple replaces it, even if later requests fail. Thread-safe.
+ * Uses no timer and no file until a certificate names a responder.
  */
 public final class Stapling {
     private static final Logger log = LoggerFactory.getLogger(Stapling.class);
@@ -88,7 +88,9 @@ public final class Stapling {
     private final LongSupplier clockMillis;
     private final Consumer<String> changed;
     private final OcspTransport transport;
+    /** Earliest time at which {@link #tick} has something to do. */
     private long earliestMillis;
+
     private int asking;
     private boolean started;
 

@@ -146,8 +146,9 @@ function Frame({session}) {
   }, [rights.mayRead]);
   const screen = screens.find((one) => one.name === place.path) || screens[0];
   useEffect(() => {
-    // On small screens the navigation scrolls.
-    document.querySelector('nav a[aria-current]').scrollIntoView({block: 'nearest', inline: 'nearest'});
+    // On small screens the navigation scrolls. The page must not.
+    const link = document.querySelector('nav a[aria-current]');
+    link.parentElement.scrollLeft = link.offsetLeft - (link.parentElement.clientWidth - link.offsetWidth) / 2;
   }, [screen.name]);
   const nextTheme = THEMES[(THEMES.indexOf(chosenTheme) + 1) % THEMES.length];
   const data = status.data;

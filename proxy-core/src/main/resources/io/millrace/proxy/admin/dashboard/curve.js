@@ -55,7 +55,7 @@ export function Curve() {
   const isOff = report.error && report.error.code === 'curve-off';
   const data = isOff ? null : report.data;
   return html`<${Screen} title="What RAM would bring" about="Hit ratios that other sizes of the RAM tier would have with the recent requests, estimated from a sample.">
-    ${isOff ? html`<${Message}>The estimate is off. To turn it on, set <code>cache.curve</code> to true, such as by <code>millctl config set cache.curve true</code>.<//>`
+    ${isOff ? html`<${Message}>The estimate is off. To turn it on, set <code>cache.curve</code> to true, for example by <code>millctl config set cache.curve=true</code>.<//>`
     : html`<${Failure} error=${report.error} />`}
     ${data && data.requests === 0 && html`<${Message}>No requests yet. The estimate needs some minutes of traffic.<//>`}
     ${data && data.requests > 0 && html`<${Gains} sizes=${data.sizes} />

@@ -3,7 +3,7 @@
 import {html, useState, useEffect, useRef} from './vendor/htm-preact.js';
 import {get, post} from './api.js';
 import {bytes, span, NONE} from './format.js';
-import {Screen, Panel, Facts, State, Failure, Message, Field, Confirm, useLatest} from './parts.js';
+import {Screen, Panel, Facts, State, Failure, Message, Field, Confirm, sentence, useLatest} from './parts.js';
 
 const OUTCOMES = {
   deny: 'The proxy refuses this request.',
@@ -42,7 +42,8 @@ function Freshness({stored}) {
 
 function Stored({stored}) {
   if (!stored.stored) {
-    return html`<p class="empty">Nothing is stored${stored.key ? html` under the key <code class="url">${stored.key}</code>` : ''}. ${stored.reason}</p>`;
+    return html`<p class="empty">Nothing is stored${stored.key ? html` under the key <code class="url">${stored.key}</code>` : ''}.
+      ${stored.reason === 'nothing is stored' ? '' : ' ' + sentence(stored.reason)}</p>`;
   }
   return html`<div>
     <${Freshness} stored=${stored} />
@@ -68,6 +69,12 @@ function Steps({explanation}) {
     <div class="step-name">${step.step}</div>
     <div class="step-text">${step.text}${step.by && html`<div class="step-by">${step.by}</div>`}</div>
   </li>`)}</ol>`;
+}
+
+/** Why nothing stored answers, for a response that is fetched. */
+function whyFetched(explanation) {
+  const lookup = explanation.outcome === 'fetch' && explanation.steps.find((step) => step.step === 'lookup');
+  return lookup ? ' ' + sentence(lookup.text) : '';
 }
 
 function linesOf(text) {
@@ -154,7 +161,7 @@ export function Inspector({parameters, rights}) {
     ${done && done.report && html`<${Message} tone="good">${done.report.detail}. Purge ${done.report.id}.<//>`}
     ${explanation && html`<div class=${'verdict ' + (TONES[explanation.outcome] || 'plain')} data-name="outcome" data-value=${explanation.outcome}>
       <${State} word=${explanation.outcome} />
-      <span>${OUTCOMES[explanation.outcome] || ''}${explanation.status ? ' Status ' + explanation.status + '.' : ''}</span>
+      <span>${OUTCOMES[explanation.outcome] || ''}${whyFetched(explanation)}${explanation.status ? ' Status ' + explanation.status + '.' : ''}</span>
     </div>`}
     <div class="grid">
       ${explanation && html`<${Panel} title="Decision"><${Steps} explanation=${explanation} /><//>`}

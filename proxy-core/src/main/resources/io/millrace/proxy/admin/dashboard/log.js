@@ -1,9 +1,9 @@
 // Requests as they finish, and the last slow, failed and refused ones, with the details of one request.
 
-import {html, useState, useEffect, useRef, useLayoutEffect} from './vendor/htm-preact.js';
+import {html, useState, useEffect, useRef} from './vendor/htm-preact.js';
 import {get} from './api.js';
 import {count, bytes, span, time, NONE} from './format.js';
-import {Screen, Panel, Failure, Field, Message, UrlLink, useLoad} from './parts.js';
+import {Screen, Panel, Failure, Field, Message, UrlLink, useDialog, useLoad} from './parts.js';
 import {pause} from './pause.js';
 import {ExpressionError} from './cache.js';
 
@@ -171,12 +171,7 @@ function Help({text}) {
 
 /** All members of one request with their help. Escape and Close end it. */
 function Details({record, members, onClose, onHost}) {
-  const dialog = useRef(null);
-  useLayoutEffect(() => {
-    const before = document.activeElement;
-    dialog.current.showModal();
-    return () => before && before.focus();
-  }, []);
+  const dialog = useDialog();
   const known = members.map((one) => one.name);
   const others = Object.keys(record).filter((name) => !known.includes(name) && name !== 'key');
   const rows = [...members, ...others.map((name) => ({name, description: ''}))].filter(({name}) => record[name] !== undefined);
@@ -299,7 +294,7 @@ export function LiveLog({parameters, rights}) {
     ${isLive && live.lost > 0 && html`<${Message} tone="doubtful">${count(live.lost)} requests were not shown, because the proxy is busy. A filter
       shows fewer requests.<//>`}
     ${isLive && live.gap && html`<${Message}>Another worker began to serve, or this page was hidden. Requests in between are missing.<//>`}
-    <${Panel} title=${isLive ? 'Requests' : 'Kept requests'} note=${html`<span role="status" data-name="log-state" data-value=${state}>${states[state]}</span>${' '}
+    <${Panel} title=${isLive ? 'Requests' : 'Kept requests'} note=${html`<span role="status" data-name="log-state" data-value=${state}>${states[state]}</span>, 
         <span>${isLive ? count(live.seen) + ' seen' + (live.seen > rows.length ? ', the last ' + rows.length + ' shown' : '') : count(rows.length) + ' shown'}</span>`}
       actions=${html`<span class="buttons"><button type="button" onClick=${() => go(parameters, {paused: isPaused ? '' : '1'})}>${isPaused ? 'Continue' : 'Pause'}</button>
         ${isLive && html`<button type="button" disabled=${rows.length === 0} onClick=${clear}>Clear</button>`}</span>`}>

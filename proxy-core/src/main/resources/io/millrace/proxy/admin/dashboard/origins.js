@@ -1,4 +1,4 @@
-// Hosts of origin groups: state, latency, failures, and marks of an operator.
+// Hosts of origin groups: state, latency, failures, and marks of an operator. Origins without a group: state.
 
 import {html, useState} from './vendor/htm-preact.js';
 import {get, post} from './api.js';
@@ -20,6 +20,7 @@ function MarkDown({host, onDone, onCancel}) {
 
 export function Origins({rights}) {
   const origins = useLoad((signal) => get('/v1/origins', {}, signal), [], 3000);
+  const singles = useLoad((signal) => get('/v1/hosts', {}, signal), [], 3000);
   const [marking, setMarking] = useState(null);
   const [error, setError] = useState(null);
   const name = (host) => host.group + '/' + host.host.replace(/^https?:\/\//, '');
@@ -34,7 +35,8 @@ export function Origins({rights}) {
     origins.reload();
   };
   const hosts = origins.data ? origins.data.hosts.map((host) => ({key: host.group + ' ' + host.host, ...host})) : [];
-  return html`<${Screen} title="Origins" about="Hosts of the groups in the configuration. Rules that name one origin without a group are not listed.">
+  const single = singles.data ? singles.data.origins.map((origin) => ({key: origin.origin, ...origin})) : [];
+  return html`<${Screen} title="Origins" about="Hosts of the groups in the configuration. Below them, the origins of rules without a group.">
     <${Failure} error=${error || origins.error} />
     <${Panel} title="Hosts" note=${origins.data ? count(hosts.length) : ''}>
       <${Table} label="Hosts" name="origins" rows=${hosts} empty=${origins.data ? 'The configuration has no groups of origins.' : origins.error ? 'No hosts are known.' : 'Loading.'} columns=${[
@@ -50,6 +52,18 @@ export function Origins({rights}) {
         {title: 'Requests', align: 'right', cell: (row) => count(row.requests)},
         {title: 'Failures', align: 'right', cell: (row) => count(row.failures)},
         {title: 'Latency', align: 'right', cell: (row) => (row.latency_us ? span(row.latency_us / 1e6) : NONE)},
+        {title: 'Last success', cell: (row) => html`<span title=${time(row.last_success)}>${ago(row.last_success)}</span>`},
+        {title: 'Last failure', cell: (row) => html`<span title=${time(row.last_failure)}>${ago(row.last_failure)}</span>`},
+      ]} />
+    <//>
+    <${Panel} title="Origins without a group" note=${singles.data ? count(single.length) : ''}>
+      <${Failure} error=${singles.error} />
+      <${Table} label="Origins without a group" name="single-origins" rows=${single} empty=${singles.data ? 'No request was sent to such an origin so far.' : singles.error ? 'No origins are known.' : 'Loading.'} columns=${[
+        {title: 'Origin', wide: true, cell: (row) => row.origin},
+        {title: 'State', cell: (row) => html`<${State} word=${row.state} />
+          ${row.reason && html`<div class="hint">${row.state === 'up' ? 'last failure: ' : ''}${row.reason}</div>`}
+          ${row.state === 'down' && html`<div class="hint" title=${time(row.until)}>${'next attempt in ' + span(Math.max(0, Math.round(row.until - Date.now() / 1000)))}</div>`}`},
+        {title: 'Failures in a row', align: 'right', cell: (row) => count(row.failures_in_a_row)},
         {title: 'Last success', cell: (row) => html`<span title=${time(row.last_success)}>${ago(row.last_success)}</span>`},
         {title: 'Last failure', cell: (row) => html`<span title=${time(row.last_failure)}>${ago(row.last_failure)}</span>`},
       ]} />

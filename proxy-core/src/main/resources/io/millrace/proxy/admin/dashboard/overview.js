@@ -44,6 +44,55 @@ function Shares({title, label, rows}) {
   ]} /><//>`;
 }
 
+/** The name of all hosts without figures of their own. */
+const OTHER = 'other';
+
+/** The hosts that clients request, those with most misses first and all others last. */
+function hostRows(last, change) {
+  const of = (metric, host) => last.value('millrace_host_' + metric + '_total', {host});
+  const now = (metric, host) => (change ? change.rate('millrace_host_' + metric + '_total', {host}) : null);
+  const misses = last.value('millrace_host_misses_total');
+  return last.values('millrace_host_requests_total', 'host')
+    .map((host) => ({
+      key: host,
+      host,
+      requests: of('requests', host),
+      hits: of('hits', host),
+      misses: of('misses', host),
+      errors: of('errors', host),
+      missesNow: now('misses', host),
+      requestsNow: now('requests', host),
+      allMisses: misses,
+    }))
+    .filter((row) => row.requests > 0)
+    .sort((a, b) => (a.host === OTHER) - (b.host === OTHER) || b.misses - a.misses);
+}
+
+/** The host as a link to its requests in the live log, where hosts may have ports. */
+function HostLink({host}) {
+  if (/[^a-z0-9._-]/i.test(host)) {
+    return host;
+  }
+  const where = 'host =~ "^' + host.replaceAll('.', '[.]') + '(:[0-9]+)?$"';
+  return html`<a href=${'#/log?' + new URLSearchParams({where})} title="Its requests in the live log">${host}</a>`;
+}
+
+function Hosts({last, change}) {
+  const rows = hostRows(last, change);
+  const isOff = last.values('millrace_host_requests_total', 'host').length === 0;
+  return html`<${Panel} title="Hosts" wide note="Since the start of the worker, those with most misses first.">
+    <${Table} label="Hosts" name="hosts" rows=${rows} empty=${isOff ? 'Requests are not counted by host: admin.hosts is 0.' : 'No requests yet.'} columns=${[
+    {title: 'Host', wide: true, cell: (row) => (row.host === OTHER ? 'all other hosts' : html`<${HostLink} host=${row.host} />`)},
+    {title: 'Misses', align: 'right', cell: (row) => count(row.misses)},
+    {title: 'Share of misses', cell: (row) => html`<${Bar} share=${row.misses / Math.max(1, row.allMisses)} label=${percent(row.misses, row.allMisses)} />`},
+    {title: 'Misses now', align: 'right', cell: (row) => rate(row.missesNow)},
+    {title: 'Hit ratio', align: 'right', cell: (row) => percent(row.hits, row.requests)},
+    {title: 'Requests', align: 'right', cell: (row) => count(row.requests)},
+    {title: 'Requests now', align: 'right', cell: (row) => rate(row.requestsNow)},
+    {title: 'Errors (5xx)', align: 'right', cell: (row) => html`<span class=${row.errors > 0 ? 'bad-text' : ''}>${count(row.errors)}</span>`},
+  ]} /><//>`;
+}
+
 function Tiers({cache}) {
   const tiers = [{key: 'ram', path: 'RAM', ...cache.ram}, ...(cache.volumes || []).map((one) => ({key: one.path, ...one}))];
   return html`<${Panel} title="Cache tiers"><${Table} label="Cache tiers" rows=${tiers} columns=${[
@@ -150,6 +199,7 @@ export function Overview({status, theme, parameters}) {
         {label: 'Errors', colour: '--chart-3', fill: '--chart-1-fill', value: (point) => point.errors},
       ]} />
       <${Latest} events=${events} />
+      ${last && html`<${Hosts} last=${last} change=${change} />`}
       ${last && html`<${Shares} title="Cache results" label="Result" rows=${shares(last, change, 'millrace_requests_total', 'cache')} />`}
       ${last && html`<${Shares} title="Status classes" label="Class" rows=${shares(last, change, 'millrace_responses_total', 'status_class')} />`}
       ${cache.ram && html`<${Tiers} cache=${cache} />`}

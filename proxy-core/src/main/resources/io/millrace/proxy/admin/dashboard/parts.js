@@ -46,8 +46,8 @@ export function State({word, text}) {
 }
 
 /** A message of the server as a sentence. */
-function sentence(text) {
-  return text === '' ? '' : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+export function sentence(text) {
+  return !text ? '' : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 }
 
 /** What a failure is, as a sentence: for failed requests the server's message, for others that the page has an error. */
@@ -77,7 +77,7 @@ export function Table({label, columns, rows, empty, name}) {
   }
   return html`<div class="table-box" tabindex="0" role="group" aria-label=${label}><table data-name=${name}>
     <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.align || ''}>${column.title}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${row.key}>${columns.map((column) => html`<td
+    <tbody>${rows.map((row) => html`<tr key=${row.key}>${columns.map((column) => html`<td data-title=${column.title}
       class=${(column.align || '') + (column.wide ? ' wide-cell' : '')}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table></div>`;
 }
@@ -151,14 +151,26 @@ export function useLatest() {
   }, abort];
 }
 
-/** A question before a change. Escape and Cancel change nothing. */
-export function Confirm({question, detail, action, danger, onConfirm, onCancel}) {
+/** Opens a dialog with its part, and gives the focus back at the end. While a dialog is open, nothing outside can have the focus. */
+export function useDialog() {
   const dialog = useRef(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
-    dialog.current.showModal();
-    return () => before && before.focus();
+    const element = dialog.current;
+    element.showModal();
+    return () => {
+      element.close();
+      if (before) {
+        before.focus();
+      }
+    };
   }, []);
+  return dialog;
+}
+
+/** A question before a change. Escape and Cancel change nothing. */
+export function Confirm({question, detail, action, danger, onConfirm, onCancel}) {
+  const dialog = useDialog();
   return html`<dialog ref=${dialog} aria-label=${question} onCancel=${(event) => {
     event.preventDefault();
     onCancel();

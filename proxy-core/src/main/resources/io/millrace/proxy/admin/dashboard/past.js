@@ -22,6 +22,15 @@ export function RangeTabs({screen, range}) {
     href=${'#/' + screen + '?range=' + name} aria-current=${range.name === name ? 'true' : undefined}>${title}</a>`)}</div>`;
 }
 
+/** Charts of a young record show at least so many steps, so that they do not begin with one point. */
+const STEPS_MIN = 12;
+
+/** The steps from the first record on. The time before the first start is no gap. */
+function fromFirstRecord(steps) {
+  const first = steps.findIndex((step) => step.point !== null);
+  return first < 0 ? steps : steps.slice(Math.max(0, Math.min(first, steps.length - STEPS_MIN)));
+}
+
 /**
  * The recorded steps of a range. Steps without a record are null, so that charts show a gap. The figures of another range are not
  * shown while those of this one are loaded.
@@ -38,7 +47,7 @@ export function useHistory(range, step, series) {
     if (steps.length > 1 && steps[steps.length - 1].point === null) {
       steps.pop();
     }
-    return {range: range.name, steps, bounds: answer.bounds_us, step: answer.step};
+    return {range: range.name, steps: fromFirstRecord(steps), bounds: answer.bounds_us, step: answer.step};
   }, [range.name, step], range.every * 1000);
   return loaded.data && loaded.data.range !== range.name ? {...loaded, data: null} : loaded;
 }

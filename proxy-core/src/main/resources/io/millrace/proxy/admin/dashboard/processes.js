@@ -74,7 +74,7 @@ export function Processes({status}) {
         ['Worker', data.process && html`process ${data.process.worker_pid} <${State} word=${data.process.worker_state} />`],
         ['Warming up', data.process && data.process.warming_up && 'process ' + data.process.warming_up.worker_pid + ' for ' + span(data.process.warming_up.seconds)],
         ['Listens on', (data.listeners || []).map((one) => one.address + ' (' + one.protocol + ')').join(', ')],
-        ['Runs on', 'JDK ' + data.java + (data.transport ? ', ' + data.transport : '') + (data.tls ? ', TLS ' + data.tls : '')],
+        ['Runs on', data.java + (data.transport ? ', ' + data.transport : '') + (data.tls ? ', TLS ' + data.tls : '')],
       ]} /><//>`}
       ${memory.data && html`<${Memory} memory=${memory.data} />`}
       ${worker && html`<${Panel} title="Event loops" wide=${true}><${Table} label="Event loops" name="loops" rows=${worker.loops.map((loop) => ({key: loop.thread, ...loop}))} columns=${[

@@ -69,18 +69,18 @@ class PasswordVerifierTest {
     })
     void comparesWithTheHash(String pair, Result expected) throws Exception {
         PasswordFile file = file(USERS);
-        assertNull(verifier.known(digest(file, pair)));
+        assertNull(verifier.remembered(digest(file, pair)));
         assertEquals(expected, verify(file, pair));
-        assertEquals(expected, verifier.known(digest(file, pair)));
+        assertEquals(expected, verifier.remembered(digest(file, pair)));
     }
 
     @Test
     void resultsBelongToTheContentOfTheFile() throws Exception {
         PasswordFile before = file(USERS);
         assertEquals(Result.RIGHT, verify(before, "one:a"));
-        assertEquals(Result.RIGHT, verifier.known(digest(file(USERS), "one:a")));
+        assertEquals(Result.RIGHT, verifier.remembered(digest(file(USERS), "one:a")));
         PasswordFile after = file(USERS.replace("one:", "uno:"));
-        assertNull(verifier.known(digest(after, "one:a")));
+        assertNull(verifier.remembered(digest(after, "one:a")));
         assertEquals(Result.WRONG, verify(after, "one:a"));
         assertNotEquals(
                 digest(before, "one:a"),

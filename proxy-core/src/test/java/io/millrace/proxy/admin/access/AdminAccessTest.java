@@ -42,17 +42,17 @@ class AdminAccessTest {
     void aChangedFileIsReadAgainAndAnUnusableOneIsNot() throws IOException {
         Path file = secret("one", "first-token-of-16");
         AdminAccess access = AdminAccess.of(config(token("one", file, 0)), now::get);
-        access.look();
+        access.rereadChangedFiles();
         assertNotNull(access.find("first-token-of-16"));
         secret("one", "second-token-of-16");
-        access.look();
+        access.rereadChangedFiles();
         assertNull(access.find("first-token-of-16"));
         assertEquals("one", access.find("second-token-of-16").name());
         secret("one", "short");
-        access.look();
+        access.rereadChangedFiles();
         assertNotNull(access.find("second-token-of-16"), "the token read before stays in use");
         Files.delete(file);
-        access.look();
+        access.rereadChangedFiles();
         assertNotNull(access.find("second-token-of-16"));
     }
 

@@ -71,7 +71,7 @@ class SessionsTest {
         sessions.open(AdminToken.OF_DASHBOARD, "m");
         assertTrue(sessions.end(own.cookie()));
         assertFalse(sessions.end(own.cookie()));
-        sessions.endOf("l");
+        sessions.removeLease("l");
         assertNull(sessions.find(leased.cookie(), leased.proof()));
         assertEquals(1, sessions.endAll());
     }
@@ -152,7 +152,7 @@ class SessionsTest {
         assertNotNull(used);
         assertEquals("l", used.lease());
         assertNull(codes.use(code));
-        codes.endOf("m");
+        codes.removeLease("m");
         assertNull(codes.use(ofEnded));
         pass(Duration.ofNanos(1));
         assertNull(codes.use(late));

@@ -92,9 +92,9 @@ class SitePatternsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "a.example | A, B | host == 'b.example' | the purge by pattern cannot be: the expression holds for no host of these",
-                "shop      | {map: /, to: 'http://o', site: shop} | age > 1d | the purge by pattern cannot be: a rule of the site shop has no fixed host",
-                "shop      | {regex_map: 'http://(.*)[.]example/', to: 'http://o', site: shop} | age > 1d | the purge by pattern cannot be: a rule of the site shop has no fixed host",
+                "a.example | A, B | host == 'b.example' | the purge by pattern cannot be limited to them: the expression holds for no host of these",
+                "shop      | {map: /, to: 'http://o', site: shop} | age > 1d | the purge by pattern cannot be limited to them: a rule of the site shop has no fixed host",
+                "shop      | {regex_map: 'http://(.*)[.]example/', to: 'http://o', site: shop} | age > 1d | the purge by pattern cannot be limited to them: a rule of the site shop has no fixed host",
                 "a.example | A, {map: 'http://a.example/s/', to: 'http://o', site: shop} | age > 1d | does not allow a purge of shop;",
                 "a.example | {map: 'http://a.example/', to: 'http://o', cache: {key: {host: b.example}}}, B | age > 1d | does not allow a purge of b.example;",
                 "a.example | {map: 'http://a.example/', to: 'http://o', cache: {key: {host: k}}}, {map: 'http://b.example/', to: 'http://o', cache: {key: {host: k}}} | age > 1d | does not allow a purge of b.example;",

@@ -118,9 +118,9 @@ final class StaleServingTest {
     void errorIsMaskedWhileTheStoredResponseMayBeServed(int status, String control, long ageSeconds, boolean masked) {
         StoredHead stored = Heads.stored("Cache-Control: " + control);
         long now = NOW + ageSeconds * 1000;
-        assertEquals(masked, StaleServing.isMasked(status, stored, now, CacheSettings.DEFAULTS, -1));
+        assertEquals(masked, StaleServing.isErrorDiscarded(status, stored, now, CacheSettings.DEFAULTS, -1));
         StoredHead error = Heads.stored(Heads.response(503, "Cache-Control: " + control));
-        assertFalse(StaleServing.isMasked(status, error, now, CacheSettings.DEFAULTS, -1));
+        assertFalse(StaleServing.isErrorDiscarded(status, error, now, CacheSettings.DEFAULTS, -1));
     }
 
     private static String textOf(StaleServing decision) {

@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RequestErrorsTest {
     private static boolean isOne(RequestHead request, int status) {
-        return RequestErrors.isOne(request, status, new LifetimeRules.NegativeCaching(false, 60, StatusSet.of(status)));
+        return RequestErrors.isRequestError(
+                request, status, new LifetimeRules.NegativeCaching(false, 60, StatusSet.of(status)));
     }
 
     private static RequestHead withBytes(int bytes) {
@@ -69,10 +70,10 @@ class RequestErrorsTest {
     @Test
     void statusThatAnOperatorNames() {
         LifetimeRules.NegativeCaching named = new LifetimeRules.NegativeCaching(true, 60, StatusSet.of(413, 404));
-        assertFalse(RequestErrors.isOne(Heads.get(), 413, named));
-        assertTrue(RequestErrors.isOne(Heads.get(), 431, named));
-        assertTrue(RequestErrors.isOne(withLines(65), 413, named));
-        assertTrue(RequestErrors.isOne(withLines(65), 404, named));
+        assertFalse(RequestErrors.isRequestError(Heads.get(), 413, named));
+        assertTrue(RequestErrors.isRequestError(Heads.get(), 431, named));
+        assertTrue(RequestErrors.isRequestError(withLines(65), 413, named));
+        assertTrue(RequestErrors.isRequestError(withLines(65), 404, named));
     }
 
     @ParameterizedTest

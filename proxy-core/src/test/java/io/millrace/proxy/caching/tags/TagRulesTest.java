@@ -105,7 +105,7 @@ final class TagRulesTest {
         assertEquals(tags.onSite("s"), Tags.ofPacked("s", tags.packed()));
         assertEquals(
                 List.of("a", "b", "c"),
-                tags.and(TagRules.DEFAULTS.read(fields("xkey: b c"))).texts());
+                tags.union(TagRules.DEFAULTS.read(fields("xkey: b c"))).texts());
         assertSame(Tags.NONE, Tags.NONE.onSite("s"));
     }
 }

@@ -203,6 +203,6 @@ final class ConfigIncludeTest {
         Path a = rule("a.yaml", RULE.formatted("a"));
         ProxyConfig config = load("rules.d").config();
         assertNotNull(config);
-        assertEquals(a + ":1:9", config.values().get(ConfigKeys.REMAP).get(1).origin());
+        assertEquals(a + ":1:9", config.values().get(ConfigKeys.REMAP).get(1).filePosition());
     }
 }

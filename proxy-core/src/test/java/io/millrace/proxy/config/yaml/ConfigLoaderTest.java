@@ -14,6 +14,7 @@ import io.millrace.proxy.config.problem.ConfigProblem;
 import io.millrace.proxy.config.problem.SettingPlace;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.value.Environment;
+import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.config.value.RuleUrl;
@@ -68,9 +69,19 @@ final class ConfigLoaderTest {
         assertEquals(
                 List.of(
                         new ListenerConfig(
-                                new ListenAddress(null, 8080), ListenerConfig.ProxyProtocol.OFF, false, null),
+                                new ListenAddress(null, 8080),
+                                ListenerConfig.ProxyProtocol.OFF,
+                                false,
+                                null,
+                                new FileMode(0660),
+                                null),
                         new ListenerConfig(
-                                new ListenAddress("::1", 8081), ListenerConfig.ProxyProtocol.OFF, false, null)),
+                                new ListenAddress("::1", 8081),
+                                ListenerConfig.ProxyProtocol.OFF,
+                                false,
+                                null,
+                                new FileMode(0660),
+                                null)),
                 config.listeners());
         assertEquals(List.of(new StorageConfig(Path.of("/var/cache/millrace"), 100L << 30)), config.storage());
         assertEquals(4L << 30, config.cache().ramBytes());

@@ -34,7 +34,6 @@ final class ProxyHeaderTest {
     @CsvSource({
         "PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\\r\\n, 192.0.2.1, 56324",
         "PROXY TCP4 255.255.255.255 255.255.255.255 65535 65535\\r\\n, 255.255.255.255, 65535",
-        "PROXY TCP4 0.0.0.0 0.0.0.0 0 0\\r\\n, 0.0.0.0, 0",
         "PROXY TCP6 2001:db8::1 2001:db8::2 1 2\\r\\n, 2001:db8::1, 1",
         "PROXY TCP6 ffff:f...f:ffff ffff:f...f:ffff 65535 65535\\r\\n, ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff, 65535",
         "PROXY TCP6 ::ffff:192.0.2.1 ::1 1 2\\r\\n, 192.0.2.1, 1",
@@ -51,6 +50,7 @@ final class ProxyHeaderTest {
     @ValueSource(
             strings = {
                 "PROXY UNKNOWN\\r\\n",
+                "PROXY TCP4 0.0.0.0 0.0.0.0 0 0\\r\\n",
                 "PROXY UNKNOWN ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 65535 65535\\r\\n"
             })
     void unknownKeepsTheConnectionsOwnAddress(String line) {

@@ -89,8 +89,8 @@ class TraceAllocationTest {
             AccessLogRing ring = trace.end(false, 0);
             AccessLogRecord record = ring == null ? null : ring.claim();
             if (ring != null && record != null) {
-                trace.idTo(record);
-                trace.spanTo(record, i, 0);
+                trace.addId(record);
+                trace.addSpan(record, i, 0);
                 ring.publish();
                 written++;
             }

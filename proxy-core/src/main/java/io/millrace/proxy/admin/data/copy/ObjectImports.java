@@ -34,8 +34,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores copied responses. Uploads live on the first event loop, and end after a time without a request. Nothing of an
- * upload is found before its end. Thread-safe.
+ * Stores copied responses. Uploads are handled on the first event loop, and are aborted after an idle time. Lookups
+ * find no part of an upload before its end. Thread-safe.
  */
 public final class ObjectImports implements CopyTarget {
     /** Bytes of {@code HTTP/1.1 200}. */
@@ -79,7 +79,7 @@ public final class ObjectImports implements CopyTarget {
         this.ids = new PurgeId('i', () -> proxy.shared().clock().millis());
     }
 
-    private ServingLoop home() {
+    private ServingLoop servingLoop() {
         return proxy.loops().get(0);
     }
 
@@ -94,11 +94,11 @@ public final class ObjectImports implements CopyTarget {
             return reply;
         }
         if (response == null) {
-            home().loop().execute(() -> refuse("bad-head", reply));
+            servingLoop().loop().execute(() -> refuse("bad-head", reply));
             return reply;
         }
         audit.add(caller, copy.url());
-        home().loop().execute(() -> begin(response, reply));
+        servingLoop().loop().execute(() -> begin(response, reply));
         return reply;
     }
 
@@ -128,10 +128,10 @@ public final class ObjectImports implements CopyTarget {
         ExchangeLoop.Shared shared = proxy.shared();
         Variants known = variants;
         if (known == null) {
-            known = new Variants(shared, home().counters());
+            known = new Variants(shared, servingLoop().counters());
             variants = known;
         }
-        ResponseImport.Parts parts = new ResponseImport.Parts(
+        ResponseImport.Components components = new ResponseImport.Components(
                 shared.store(),
                 shared.purger(),
                 shared.invalidator(),
@@ -139,8 +139,8 @@ public final class ObjectImports implements CopyTarget {
                 shared.settings(),
                 shared.clock(),
                 known,
-                home().loop());
-        ResponseImport.begin(parts, response, (opened, refusal) -> {
+                servingLoop().loop());
+        ResponseImport.begin(components, response, (opened, refusal) -> {
             if (opened == null) {
                 refuse(refusal, reply);
                 return;
@@ -154,13 +154,13 @@ public final class ObjectImports implements CopyTarget {
     }
 
     private void refuse(String why, CompletableFuture<Progress> reply) {
-        home().counters().increment(Counter.COPIES_REFUSED);
+        servingLoop().counters().increment(Counter.COPIES_REFUSED);
         reply.complete(Progress.refused(why));
     }
 
-    /** Begins the time after which the upload is given up. */
+    /** Restarts the idle time after which the upload is aborted. */
     private void touch(String id, Upload upload) {
-        EventLoop loop = home().loop();
+        EventLoop loop = servingLoop().loop();
         Future<?> before = upload.expiry;
         if (before != null) {
             before.cancel(false);
@@ -193,7 +193,7 @@ public final class ObjectImports implements CopyTarget {
             if (upload.writer.isWritable()) {
                 reply.complete(progress);
             } else {
-                upload.writer.onWritable(home().loop(), () -> reply.complete(progress));
+                upload.writer.onWritable(servingLoop().loop(), () -> reply.complete(progress));
             }
         });
     }
@@ -230,14 +230,14 @@ public final class ObjectImports implements CopyTarget {
             refuse(upload.writer.isOvertaken() ? "stored-meanwhile" : "purged-or-full", reply);
             return;
         }
-        home().counters().increment(Counter.COPIES_IMPORTED);
+        servingLoop().counters().increment(Counter.COPIES_IMPORTED);
         reply.complete(new Progress(null, true, null));
     }
 
     @Override
     public CompletionStage<Progress> abort(String id) {
         CompletableFuture<Progress> reply = new CompletableFuture<>();
-        home().loop().execute(() -> {
+        servingLoop().loop().execute(() -> {
             Upload upload = uploads.get(id);
             if (upload != null) {
                 close(id, upload);
@@ -264,7 +264,7 @@ public final class ObjectImports implements CopyTarget {
 
     private CompletionStage<Progress> with(String id, Step step) {
         CompletableFuture<Progress> reply = new CompletableFuture<>();
-        home().loop().execute(() -> {
+        servingLoop().loop().execute(() -> {
             Upload upload = uploads.get(id);
             if (upload == null) {
                 reply.completeExceptionally(new AdminException(
@@ -280,10 +280,10 @@ public final class ObjectImports implements CopyTarget {
         return reply;
     }
 
-    /** Gives up all uploads. */
+    /** Aborts all uploads. */
     public void close() {
         try {
-            home().loop().execute(() -> {
+            servingLoop().loop().execute(() -> {
                 uploads.values().forEach(upload -> upload.writer.abort());
                 uploads.clear();
             });
@@ -338,8 +338,8 @@ public final class ObjectImports implements CopyTarget {
     }
 
     /**
-     * A time of this machine not after the fetch. The clock of the source can be ahead, so the time is limited by what
-     * does not depend on this clock: the age, and the Date of the origin.
+     * Returns a time by this machine's clock that is not after the fetch. The clock of the source may be ahead. So the
+     * age and the Date of the origin, which do not depend on that clock, limit the result.
      */
     private static long fetchedMillis(NewCopy copy, FieldSection fields, long nowMillis, long ageMillis) {
         long beforeExport = Math.max(0, copy.exportedMillis() - copy.requestMillis());

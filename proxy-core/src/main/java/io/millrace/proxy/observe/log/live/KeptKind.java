@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The kinds of requests of which the last ones are kept. A request may be of several kinds. */
+/** The kinds of requests whose latest log records the proxy keeps. A request may be of several kinds. */
 public enum KeptKind {
     /** The first byte of the response came after {@code log.slow_threshold}. */
     SLOW,

@@ -22,12 +22,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live log of a proxy. Viewers receive finished requests that fulfil their filter. The last slow, failed and refused
- * requests are kept in memory. It is independent of the access logs.
+ * The live log of a proxy. Viewers (clients of the admin API) receive finished requests that fulfil their filter. The
+ * last slow, failed and refused requests are kept in memory. The live log is independent of the access logs.
  *
- * <p>Event loops write records into the rings of {@link LoopLiveLog} and never wait. One thread reads the rings, every 50
- * ms while there are viewers, else every 500 ms. All limits have a defined effect: a full ring or queue loses records,
- * and the viewer receives their number.
+ * <p>Event loops write records into the rings of {@link LoopLiveLog} and never wait. One thread reads the rings, every
+ * 50 ms while there are viewers, else every 500 ms. All limits have a defined effect: a full ring or queue loses
+ * records, and the viewer receives their number.
  *
  * <p>Thread-safe. No method blocks for longer than one round of the thread, about 10 ms.
  */
@@ -44,10 +44,10 @@ public final class LiveLog implements AutoCloseable {
     private static final long WATCHED_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** Time limit of the work of one round; the other records stay in the rings, which lose further ones. */
+    /** Time limit of one round of reading. Unread records stay in the rings; a full ring loses new records. */
     private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** Number of records between two looks at the clock. */
+    /** Number of records that are read between two queries of the clock. */
     private static final int CLOCK_RECORDS = 64;
 
     private static final long CLOSE_MILLIS = 1000;
@@ -107,7 +107,7 @@ public final class LiveLog implements AutoCloseable {
         try {
             settings = changed;
             loops.forEach(loop -> loop.apply(changed));
-            kept.values().forEach(queue -> queue.limit(changed.keptMax(), 0));
+            kept.values().forEach(queue -> queue.trim(changed.keptMax(), 0));
         } finally {
             lock.unlock();
         }
@@ -269,7 +269,7 @@ public final class LiveLog implements AutoCloseable {
         untilClock = CLOCK_RECORDS;
     }
 
-    /** Adds what event loops could not write to the losses of each viewer. */
+    /** Adds the records that did not fit into the rings to the losses of each viewer. */
     private void countDropped() {
         long dropped = 0;
         for (LoopLiveLog loop : loops) {

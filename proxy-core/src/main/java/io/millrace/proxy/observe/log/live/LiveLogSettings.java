@@ -3,7 +3,7 @@ package io.millrace.proxy.observe.log.live;
 /**
  * The settings of the live log. Immutable.
  *
- * @param slowNanos time to the first byte of a response from which the request counts as slow; 0 for none
+ * @param slowNanos requests whose first response byte takes at least this long count as slow; 0 for none
  * @param keptMax limit of kept requests of each {@link KeptKind}; 0 keeps none
  */
 public record LiveLogSettings(long slowNanos, int keptMax) {}

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live log of one event loop. One ring takes slow, failed and refused requests, a second ring all others while there
- * are viewers. So viewers cannot displace a failed request.
+ * The live log of one event loop. One ring takes slow, failed and refused requests. While there are viewers, a second
+ * ring takes all other requests. So other requests cannot displace the record of a failed request.
  *
  * <p>The event loop calls {@link #ringFor}. All other methods are called with the lock of {@link LiveLog}.
  */
@@ -21,7 +21,7 @@ public final class LoopLiveLog {
     private final AccessLogRing kept = new AccessLogRing(KEPT_BYTES, List.of(), true);
     private volatile LiveLogSettings settings;
     private volatile @Nullable AccessLogRing watched;
-    /** The ring of {@link #watched}, which is used again for the next viewers; null before the first. */
+    /** The ring of records that only viewers need; null before the first viewer. Reused for later viewers. */
     private @Nullable AccessLogRing ring;
 
     LoopLiveLog(LiveLogSettings settings) {

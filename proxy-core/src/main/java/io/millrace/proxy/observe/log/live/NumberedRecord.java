@@ -3,7 +3,7 @@ package io.millrace.proxy.observe.log.live;
 /**
  * A copied log record with its number. Immutable; the bytes are shared and must not be changed.
  *
- * @param number rises by one with each record of the same viewer or kind, from 1
+ * @param number number of the record among the records of the same viewer or kind, from 1
  * @param bytes the record, for {@link io.millrace.proxy.observe.log.LoggedRecord#ofCopy}
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared

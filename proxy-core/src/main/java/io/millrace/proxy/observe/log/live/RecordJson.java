@@ -23,7 +23,7 @@ public final class RecordJson {
     private final LineFormat format = AccessLogFormat.JSON.lines(List.of());
     private final LineBuffer line = new LineBuffer(MORE_BYTES, format.maxLineBytes());
 
-    /** Returns the members of the objects with their descriptions, in the order of a page. */
+    /** Returns the members of the objects with their descriptions, in the order of the reference page. */
     public static Map<String, String> describedMembers() {
         return MEMBERS;
     }

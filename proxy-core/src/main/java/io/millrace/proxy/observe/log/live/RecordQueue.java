@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** A queue of copied records with two limits: number and bytes. A new record replaces the oldest ones. Not thread-safe. */
+/**
+ * A queue of copied records with two limits: number and bytes. A new record replaces the oldest records. Not
+ * thread-safe.
+ */
 final class RecordQueue {
     private final int bytesMax;
     private final Deque<NumberedRecord> records = new ArrayDeque<>();
@@ -21,17 +24,17 @@ final class RecordQueue {
      * Adds a record.
      *
      * @param delivered number of the last record that was delivered; 0 for none
-     * @return the number of records that it replaced and that were not delivered
+     * @return the number of replaced records that were not delivered
      */
     int add(byte[] record, int recordsMax, long delivered) {
         lastNumber++;
         records.addLast(new NumberedRecord(lastNumber, record));
         bytes += record.length;
-        return limit(recordsMax, delivered);
+        return trim(recordsMax, delivered);
     }
 
-    /** Removes the oldest records above the limits. Returns the number of those that were not delivered. */
-    int limit(int recordsMax, long delivered) {
+    /** Removes the oldest records above the limits. Returns the number of removed records that were not delivered. */
+    int trim(int recordsMax, long delivered) {
         int lost = 0;
         while (!records.isEmpty() && (records.size() > recordsMax || bytes > bytesMax)) {
             NumberedRecord removed = records.removeFirst();

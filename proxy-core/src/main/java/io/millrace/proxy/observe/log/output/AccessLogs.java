@@ -84,8 +84,8 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     /**
-     * Applies changed settings. A log with the same name and destination keeps its queue and its connection.
-     * Counts continue for each name that stays. Does not wait for removed logs to write their last lines.
+     * Applies changed settings. A log with the same name and destination keeps its queue and its connection. Counts
+     * continue for each log whose name stays. Does not wait for removed logs to write their last lines.
      */
     public void apply(List<LogOutputConfig> logs) {
         if (!logs.equals(configs())) {

@@ -5,7 +5,7 @@ import io.millrace.proxy.observe.MetricsRegistry;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** The counters of one access log. They continue when its settings change. Thread-safe. */
+/** The counters of one access log. The counts continue when the settings of the log change. Thread-safe. */
 final class LogCounts {
     private final String name;
     private final LongAdder written = new LongAdder();

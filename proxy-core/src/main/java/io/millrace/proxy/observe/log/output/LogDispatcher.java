@@ -23,8 +23,8 @@ final class LogDispatcher implements Runnable {
     private static final int LAST_ROUNDS = 64;
 
     /**
-     * Interval at which an idle dispatcher polls the rings. Event loops do not wake it: one system call per record
-     * would cost more than writing the record.
+     * Interval at which an idle dispatcher polls the rings. Event loops do not wake the dispatcher: one system call per
+     * record would cost more than writing the record.
      */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

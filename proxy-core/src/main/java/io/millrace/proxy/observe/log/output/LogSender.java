@@ -15,8 +15,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The queue of one access log, with the thread that writes it to the target. The queue has two buffers:
- * the dispatcher fills one while this thread writes the other. If the first is full, further lines are dropped and
- * counted.
+ * the dispatcher fills one buffer while this thread writes the other. If the buffer of the dispatcher is full, further
+ * lines are dropped and counted.
  *
  * <p>If the target fails, the sender closes it, keeps the lines, and opens it again. The delay doubles from 1 s to 30
  * s. Only the dispatcher thread calls {@link #append}, and only the sender thread {@link #sendOnce} and
@@ -134,7 +134,7 @@ final class LogSender implements Runnable {
     }
 
     /**
-     * Waits for the end of the thread. Closes the target at the deadline, because the thread may be blocked by it.
+     * Waits for the end of the thread. Closes the target at the deadline, because the target may block the thread.
      *
      * @param deadlineNanos the deadline on the clock of {@link System#nanoTime}
      * @return false if the thread still runs

@@ -13,8 +13,10 @@ import java.util.Locale;
 /**
  * Writes the header and the structured data of syslog messages (RFC 5424 s6).
  *
- * <pre> &lt;134>1 2026-11-20T11:00:00.123Z host millrace 4711 access [millrace@32473 log="all" result="TCP_HIT"
- * status="200"] </pre>
+ * <pre>
+ *   &lt;134>1 2026-11-20T11:00:00.123Z host millrace 4711 access
+ *   [millrace@32473 log="all" result="TCP_HIT" status="200"]
+ * </pre>
  *
  * <p>The time is the arrival time of the request. Confined to one thread.
  */

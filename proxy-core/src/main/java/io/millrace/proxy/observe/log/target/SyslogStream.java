@@ -17,9 +17,9 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends syslog messages over TCP, or over TLS (RFC 5425). Over TCP, it uses octet counting (RFC 6587 s3.4.1). The
- * receiver's certificate must be valid for the configured host. Certificate files are read for each connection, so that
- * a renewed certificate needs no reload. Confined to one thread, except {@link #close}.
+ * Sends syslog messages over TCP, or over TLS (RFC 5425). Each message follows its length (octet counting, RFC 6587
+ * s3.4.1). The receiver's certificate must be valid for the configured host. Certificate files are read for each
+ * connection, so that a renewed certificate needs no reload. Confined to one thread, except {@link #close}.
  */
 final class SyslogStream implements MessageSender {
     /** Time limit for connecting, and for each read during the TLS handshake. */

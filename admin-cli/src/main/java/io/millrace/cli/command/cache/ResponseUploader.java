@@ -27,15 +27,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Sends the responses of a WARC file to the admin API, each after its digest was verified. Confined to one thread. */
-final class UploadedResponse {
-    /** The reason for a wrong digest. */
+final class ResponseUploader {
+    /** Reason for leaving out a response: its digest is wrong. */
     static final String DIGEST = "digest";
 
-    /** The reason for a length that is not that of the content. */
+    /** Reason for leaving out a response: its Content-Length is not the length of its content. */
     static final String LENGTH = "length";
 
     private static final String NO_REQUEST = "no-request";
-    /** The reason for content that could not wait for its request in a temporary file. */
+    /** Reason for leaving out a response: it precedes its request, and a temporary file could not keep it meanwhile. */
     static final String TEMPORARY_FILE = "temporary-file";
 
     private static final String UNFINISHED = "unfinished";
@@ -57,7 +57,7 @@ final class UploadedResponse {
     private @Nullable Held held;
     private @Nullable String temporaryFileProblem;
 
-    /** A response without a known request, whose digest was right. */
+    /** A response that waits for its request record; its digest was verified. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Held(WarcReader.Head head, String url, byte[] http, Map<String, Object> members, Spool copy) {}
 
@@ -66,7 +66,7 @@ final class UploadedResponse {
      *
      * @param failure creates the failure for an error response
      */
-    UploadedResponse(
+    ResponseUploader(
             AdminClient client, WarcReader warc, CopyReport report, Function<AdminResponse, CommandFailure> failure) {
         this.client = client;
         this.warc = warc;
@@ -74,7 +74,7 @@ final class UploadedResponse {
         this.failure = failure;
     }
 
-    /** Reads a record, and sends it if it is a response. */
+    /** Reads a record. Sends a response, or the waiting response if this record is its request. */
     void record(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
         String type = head.field("warc-type").toLowerCase(Locale.ROOT);
         if (type.equals("request")) {
@@ -99,7 +99,7 @@ final class UploadedResponse {
     }
 
     private void response(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
-        giveUpHeld();
+        leaveOutHeld();
         String target = head.field("warc-target-uri");
         boolean isBracketed = target.startsWith("<") && target.endsWith(">");
         String url = isBracketed ? target.substring(1, target.length() - 1) : target;
@@ -128,7 +128,7 @@ final class UploadedResponse {
         }
     }
 
-    /** Keeps a copy of the response until the next records were read: its request may follow it. */
+    /** Keeps a copy of the response, since its request may be among the next records. */
     private void hold(WarcReader.Head head, String url, byte[] http, Map<String, Object> members) throws IOException {
         if (warc.left() > HELD_BYTES_MAX) {
             warc.skip();
@@ -165,7 +165,7 @@ final class UploadedResponse {
         return temporaryFileProblem;
     }
 
-    /** Copies the content of the present record. Returns false if the temporary file cannot be written. */
+    /** Copies the content of the current record. Returns false if the temporary file cannot be written. */
     private boolean copy(Spool to) throws IOException {
         while (warc.left() > 0) {
             byte[] part = warc.readFully(PART_BYTES);
@@ -182,7 +182,7 @@ final class UploadedResponse {
         return true;
     }
 
-    private void giveUpHeld() throws IOException {
+    private void leaveOutHeld() throws IOException {
         Held waiting = held;
         held = null;
         if (waiting != null) {
@@ -226,7 +226,7 @@ final class UploadedResponse {
         return isCut ? "partial" : null;
     }
 
-    /** Returns the members of the request; null if the record has no valid date. */
+    /** Returns the JSON members of the import request; null if the record has no valid date. */
     private static @Nullable Map<String, Object> members(WarcReader.Head head, String url, byte[] http, long length) {
         long received = millis(head.field("warc-date"));
         long exported = millis(head.field("millrace-exported"));
@@ -268,7 +268,7 @@ final class UploadedResponse {
         }
     }
 
-    /** The value of Age in a head. */
+    /** Returns the value of the field Age in a head, in seconds; 0 without the field. */
     private static long age(byte[] http) {
         for (String line : new String(http, StandardCharsets.ISO_8859_1).split("\r\n", -1)) {
             if (line.regionMatches(true, 0, "age:", 0, 4)) {
@@ -339,7 +339,7 @@ final class UploadedResponse {
 
     /** Ends the upload in progress, if any, without storing, and leaves out the response that waits for its request. */
     void finish() throws AdminClientException, IOException {
-        giveUpHeld();
+        leaveOutHeld();
         abort();
     }
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param file PEM file with the chain, or a directory of certificates; null for automatic certificates
  * @param key PEM file with the private key; null if {@code file} contains it, or is a directory
  */
-record Certificates(@Nullable Path file, @Nullable Path key) {
-    static final Certificates AUTOMATIC = new Certificates(null, null);
+record CertificateChoice(@Nullable Path file, @Nullable Path key) {
+    static final CertificateChoice AUTOMATIC = new CertificateChoice(null, null);
 
     private static final int FILE_BYTES_MAX = 1 << 20;
 
@@ -38,16 +38,16 @@ record Certificates(@Nullable Path file, @Nullable Path key) {
      *
      * @return certificate and key; null if there is no key
      */
-    static @Nullable Certificates withKey(Path file) {
+    static @Nullable CertificateChoice withKey(Path file) {
         if (Files.isDirectory(file) || containsKey(file)) {
-            return new Certificates(file, null);
+            return new CertificateChoice(file, null);
         }
         String name = String.valueOf(file.getFileName());
         int dot = name.lastIndexOf('.');
         for (String key : List.of("privkey.pem", (dot < 0 ? name : name.substring(0, dot)) + ".key")) {
             Path keyFile = file.resolveSibling(key);
             if (Files.isRegularFile(keyFile) && !keyFile.equals(file)) {
-                return new Certificates(file, keyFile);
+                return new CertificateChoice(file, keyFile);
             }
         }
         return null;

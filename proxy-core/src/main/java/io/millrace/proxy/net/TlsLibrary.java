@@ -7,11 +7,11 @@ import io.netty.handler.ssl.OpenSsl;
  *
  * <p>Immutable.
  */
-public final class TlsContexts {
-    private TlsContexts() {}
+public final class TlsLibrary {
+    private TlsLibrary() {}
 
     /** Returns the name and version of the library, for the start message and the status page. */
-    public static String provider() {
+    public static String version() {
         return OpenSsl.isAvailable()
                 ? OpenSsl.versionString()
                 : "JDK " + Runtime.version().feature();

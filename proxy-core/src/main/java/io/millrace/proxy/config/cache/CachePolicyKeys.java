@@ -10,10 +10,10 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The catalogue's keys for cache settings that extend or override RFC 9111. Remap rules can override all of them. The
+ * Configuration keys for cache settings that extend or override RFC 9111. Remap rules can override all of them. The
  * defaults follow the RFC.
  */
-public final class CacheRuleKeys {
+public final class CachePolicyKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
     public static final ConfigKey<Double> OBJECT_SHARE_MAX = ConfigKey.builder(
@@ -185,7 +185,7 @@ public final class CacheRuleKeys {
             .description(
                     "Whether a response with s-maxage may be served stale, although RFC 9111 s5.2.2.10 forbids it.");
 
-    private CacheRuleKeys() {}
+    private CachePolicyKeys() {}
 
     private static ConfigKey.Builder<Duration> seconds(String path) {
         return ConfigKey.builder(path, ValueType.DURATION)

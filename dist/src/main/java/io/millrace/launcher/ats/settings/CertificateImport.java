@@ -16,8 +16,11 @@ import java.util.Set;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** The importer of certificates from ssl_multicert.config or ssl_multicert.yaml. Confined to one thread. */
-public final class Certificates {
+/**
+ * The importer of Traffic Server's certificates, from ssl_multicert.config or ssl_multicert.yaml. Confined to one
+ * thread.
+ */
+public final class CertificateImport {
     /**
      * A certificate.
      *
@@ -51,7 +54,7 @@ public final class Certificates {
     private final List<DraftNode> listenersWithCertificate = new ArrayList<>();
 
     /** Creates an import from {@code state}; {@link #read} does the work. */
-    public Certificates(ImportState state) {
+    public CertificateImport(ImportState state) {
         this.state = state;
     }
 
@@ -82,9 +85,10 @@ public final class Certificates {
     }
 
     /**
-     * Enables TLS at a listening address. A single certificate is written there, several into {@code tls.certificates}.
+     * Enables TLS at a listening address. A single certificate is written into this element of {@code listen}, several
+     * certificates into {@code tls.certificates}.
      */
-    void use(DraftNode listener) {
+    void enableTls(DraftNode listener) {
         if (all.size() > 1 || all.stream().anyMatch(each -> !each.names.isEmpty())) {
             listener.put("tls.enabled", "true");
             writeAll();
@@ -97,8 +101,8 @@ public final class Certificates {
     }
 
     /**
-     * Moves the certificate from listening addresses to {@code tls.certificates}, whose elements can have settings for
-     * names.
+     * Moves the single certificate from listening addresses to {@code tls.certificates}. Only the elements there can
+     * have settings for names.
      */
     void moveToSharedList() {
         for (DraftNode listener : listenersWithCertificate) {

@@ -15,7 +15,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The translator of directives that become settings for all rules. Confined to one thread. */
-final class General {
+final class GeneralSettings {
     /** The form of a directive's value. */
     private enum Kind {
         TIME,
@@ -26,7 +26,7 @@ final class General {
     /**
      * A directive with one value, and its keys.
      *
-     * @param usual nginx's default, which is written if Millrace has another one; empty for none
+     * @param usual nginx's default, which is written if Millrace has another default; empty for none
      */
     private record Simple(String name, Kind kind, String usual, List<String> keys) {}
 
@@ -52,9 +52,9 @@ final class General {
     /**
      * Creates a translator.
      *
-     * @param scopes the scopes of rules and servers. If they have different values, the largest one is written
+     * @param scopes the scopes of rules and servers. If they have different values, the largest value is written
      */
-    General(Workspace workspace, Scope http, List<Scope> scopes) {
+    GeneralSettings(Workspace workspace, Scope http, List<Scope> scopes) {
         this.workspace = workspace;
         this.draft = workspace.draft();
         this.http = http;
@@ -205,11 +205,7 @@ final class General {
         scopes.forEach(scope -> all.addAll(scope.all("set_real_ip_from")));
         List<String> from = new ArrayList<>();
         for (Directive each : all) {
-            if (each.arg(0).equals("unix:")) {
-                each.note("Millrace has no Unix sockets for clients");
-            } else {
-                from.add(each.arg(0));
-            }
+            from.add(each.arg(0));
         }
         if (!from.isEmpty()) {
             DraftNode node =
@@ -242,7 +238,9 @@ final class General {
                 each.notMapped("there is one limit for all rules");
             } else {
                 draft.set("limits.per_client.requests", each.arg(1), each.markHandled());
-                each.entry().note("waiting requests of a client are counted; further ones get 429");
+                each.entry()
+                        .note("requests that wait for the origin count too; beyond the limit a client gets 429, in"
+                                + " nginx 503");
                 markRemovable("limits.per_client.requests");
                 zone.note("taken into account with " + each.entry().place());
             }

@@ -21,24 +21,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes the messages of the outbox in their order. A message is removed when this node has received the message
- * itself from the stream, or has found it there before its position: from then on, its position detects a loss of the
- * message by the servers. The number in the acknowledgement alone is not enough, because the stream may have been
- * created again. After each subscription, messages that are not removed are published again; their identifiers let
- * servers recognize them. Confined to the thread of the fleet.
+ * Publishes the messages of the outbox (the file of this node's purges for other nodes) in their order. A message is
+ * removed from the outbox when this node has received it from the stream, or has found it in the stream before its own
+ * position. From then on, the check of the position detects if the servers lose the message. The number in the
+ * acknowledgement alone is not enough, because the stream may have been created again. After each subscription,
+ * messages that are not removed are published again; their identifiers let servers recognize them. Confined to the
+ * thread of the fleet.
  */
-final class Publishing {
-    private static final Logger LOG = LoggerFactory.getLogger(Publishing.class);
+final class OutboxPublisher {
+    private static final Logger LOG = LoggerFactory.getLogger(OutboxPublisher.class);
 
     /** Limit of published messages that this node has not received. */
     private static final int IN_FLIGHT_MAX = 512;
 
     private static final int READ_BYTES = 256 << 10;
-    /** Received bytes from which on they are removed while later messages wait. */
+    /** Number of received bytes at which these are removed from the file although later messages wait. */
     private static final long REMOVE_BYTES = 1 << 20;
 
     private static final long RETRY_MILLIS = 500;
-    /** Time between comparisons of an acknowledged message that was not received with the stream. */
+    /** Time after which the stream is searched for an acknowledged message that this node has not received. */
     private static final long COMPARE_MILLIS = 2000;
 
     private static final int COMPARE_MAX = 64;
@@ -83,7 +84,7 @@ final class Publishing {
         }
     }
 
-    Publishing(FleetConfig settings, FleetLink link, FleetOutboxFile outbox, FleetState state) {
+    OutboxPublisher(FleetConfig settings, FleetLink link, FleetOutboxFile outbox, FleetState state) {
         this.settings = settings;
         this.link = link;
         this.outbox = outbox;
@@ -93,7 +94,7 @@ final class Publishing {
     /**
      * Publishes new messages and removes received ones. Returns false if there was nothing to do.
      *
-     * @param present number of the present subscription
+     * @param present number of the current subscription
      * @param position the position of this node; null while it does not follow the stream
      * @throws IOException if the outbox cannot be read or written, or the servers do not answer
      */
@@ -159,9 +160,10 @@ final class Publishing {
             FleetMessage message = FleetCodec.read(line, settings.node(), settings.name());
             return new InFlight(end, message.id(), link.publish(line, message.id()));
         } catch (RefusedMessageException e) {
-            // The line is of an earlier fleet or node name, or was cut by a power failure before it was answered.
+            // The line is of an earlier fleet or node name, or was cut by a power failure before its purge was
+            // confirmed.
             LOG.warn("{}: a message is not published: {}", outbox, e.text());
-            state.figures.refused(e.reason().word());
+            state.figures.countRefused(e.reason().word());
             return skipped(end);
         }
     }
@@ -208,8 +210,8 @@ final class Publishing {
     }
 
     /**
-     * Searches the stream for acknowledged messages that were not received: after a gap, the subscription begins behind
-     * them; or the servers have lost them.
+     * Searches the stream for acknowledged messages that this node has not received. Either the subscription begins
+     * behind these messages, after a gap, or the servers have lost them.
      */
     private void compare(FleetPosition position) throws FleetException, IOException {
         InFlight first = inFlight.peek();

@@ -16,10 +16,9 @@ import picocli.CommandLine.Option;
         commandListHeading = "Commands:%n",
         footer = {
             "Uses the only Millrace on this machine; name one by --admin or MILLRACE_ADMIN.",
-            "Exit codes: 0 success, 1 failure, 2 wrong usage or config, 3 not reachable,",
-            "75 in progress, 130 interrupted. Results go to stdout, messages to stderr."
+            "Exit: 0 success, 1 failure, 2 usage or config, 3 unreachable, 75 in progress."
         })
-final class MillctlCommand extends CommandGroup {
+final class TopLevelCommand extends CommandGroup {
     @Option(
             names = {"-V", "--version"},
             versionHelp = true,

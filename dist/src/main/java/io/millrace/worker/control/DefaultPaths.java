@@ -11,7 +11,7 @@ import java.nio.file.Path;
  * @param cache directory of the cache if the configuration has no {@code storage}
  * @param log directory of access logs without a path
  */
-public record Placement(Path state, Path cache, Path log) {
+public record DefaultPaths(Path state, Path cache, Path log) {
     /**
      * Size of the default storage path in bytes. It is enough to try the product, but also fits on a small disk. The
      * file is sparse.
@@ -35,7 +35,7 @@ public record Placement(Path state, Path cache, Path log) {
         if (config.storage().isEmpty() && config.values().find(ConfigKeys.STORAGE) == null) {
             builder.storage(cache, VOLUME_BYTES_DEFAULT);
         }
-        builder.acmeIn(acme());
+        builder.acmeStorageUnlessSet(acme());
         builder.indexesBelow(state.toAbsolutePath().resolve(INDEXES));
         builder.accessLogsBelow(log);
         if (config.log().accessPath() == null && config.log().accessLogs().isEmpty()) {

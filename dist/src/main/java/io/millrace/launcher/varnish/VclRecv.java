@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The translator of {@code vcl_recv}. Confined to one thread. */
-final class RecvPlan extends Walker {
+final class VclRecv extends Walker {
     /**
      * A remap rule that selects a backend.
      *
@@ -44,7 +44,7 @@ final class RecvPlan extends Walker {
     private boolean upgrades;
     private @Nullable Entry upgradeSource;
 
-    RecvPlan(Plan plan, Backends backends) {
+    VclRecv(Plan plan, Backends backends) {
         super(plan.vcl());
         this.plan = plan;
         this.backends = backends;
@@ -100,7 +100,8 @@ final class RecvPlan extends Walker {
             case "return" -> action(each, around);
             case "set" -> set(each, target, around);
             case "unset" -> unset(each, target, around);
-            case "ban", "std.ban" -> each.note("bans are purges by pattern: millctl purge, or BAN from purge.allow");
+            case "ban", "std.ban" ->
+                each.note("use millctl purge --where, or BAN requests from clients in purge.allow");
             case "std.log", "std.syslog", "std.timestamp" -> each.note("the access log has the result of each request");
             case "std.collect" -> each.note("lines of a field are compared as one list");
             case "std.cache_req_body" -> each.note("origin.request_buffer buffers contents of requests");
@@ -170,7 +171,7 @@ final class RecvPlan extends Walker {
     }
 
     private void purge(Statement each, Match match) {
-        each.markHandled().became("purge.allow");
+        each.markHandled().recordKey("purge.allow");
         if (match.clients().isEmpty() && plan.workspace().draft().root().find("purge.allow") == null) {
             each.note("purge.allow names the clients that may purge; by default only those of this machine");
         } else {
@@ -189,7 +190,7 @@ final class RecvPlan extends Walker {
                 .putWords("purge.allow", addresses)
                 .removableIfInvalid();
         node.from(each.markHandled());
-        plan.usedAcl(test.right(), "purge.allow");
+        plan.markAclUsed(test.right(), "purge.allow");
         return true;
     }
 
@@ -199,7 +200,7 @@ final class RecvPlan extends Walker {
         if (("PURGE".equals(method) || "BAN".equals(method)) && !match.clients().isEmpty()) {
             Test test = match.clients().get(0);
             if (!test.operator().equals("!~") || !allowPurges(each, test)) {
-                each.notMapped("purge.allow takes addresses and ranges, without exceptions");
+                each.notMapped("purge.allow takes addresses and ranges, without exceptions by !");
             }
         } else if ("PURGE".equals(method) || "BAN".equals(method)) {
             each.note("Millrace answers purges itself");
@@ -238,7 +239,7 @@ final class RecvPlan extends Walker {
             plan.workspace().draft().set("methods", allowed, each.markHandled());
             each.markHandled().note("other methods are answered with 405");
         } else {
-            each.notMapped("the requests are not refused; methods names the permitted methods");
+            each.notMapped("the requests are not refused; write the permitted methods in the key methods");
         }
     }
 
@@ -257,7 +258,8 @@ final class RecvPlan extends Walker {
                 each.notMapped(
                         "the time for stale responses is the same for all requests:" + " cache.stale_while_revalidate");
             case "req.hash_always_miss", "req.hash_ignore_busy", "req.hash_ignore_vary" ->
-                each.notMapped("requests cannot select this; see cache.when_to_revalidate and cache.collapse_wait");
+                each.notMapped(
+                        "not possible for single requests; see cache.when_to_revalidate and cache.collapse_wait");
             case "req.http.surrogate-capability", "req.esi" -> each.notMapped("ESI is not supported");
             case "req.http.x-forwarded-proto", "req.http.x-forwarded-host" ->
                 each.note("origins get the field by default");
@@ -277,7 +279,7 @@ final class RecvPlan extends Walker {
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
             case "req.http.cache-control", "req.http.pragma" ->
-                each.markHandled().became("cache.ignore_client_no_cache");
+                each.markHandled().recordKey("cache.ignore_client_no_cache");
             case "req.http.x-forwarded-for",
                     "req.http.forwarded",
                     "req.http.x-forwarded-proto",
@@ -406,7 +408,8 @@ final class RecvPlan extends Walker {
         Matcher call = Pattern.compile("regsub(?:all)?\\(\\s*req\\.url\\s*,\\s*\"(.*)\"\\s*,\\s*\"(.*)\"\\s*\\)")
                 .matcher(value);
         if (!call.matches()) {
-            each.notMapped("the URL cannot be changed");
+            each.notMapped(
+                    "not translated; rewrite.path and rewrite.query of rules change the URL that the origin gets");
             return;
         }
         String expression = call.group(1);
@@ -422,7 +425,7 @@ final class RecvPlan extends Walker {
         } else if (expression.matches("[&?\\\\()|+\\[\\]$]+") || expression.contains("#")) {
             each.note("empty parameters and fragments are not part of keys");
         } else {
-            each.notMapped("the path cannot be changed");
+            each.notMapped("not translated; rewrite.path of rules changes the path that the origin gets");
         }
     }
 
@@ -430,7 +433,7 @@ final class RecvPlan extends Walker {
         if (around.isEmpty()) {
             plan.set("cache.key.ignore_query", "true", each.markHandled());
         } else {
-            each.notMapped("the query is left out of keys by rule of remap only: cache.key.ignore_query");
+            each.notMapped("the condition is not translated; set cache.key.ignore_query in a rule of remap");
         }
     }
 
@@ -445,7 +448,7 @@ final class RecvPlan extends Walker {
             }
         }
         if (names.isEmpty()) {
-            each.notMapped("the names of the parameters are not understood: cache.key.excluded_params");
+            each.notMapped("the names of the parameters are not understood; write them in cache.key.excluded_params");
             return;
         }
         excluded.clear();

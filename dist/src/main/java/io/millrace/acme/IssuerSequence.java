@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Computes the order in which issuers are tried. Stateless. */
-final class IssuerOrder {
-    private IssuerOrder() {}
+/** Computes the sequence in which issuers are tried. Stateless. */
+final class IssuerSequence {
+    private IssuerSequence() {}
 
     /**
-     * Returns the issuers in the configured order, with those in a pause after the others.
+     * Returns the issuers in the configured sequence. Issuers in a pause, after a failed order, come last.
      *
      * @param pausedUntil end of the pause for each directory URL, in seconds since 1970
      */

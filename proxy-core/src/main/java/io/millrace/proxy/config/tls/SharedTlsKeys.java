@@ -7,9 +7,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for certificates that listening addresses share. */
-public final class TlsKeys {
-    /** A section that has an effect even if it is empty. */
+/**
+ * Keys of {@code tls} that exist once: certificates by name, and settings for all addresses. {@link ServerTlsKeys}
+ * has the keys that each listening address can set.
+ */
+public final class SharedTlsKeys {
+    /** The section that turns TLS on for an address, even if it is empty. */
     public static final String LISTEN_SECTION = "listen[].tls";
 
     public static final ConfigKey<Boolean> LISTEN_ENABLED = ConfigKey.builder("listen[].tls.enabled", ValueType.BOOLEAN)
@@ -70,5 +73,5 @@ public final class TlsKeys {
             .description("Request field that tells origins the subject of a verified client certificate, such as"
                     + " X-Client-Subject; the field is removed from requests of clients.");
 
-    private TlsKeys() {}
+    private SharedTlsKeys() {}
 }

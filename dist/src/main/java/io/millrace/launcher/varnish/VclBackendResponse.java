@@ -10,16 +10,17 @@ import java.util.Locale;
 import java.util.Set;
 
 /** The translator of {@code vcl_backend_response}. Confined to one thread. */
-final class ResponsePlan extends Walker {
+final class VclBackendResponse extends Walker {
     /** Note for conditions that Millrace takes into account without a rule. */
-    private static final String OWN = "Millrace does not store such responses, or validates them at every use";
+    private static final String NO_RULE_NEEDED =
+            "Millrace does not store such responses, or validates them at every use";
 
     private final Plan plan;
     private final Set<String> codes = new LinkedHashSet<>();
     /** Lifetime of responses with error statuses; empty until one is set. */
     private String negativeTime = "";
 
-    ResponsePlan(Plan plan) {
+    VclBackendResponse(Plan plan) {
         super(plan.vcl());
         this.plan = plan;
     }
@@ -49,13 +50,13 @@ final class ResponsePlan extends Walker {
                         "responses are not compressed; compress at the origin, whose variants are stored by Vary");
             case "beresp.do_esi" -> each.notMapped("ESI is not supported");
             case "beresp.storage", "beresp.storage_hint" ->
-                each.notMapped("volumes are chosen by rule and host: volumes");
+                each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
             case "beresp.http.x-url",
                     "beresp.http.x-host",
                     "beresp.http.url",
                     "beresp.http.x-cache-tags",
                     "beresp.http.xkey" ->
-                each.note("purges by pattern and by tag know the URL and the tags of stored responses");
+                each.note("not needed: purges by pattern and by tag know the URL and the tags of stored responses");
             default -> {
                 if (target.startsWith("beresp.http.")) {
                     plan.fields().write(each, reached());
@@ -69,7 +70,7 @@ final class ResponsePlan extends Walker {
     private void ttl(Statement each, List<Condition> around) {
         String time = Plan.time(each.value());
         if (time == null) {
-            each.notMapped("lifetimes are constants");
+            each.notMapped("a lifetime must be a constant");
             return;
         }
         if (around.isEmpty()) {
@@ -79,7 +80,7 @@ final class ResponsePlan extends Walker {
         }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
-                each.note(OWN);
+                each.note(NO_RULE_NEEDED);
             } else if (match.isStatus()) {
                 status(each, match, time);
             } else if (match.isUrl()) {
@@ -124,12 +125,12 @@ final class ResponsePlan extends Walker {
     private void grace(Statement each, List<Condition> around) {
         String time = Plan.time(each.value());
         if (time == null) {
-            each.notMapped("the time is a constant in Millrace");
+            each.notMapped("the time must be a constant");
             return;
         }
         DraftNode known = plan.workspace().draft().root().find("cache.force_stale_while_revalidate");
         if (!around.isEmpty() && known != null) {
-            each.notMapped("all responses have one time");
+            each.notMapped("all responses have the same time, that of an earlier line");
             return;
         }
         if (!around.isEmpty()) {
@@ -150,7 +151,7 @@ final class ResponsePlan extends Walker {
         }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
-                each.note(OWN);
+                each.note(NO_RULE_NEEDED);
             } else if (match.isUnsafe()) {
                 each.note("responses to other methods than GET and HEAD are not stored");
             } else if (match.isStatus()) {

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Tests the default paths of access logs. */
-class PlacementTest {
+class DefaultPathsTest {
     private static ProxyConfig complete(String log) {
         ProxyConfig config = ConfigLoader.parse(
                         "listen: [':1']\nremap: [{map: /, to: 'http://o/'}]\n" + log,
@@ -22,7 +22,7 @@ class PlacementTest {
                         Map.of())
                 .config();
         assertNotNull(config);
-        return new Placement(Path.of("/state"), Path.of("/cache"), Path.of("/log")).complete(config);
+        return new DefaultPaths(Path.of("/state"), Path.of("/cache"), Path.of("/log")).complete(config);
     }
 
     @Test

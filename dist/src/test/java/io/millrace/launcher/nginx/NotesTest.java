@@ -1,0 +1,41 @@
+package io.millrace.launcher.nginx;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.millrace.launcher.importing.source.ImportedLine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests the notes about directives that agree with Millrace only with one of their values. */
+final class NotesTest {
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @CsvSource({
+        "underscores_in_headers on, NO_EFFECT, 'on, as in Millrace'",
+        "underscores_in_headers off, NOT_MAPPED, fields with an underscore in their name are not removed",
+        "proxy_pass_request_body on, NO_EFFECT, 'on, as in Millrace'",
+        "proxy_pass_request_body off, NOT_MAPPED, "
+                + "'origins get the method, fields and content of the client''s request'",
+        "proxy_store off, NO_EFFECT, 'off, as in Millrace'",
+        "satisfy all, NO_EFFECT, 'all, as in Millrace'",
+        "satisfy any, NO_EFFECT, a client needs only one of the access rules of the block; see their lines",
+        "error_page 404 /404.html, NOT_MAPPED, not translated; write error_pages",
+    })
+    void explainsTheDirective(String directive, String outcome, String note) throws IOException {
+        Path file = Files.writeString(
+                directory.resolve("nginx.conf"),
+                "http {\n  server {\n    listen 80;\n    location / { proxy_pass http://127.0.0.1:8080; }\n    "
+                        + directive + ";\n  }\n}\n");
+        ImportedLine line = NginxImport.read(file, null).lines().stream()
+                .filter(each -> each.text().startsWith(directive))
+                .findFirst()
+                .orElseThrow();
+        assertEquals(outcome + ": " + note, line.outcome().name() + ": " + line.note());
+    }
+}

@@ -1,0 +1,260 @@
+package io.millrace.proxy.observe.host;
+
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The figures of the hosts with most requests ({@code admin.hosts}), and of all others together. Each figure only
+ * increases, as counters of Prometheus must: a host that gets a place of its own begins with its requests since the last
+ * report, and the earlier ones stay with the others.
+ *
+ * <p>A host loses its place to one with more than twice the requests of the last minutes. Thread-safe.
+ */
+public final class HostFigures {
+    /** The name for all hosts without a place. A host with this name has no place. */
+    public static final String OTHER = "other";
+
+    /** Largest value of {@code admin.hosts}. */
+    public static final int PLACES_MAX = 200;
+
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /**
+     * The figures of one host since the start of the worker. Immutable.
+     *
+     * @param hits requests that the cache answered
+     * @param misses requests that an origin answered; the proxy itself answered the remaining ones
+     * @param errors responses with status 5xx
+     */
+    public record Row(String host, long requests, long hits, long misses, long errors, long sentBytes) {}
+
+    /**
+     * The figures of all hosts. Immutable.
+     *
+     * @param places the limit of {@code hosts}; 0 if hosts are not counted
+     * @param hosts those with most requests first
+     */
+    public record Report(int places, List<Row> hosts, Row other) {
+        /** Copies the list. */
+        public Report {
+            hosts = List.copyOf(hosts);
+        }
+    }
+
+    /** The state of one host between two reports. */
+    private static final class Candidate {
+        /** The last sum over all loops. */
+        private long[] sum = new long[LoopHosts.FIGURES];
+        /** Growth in the last report. */
+        private final long[] growth = new long[LoopHosts.FIGURES];
+        /** Figures under the own name; null without a place. */
+        private long @Nullable [] own;
+        /** Requests since the begin of the window. */
+        private long recent;
+        /** Requests of the windows before, of which each counts half of the next one. */
+        private long earlier;
+
+        /** Takes over the growth. The sum is smaller than before if the host has left the table of a loop. */
+        void grow(long[] next) {
+            for (int i = 0; i < next.length; i++) {
+                growth[i] = Math.max(0, next[i] - sum[i]);
+            }
+            sum = next;
+            recent += growth[LoopHosts.REQUESTS];
+            if (own != null) {
+                addTo(own, growth);
+            }
+        }
+
+        void endWindow() {
+            earlier = earlier / 2 + recent;
+            recent = 0;
+        }
+
+        long weight() {
+            return earlier + recent;
+        }
+    }
+
+    private final List<LoopHosts> loops = new CopyOnWriteArrayList<>();
+    private final LongSupplier nanoTime;
+    private final long seed = new SecureRandom().nextLong();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Candidate> candidates = new HashMap<>();
+    private final long[] other = new long[LoopHosts.FIGURES];
+    /** Figures of hosts that lost their places. */
+    private final long[] retired = new long[LoopHosts.FIGURES];
+
+    private long windowNanos;
+    private volatile int places;
+
+    /** @param nanoTime as {@link System#nanoTime} */
+    public HostFigures(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+        this.windowNanos = nanoTime.getAsLong();
+    }
+
+    /** Creates the table of one event loop. Call once per loop. */
+    public LoopHosts newLoop() {
+        LoopHosts loop = new LoopHosts(seed);
+        loop.turn(places > 0);
+        loops.add(loop);
+        return loop;
+    }
+
+    /** Sets the number of hosts with figures of their own; 0 ends the counting. */
+    public void apply(int hosts) {
+        lock.lock();
+        try {
+            places = hosts;
+            loops.forEach(loop -> loop.turn(hosts > 0));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the present figures. Must not run on an event loop. */
+    public Report report() {
+        lock.lock();
+        try {
+            if (places > 0) {
+                update();
+            }
+            List<Row> rows = new ArrayList<>();
+            candidates.forEach((host, candidate) -> {
+                if (candidate.own != null) {
+                    rows.add(row(host, candidate.own));
+                }
+            });
+            rows.sort(Comparator.comparingLong(Row::requests).reversed().thenComparing(Row::host));
+            return new Report(places, rows, row(OTHER, other));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static Row row(String host, long[] figures) {
+        return new Row(
+                host,
+                figures[LoopHosts.REQUESTS],
+                figures[LoopHosts.HITS],
+                figures[LoopHosts.MISSES],
+                figures[LoopHosts.ERRORS],
+                figures[LoopHosts.SENT_BYTES]);
+    }
+
+    private void update() {
+        Map<String, long[]> sums = sums();
+        candidates.entrySet().removeIf(each -> each.getValue().own == null && !sums.containsKey(each.getKey()));
+        candidates.forEach((host, candidate) -> candidate.grow(sums.getOrDefault(host, candidate.sum)));
+        sums.forEach((host, sum) -> {
+            if (!candidates.containsKey(host)) {
+                Candidate found = new Candidate();
+                found.grow(sum);
+                candidates.put(host, found);
+            }
+        });
+        long now = nanoTime.getAsLong();
+        boolean isWindowOver = now - windowNanos >= WINDOW_NANOS;
+        if (isWindowOver) {
+            windowNanos = now;
+            candidates.values().forEach(Candidate::endWindow);
+        }
+        choose(isWindowOver);
+        addOthers();
+    }
+
+    private Map<String, long[]> sums() {
+        Map<String, long[]> sums = new HashMap<>();
+        for (LoopHosts loop : loops) {
+            loop.forEach((host, figures) -> {
+                String name = new String(host, StandardCharsets.ISO_8859_1);
+                if (!name.equals(OTHER)) {
+                    addTo(sums.computeIfAbsent(name, key -> new long[LoopHosts.FIGURES]), figures);
+                }
+            });
+        }
+        return sums;
+    }
+
+    private static void addTo(long[] sums, long[] figures) {
+        for (int i = 0; i < sums.length; i++) {
+            sums[i] += figures[i];
+        }
+    }
+
+    /** Gives free places to the hosts with most requests; at the end of a window, also places of weak hosts. */
+    private void choose(boolean replaces) {
+        Deque<Candidate> strongest = new ArrayDeque<>(sorted(false));
+        Deque<Candidate> weakest = new ArrayDeque<>(sorted(true));
+        while (weakest.size() > places) {
+            retire(weakest.removeLast());
+        }
+        int free = places - weakest.size();
+        while (free > 0 && !strongest.isEmpty()) {
+            place(strongest.removeFirst());
+            free--;
+        }
+        while (replaces
+                && !strongest.isEmpty()
+                && !weakest.isEmpty()
+                && strongest.getFirst().weight() > 2 * weakest.getLast().weight()) {
+            retire(weakest.removeLast());
+            place(strongest.removeFirst());
+        }
+    }
+
+    /** Returns the hosts with or without places, those with most requests first. */
+    private List<Candidate> sorted(boolean hasPlace) {
+        List<Candidate> found = new ArrayList<>();
+        for (Candidate candidate : candidates.values()) {
+            if ((candidate.own != null) == hasPlace && (hasPlace || candidate.weight() > 0)) {
+                found.add(candidate);
+            }
+        }
+        found.sort(Comparator.comparingLong(Candidate::weight).reversed());
+        return found;
+    }
+
+    private static void place(Candidate candidate) {
+        candidate.own = candidate.growth.clone();
+    }
+
+    private void retire(Candidate candidate) {
+        long[] own = candidate.own;
+        if (own != null) {
+            addTo(retired, own);
+            candidate.own = null;
+        }
+    }
+
+    /**
+     * Computes the figures of the others. The totals are read after the hosts. So the difference may contain requests
+     * of a host, which the next report subtracts again; the maximum keeps the figure from decreasing.
+     */
+    private void addOthers() {
+        long[] own = retired.clone();
+        for (Candidate candidate : candidates.values()) {
+            if (candidate.own != null) {
+                addTo(own, candidate.own);
+            }
+        }
+        long[] totals = new long[LoopHosts.FIGURES];
+        loops.forEach(loop -> addTo(totals, loop.totals()));
+        for (int i = 0; i < totals.length; i++) {
+            other[i] = Math.max(other[i], totals[i] - own[i]);
+        }
+    }
+}
