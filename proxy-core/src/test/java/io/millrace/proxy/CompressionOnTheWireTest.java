@@ -9,12 +9,14 @@ import com.aayushatharva.brotli4j.decoder.BrotliInputStream;
 import com.github.luben.zstd.ZstdInputStream;
 import io.millrace.proxy.observe.Counter;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -299,6 +301,98 @@ class CompressionOnTheWireTest {
             assertEquals(round, proxy.origin().requests());
             proxy.purge("/a");
         }
+    }
+
+    /** The tag field is not stored, but each variant has its tags. */
+    @Test
+    void aPurgeByTagRemovesAllVariants() throws Exception {
+        start(FRESH + HTML + "Surrogate-Key: page\r\n", text(9000));
+        for (int round = 1; round <= 2; round++) {
+            for (String coding : new String[] {"br", "gzip", "identity"}) {
+                proxy.getAndSettle("/a", accepting(coding));
+                assertEquals(round, proxy.origin().requests(), coding);
+            }
+            try (RawClient client = new RawClient(proxy.address())) {
+                RawClient.Response purged = client.send(
+                                "PURGE /a HTTP/1.1\r\nHost: test.example\r\nSurrogate-Key: page\r\n\r\n")
+                        .response();
+                assertEquals(200, purged.status(), purged.text());
+            }
+        }
+    }
+
+    private static byte[] zipped(byte[] content) throws IOException {
+        ByteArrayOutputStream to = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(to)) {
+            gzip.write(content);
+        }
+        return to.toByteArray();
+    }
+
+    /** An origin that has files compressed with gzip, and sends them to every client that accepts it. */
+    private void startWithFiles(String fields) throws IOException {
+        byte[] zipped = zipped(text(9000));
+        start(request -> {
+            boolean accepts = "gzip".equals(RawClient.field(request.head(), "accept-encoding"));
+            request.ok(
+                    FRESH + fields + "Vary: Accept-Encoding\r\n" + (accepts ? "Content-Encoding: gzip\r\n" : ""),
+                    accepts ? zipped : text(9000));
+        });
+    }
+
+    @Test
+    void codingsOfTheOriginAreDecodedForOtherClients() throws Exception {
+        startWithFiles(HTML);
+        for (String coding : new String[] {"gzip", "br", "identity"}) {
+            RawClient.Response response = proxy.getAndSettle("/a", accepting(coding));
+            assertEquals(coding.equals("identity") ? null : coding, response.field("content-encoding"));
+            assertArrayEquals(text(9000), decoded(coding, response.content()));
+        }
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"Content-Type: text/html\r\nCache-Control: no-transform\r\n", "Content-Type: font/ttf\r\n"})
+    void codingsOfTheOriginAreNotDecodedIfItForbidsItOrTheTypeIsAnother(String fields) throws Exception {
+        startWithFiles(fields);
+        for (String coding : new String[] {"gzip", "br", "identity"}) {
+            RawClient.Response response = proxy.getAndSettle("/a", accepting(coding));
+            assertEquals(coding.equals("gzip") ? "gzip" : null, response.field("content-encoding"));
+            assertArrayEquals(text(9000), decoded(coding.equals("gzip") ? "gzip" : "", response.content()));
+        }
+        assertEquals(3, proxy.origin().requests());
+    }
+
+    /** A part of the encoded bytes must not be completed with bytes of the origin's content, or of another encoding. */
+    @ParameterizedTest
+    @ValueSource(strings = {"max-age=99999999", "private, max-age=0"})
+    void datesDoNotIdentifyEncodedContent(String control) throws Exception {
+        byte[] content = text(9000);
+        String modified = "Mon, 02 Nov 2026 10:00:00 GMT";
+        String fields = "Cache-Control: " + control + "\r\n" + HTML + "Date: Tue, 03 Nov 2026 10:00:00 GMT\r\n"
+                + "Last-Modified: " + modified + "\r\n";
+        start(request -> {
+            if (request.has("Range: ")) {
+                request.send("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-8999/9000\r\n"
+                        + "Content-Length: 9000\r\n" + fields + "\r\n"
+                        + new String(content, StandardCharsets.US_ASCII));
+            } else {
+                request.ok(fields, content);
+            }
+        });
+        // The first time from the origin, then from the cache if it is stored.
+        for (int i = 0; i < 2; i++) {
+            RawClient.Response all = proxy.getAndSettle(
+                    "/a", BROWSER, "Range: bytes=10-19\r\n", "If-Range: " + modified + "\r\n");
+            assertEquals(200, all.status());
+            assertEquals("br", all.field("content-encoding"));
+            assertArrayEquals(content, decoded("br", all.content()));
+        }
+        RawClient.Response part = proxy.getAndSettle(
+                "/a", accepting("identity"), "Range: bytes=10-19\r\n", "If-Range: " + modified + "\r\n");
+        assertEquals(206, part.status());
+        assertNull(part.field("content-encoding"));
     }
 
     @Test

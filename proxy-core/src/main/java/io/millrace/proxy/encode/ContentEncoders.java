@@ -16,6 +16,9 @@ public final class ContentEncoders {
 
     private static final int BUFFER_BYTES = 16 * 1024;
 
+    private static final int BROTLI_LEVEL_QUICK = 6;
+    private static final int ZSTD_LEVEL_QUICK = 9;
+
     private ContentEncoders() {}
 
     /** Returns true if this process has an encoder for the coding. The first call loads its library. */
@@ -24,6 +27,15 @@ public final class ContentEncoders {
             case GZIP -> true;
             case BROTLI -> Libraries.BROTLI;
             case ZSTD -> Libraries.ZSTD;
+        };
+    }
+
+    /** Returns true if an encoder of this level needs about a millisecond at most for 16 KiB. */
+    static boolean isQuick(ContentCoding coding, int level) {
+        return switch (coding) {
+            case GZIP -> true;
+            case BROTLI -> level <= BROTLI_LEVEL_QUICK;
+            case ZSTD -> level <= ZSTD_LEVEL_QUICK;
         };
     }
 

@@ -13,13 +13,14 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes the content of one response, in order. A short content is encoded on the event loop; any other on the threads
- * for it, piece by piece, at most one task at a time. The caller stops the origin while {@link #isFull}.
+ * Encodes the content of one response, in order. A short content is encoded on the event loop, unless the level is
+ * slow. Any other is encoded on the threads for it, piece by piece, at most one task at a time. The caller stops the
+ * origin while {@link #isFull}.
  *
  * <p>Confined to one event loop; the threads have the encoder and the pieces of a task for as long as it runs.
  */
 public final class EncodedBody {
-    /** Content up to this length is encoded on the event loop; that takes up to about a millisecond. */
+    /** Content up to this length is encoded on the event loop, if the level is quick: in about a millisecond. */
     static final int INLINE_BYTES_MAX = 16 * 1024;
 
     /** Bytes that may wait for the encoder before the origin is paused. */
@@ -65,13 +66,14 @@ public final class EncodedBody {
             EventExecutor loop,
             EncoderThreads threads,
             ContentEncoder encoder,
+            boolean isQuick,
             long length,
             Receiver receiver) {
         this.loop = loop;
         this.threads = threads;
         this.encoder = encoder;
         this.flushes = length < 0;
-        this.executor = length >= 0 && length <= INLINE_BYTES_MAX ? Runnable::run : threads;
+        this.executor = isQuick && length >= 0 && length <= INLINE_BYTES_MAX ? Runnable::run : threads;
         this.receiver = receiver;
     }
 
@@ -92,7 +94,13 @@ public final class EncodedBody {
         if (!threads.begin()) {
             return null;
         }
-        return new EncodedBody(loop, threads, ContentEncoders.create(coding, level), length, receiver);
+        return new EncodedBody(
+                loop,
+                threads,
+                ContentEncoders.create(coding, level),
+                ContentEncoders.isQuick(coding, level),
+                length,
+                receiver);
     }
 
     /** Adds a piece of content. Takes ownership. */

@@ -1,6 +1,8 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.encoding.EncodedHeads;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
@@ -365,6 +367,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             fetchWhole();
             return;
         }
+        if (isPartOfEncoded(head)) {
+            fetchWhole();
+            return;
+        }
         StoredObject<StoredHead> known = plan.comparedToHead();
         if (known != null) {
             storage.compare(known, head, requestMillis);
@@ -387,6 +393,21 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         } else {
             deliver(head, framing);
         }
+    }
+
+    /**
+     * Returns true if the origin sent a part of content that this client gets encoded, and the client has another part
+     * of the same date: of the encoded bytes.
+     */
+    private boolean isPartOfEncoded(ResponseHead head) {
+        EncodingRules rules = plan.cacheSettings().encoding();
+        return !rules.isOff()
+                && head.status() == 206
+                && plan.range() != null
+                && state == State.WAITING
+                && RangeRequest.isDated(plan.request().fields())
+                && EncodedHeads.concerns(head.fields(), -1, rules)
+                && rules.choose(plan.request().fields()) != null;
     }
 
     private void resumeDelivery(ResponseHead head, ResponseFraming framing) {

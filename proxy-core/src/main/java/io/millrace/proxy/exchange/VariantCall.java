@@ -88,7 +88,8 @@ final class VariantCall implements OriginCall {
                 || plan.stale() != null
                 || plan.range() != null
                 || plan.firstPart() != null
-                || plan.request().method() != Method.GET) {
+                || plan.request().method() != Method.GET
+                || plan.request().fields().hasToken(FieldName.CACHE_CONTROL, "no-transform")) {
             return null;
         }
         VariantCall call = new VariantCall(exchangeLoop, plan, handler, askOrigin);
@@ -168,7 +169,8 @@ final class VariantCall implements OriginCall {
                 || head.status() != 200
                 || !object.isComplete()
                 || object.length() > ENCODED_BYTES_MAX
-                || !EncodedHeads.isIn(head.fields(), form)) {
+                || !EncodedHeads.isIn(head.fields(), form)
+                || !EncodedHeads.mayDecode(head.fields(), plan.cacheSettings().encoding())) {
             return false;
         }
         RequestHead like = RequestHead.of("GET", plan.request().target(), fieldsFor(form));
@@ -210,7 +212,7 @@ final class VariantCall implements OriginCall {
             ByteBuf decoded = null;
             try {
                 decoded = ContentDecoders.decode(coding, content, DECODED_BYTES_MAX);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 log.warn("a stored variant in {} cannot be decoded", form, e);
             } finally {
                 content.release();
@@ -239,6 +241,7 @@ final class VariantCall implements OriginCall {
         }
         serving = true;
         plan.forwardingRules(exchangeLoop.settings().access());
+        plan.sourceHead(head);
         long ageSeconds = head.currentAgeSeconds(exchangeLoop.clock().millis());
         ResponseHead answer = EncodedHeads.decoded(head, content.readableBytes(), ageSeconds);
         handler.onHead(answer, new ResponseFraming(ResponseFraming.Kind.LENGTH, content.readableBytes()));

@@ -9,6 +9,7 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which responses of origins this proxy encodes, and builds their heads. A response that may be encoded varies
@@ -53,6 +54,14 @@ public final class EncodedHeads {
                 && isPlain(fields)
                 && hasType(fields, rules)
                 && !fields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
+    }
+
+    /**
+     * Returns true if a stored variant may be decoded for clients of other codings: if it is of a type that is encoded,
+     * and the origin does not forbid it.
+     */
+    public static boolean mayDecode(FieldSection storedFields, EncodingRules rules) {
+        return hasType(storedFields, rules) && !storedFields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
     }
 
     private static boolean isPlain(FieldSection fields) {
@@ -163,6 +172,20 @@ public final class EncodedHeads {
         changed.add(FieldName.CONTENT_LENGTH, length);
         changed.add(FieldName.AGE, ageSeconds);
         return ResponseHead.of(stored.status(), stored.reason(), changed.build());
+    }
+
+    /** Returns the trailers of a response that is encoded: without fields about the bytes that the origin sent. */
+    public static @Nullable FieldSection encodedTrailers(@Nullable FieldSection trailers) {
+        if (trailers == null) {
+            return null;
+        }
+        FieldSection.Builder kept = FieldSection.builder();
+        for (int line = 0; line < trailers.size(); line++) {
+            if (!WireHeads.isOneOf(trailers, line, ABOUT_BYTES)) {
+                kept.addLine(trailers, line);
+            }
+        }
+        return kept.build();
     }
 
     private static boolean hasWeakTag(StoredHead stored) {

@@ -165,7 +165,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
             fetch.onComplete(received);
             return;
         }
-        trailers = received;
+        trailers = EncodedHeads.encodedTrailers(received);
         encoding.finish();
     }
 
@@ -209,7 +209,9 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     @Override
     public void onFault(Throwable fault) {
         log.error("the content from {} could not be encoded", plan.mapped().originHost(), fault);
-        origin().cancel();
+        if (!ended) {
+            origin().cancel();
+        }
         fetch.onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "the content could not be encoded", false));
     }
 
@@ -269,11 +271,13 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     @Override
     public void cancel() {
         close();
-        origin().cancel();
+        if (!ended) {
+            origin().cancel();
+        }
     }
 
     @Override
     public SlowClients.OriginDemand demand() {
-        return origin().demand();
+        return ended ? SlowClients.OriginDemand.NONE : origin().demand();
     }
 }
