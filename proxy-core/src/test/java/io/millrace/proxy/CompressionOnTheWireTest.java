@@ -98,16 +98,23 @@ class CompressionOnTheWireTest {
         assertEquals(sent, proxy.counted(Counter.COMPRESSION_OUT_BR));
     }
 
-    /** Whatever browsers write in Accept-Encoding, there is one variant for each coding. */
+    /** Clients that get the same coding share one variant, although the texts of Accept-Encoding differ. */
     @Test
     void clientsWithTheSameCodingShareAVariant() throws Exception {
         start(request -> request.ok(
                 FRESH + HTML + "X-Asked: " + RawClient.field(request.head(), "accept-encoding") + "\r\n", text(9000)));
         String[][] same = {
-            {BROWSER, accepting("br"), accepting("BR;q=1.0, gzip;q=0.5"), accepting("*"),
+            {
+                BROWSER,
+                accepting("br"),
+                accepting("BR;q=1.0, gzip;q=0.5"),
+                accepting("*"),
                 accepting("identity;q=0.5, br")
             },
-            {accepting("gzip"), accepting("x-gzip"), accepting("br;q=0, zstd;q=0, gzip;q=0.1"),
+            {
+                accepting("gzip"),
+                accepting("x-gzip"),
+                accepting("br;q=0, zstd;q=0, gzip;q=0.1"),
                 accepting("gzip, deflate")
             },
             {
@@ -198,8 +205,11 @@ class CompressionOnTheWireTest {
         proxy.getAndSettle("/a", BROWSER);
         proxy.getAndSettle("/a");
         for (String accepted : new String[] {BROWSER, ""}) {
-            assertEquals(304, proxy.get("/a", accepted, "If-None-Match: W/\"v1\"\r\n").status());
-            assertEquals(200, proxy.get("/a", accepted, "If-None-Match: \"v2\"\r\n").status());
+            assertEquals(
+                    304,
+                    proxy.get("/a", accepted, "If-None-Match: W/\"v1\"\r\n").status());
+            assertEquals(
+                    200, proxy.get("/a", accepted, "If-None-Match: \"v2\"\r\n").status());
         }
         assertEquals(1, proxy.origin().requests());
     }
@@ -278,8 +288,7 @@ class CompressionOnTheWireTest {
         });
         for (int i = 0; i < 2; i++) {
             try (RawClient client = new RawClient(proxy.address())) {
-                RawClient.Response head = client.send(
-                                "HEAD /a HTTP/1.1\r\nHost: test.example\r\n" + BROWSER + "\r\n")
+                RawClient.Response head = client.send("HEAD /a HTTP/1.1\r\nHost: test.example\r\n" + BROWSER + "\r\n")
                         .head();
                 assertEquals("br", head.field("content-encoding"), head.head());
                 assertEquals("W/\"v1\"", head.field("etag"));
@@ -352,8 +361,7 @@ class CompressionOnTheWireTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"Content-Type: text/html\r\nCache-Control: no-transform\r\n", "Content-Type: font/ttf\r\n"})
+    @ValueSource(strings = {"Content-Type: text/html\r\nCache-Control: no-transform\r\n", "Content-Type: font/ttf\r\n"})
     void codingsOfTheOriginAreNotDecodedIfItForbidsItOrTheTypeIsAnother(String fields) throws Exception {
         startWithFiles(fields);
         for (String coding : new String[] {"gzip", "br", "identity"}) {
@@ -383,8 +391,8 @@ class CompressionOnTheWireTest {
         });
         // The first time from the origin, then from the cache if it is stored.
         for (int i = 0; i < 2; i++) {
-            RawClient.Response all = proxy.getAndSettle(
-                    "/a", BROWSER, "Range: bytes=10-19\r\n", "If-Range: " + modified + "\r\n");
+            RawClient.Response all =
+                    proxy.getAndSettle("/a", BROWSER, "Range: bytes=10-19\r\n", "If-Range: " + modified + "\r\n");
             assertEquals(200, all.status());
             assertEquals("br", all.field("content-encoding"));
             assertArrayEquals(content, decoded("br", all.content()));

@@ -589,7 +589,8 @@ class ExplainTest {
         start(
                 "Cache-Control: max-age=600\r\nContent-Type: text/html\r\n",
                 config -> config.set("compression.enabled", "true"));
-        List<Step> steps = explain("GET", "192.0.2.1", "/a", new Field("Accept-Encoding", "gzip")).steps();
+        List<Step> steps = explain("GET", "192.0.2.1", "/a", new Field("Accept-Encoding", "gzip"))
+                .steps();
         assertTrue(
                 steps.stream().anyMatch(step -> step.text().equals("content of the listed types is encoded with gzip")),
                 steps::toString);

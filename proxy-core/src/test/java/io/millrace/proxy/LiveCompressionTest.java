@@ -35,9 +35,7 @@ class LiveCompressionTest {
 
     @LiveKey("compression.encodings")
     void encodings() throws Exception {
-        answering(9000)
-                .file("compression: {encodings: [<br|zstd>, gzip]}")
-                .turns("br", "zstd", this::encoding);
+        answering(9000).file("compression: {encodings: [<br|zstd>, gzip]}").turns("br", "zstd", this::encoding);
     }
 
     @LiveKey("compression.types")

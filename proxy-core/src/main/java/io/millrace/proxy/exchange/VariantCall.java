@@ -58,10 +58,7 @@ final class VariantCall implements OriginCall {
     private boolean cancelled;
 
     private VariantCall(
-            ExchangeLoop exchangeLoop,
-            FetchPlan plan,
-            OriginResponseHandler handler,
-            Supplier<OriginCall> askOrigin) {
+            ExchangeLoop exchangeLoop, FetchPlan plan, OriginResponseHandler handler, Supplier<OriginCall> askOrigin) {
         this.exchangeLoop = exchangeLoop;
         this.plan = plan;
         this.handler = handler;
@@ -75,10 +72,7 @@ final class VariantCall implements OriginCall {
      * @return null if only the origin can answer
      */
     static @Nullable VariantCall begin(
-            ExchangeLoop exchangeLoop,
-            FetchPlan plan,
-            OriginResponseHandler handler,
-            Supplier<OriginCall> askOrigin) {
+            ExchangeLoop exchangeLoop, FetchPlan plan, OriginResponseHandler handler, Supplier<OriginCall> askOrigin) {
         StoredHead marker = plan.marker();
         boolean varies = marker != null
                 && plan.primaryKey() != null
@@ -108,8 +102,7 @@ final class VariantCall implements OriginCall {
     }
 
     private byte[] valuesOf(StoredHead marker, String form) {
-        return marker.variance()
-                .valuesOf(fieldsFor(form), plan.cacheSettings().encoding());
+        return marker.variance().valuesOf(fieldsFor(form), plan.cacheSettings().encoding());
     }
 
     /** Returns the request's fields as of a client that gets this coding. */

@@ -138,11 +138,9 @@ final class VarianceTest {
         assertArrayEquals(key, VariantKey.of(primary, marker, Heads.fields("foo: 1 "), EncodingRules.NONE));
         assertFalse(Arrays.equals(key, VariantKey.of(primary, marker, Heads.fields("Foo: 2"), EncodingRules.NONE)));
         assertFalse(Arrays.equals(
-                key, VariantKey.of(
-                        primary,
-                        StoredHead.varyMarker(variance, 2, NOW),
-                        Heads.fields("Foo: 1"),
-                        EncodingRules.NONE)));
+                key,
+                VariantKey.of(
+                        primary, StoredHead.varyMarker(variance, 2, NOW), Heads.fields("Foo: 1"), EncodingRules.NONE)));
         assertEquals(0, key[primary.length]);
         assertEquals(FieldName.of("foo"), variance.names().get(0));
     }
@@ -151,13 +149,14 @@ final class VarianceTest {
     @Test
     void variantKeysWithoutCompressionStayTheSame() {
         byte[] primary = CacheKey.of(Heads.target("http://a.example/x")).bytes();
-        StoredHead marker =
-                StoredHead.varyMarker(Variance.of(Heads.fields("Vary: Accept-Encoding, Foo, Bar")), 7, NOW);
+        StoredHead marker = StoredHead.varyMarker(Variance.of(Heads.fields("Vary: Accept-Encoding, Foo, Bar")), 7, NOW);
         byte[] key = VariantKey.of(
-                primary, marker, Heads.fields("Foo: 1", "Accept-Encoding: gzip, br"), CacheSettings.DEFAULTS.encoding());
+                primary,
+                marker,
+                Heads.fields("Foo: 1", "Accept-Encoding: gzip, br"),
+                CacheSettings.DEFAULTS.encoding());
         String values = new String(key, primary.length, key.length - primary.length, StandardCharsets.ISO_8859_1);
-        assertEquals(
-                "\0" + "\0\0\0\0\0\0\0\7" + "\1\0\0\0\7br,gzip" + "\0" + "\1\0\0\0\0011", values);
+        assertEquals("\0" + "\0\0\0\0\0\0\0\7" + "\1\0\0\0\7br,gzip" + "\0" + "\1\0\0\0\0011", values);
         assertArrayEquals(
                 marker.variance().valuesOf(Heads.fields("Accept-Encoding: gzip, br")),
                 marker.variance().valuesOf(Heads.fields("Accept-Encoding: gzip, br"), EncodingRules.NONE));

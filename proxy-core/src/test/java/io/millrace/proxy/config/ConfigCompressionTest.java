@@ -32,7 +32,8 @@ class ConfigCompressionTest {
 
     @Test
     void anEmptySectionTurnsItOn() {
-        EncodingRules all = rules("compression: {}\nremap: [{map: /, to: 'http://o/'}]").get(0);
+        EncodingRules all =
+                rules("compression: {}\nremap: [{map: /, to: 'http://o/'}]").get(0);
         assertEquals(List.of(ContentCoding.BROTLI, ContentCoding.ZSTD, ContentCoding.GZIP), all.codings());
         assertEquals(1024, all.bytesMin());
         assertTrue(rules("remap: [{map: /, to: 'http://o/'}]").get(0).isOff());
@@ -48,8 +49,8 @@ class ConfigCompressionTest {
         assertEquals(List.of(ContentCoding.GZIP), rules.get(1).codings());
         assertEquals(9, rules.get(1).level(ContentCoding.GZIP));
         assertEquals(3, rules.get(2).codings().size());
-        List<EncodingRules> one = rules("remap:\n  - {map: /a/, to: 'http://o/a/', compression: {}}\n"
-                + "  - {map: /, to: 'http://o/'}\n");
+        List<EncodingRules> one = rules(
+                "remap:\n  - {map: /a/, to: 'http://o/a/', compression: {}}\n" + "  - {map: /, to: 'http://o/'}\n");
         assertEquals(3, one.get(0).codings().size());
         assertTrue(one.get(1).isOff());
     }
@@ -70,6 +71,8 @@ class ConfigCompressionTest {
         ConfigResult result = read(text + "\nremap: [{map: /, to: 'http://o/'}]\n");
         assertNull(result.config());
         assertTrue(
-                result.text().matches("(?s)m\\.yaml:2:\\d+: .*") && result.text().contains(message), result::text);
+                result.text().matches("(?s)m\\.yaml:2:\\d+: .*")
+                        && result.text().contains(message),
+                result::text);
     }
 }

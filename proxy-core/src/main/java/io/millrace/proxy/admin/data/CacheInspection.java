@@ -142,9 +142,10 @@ public final class CacheInspection implements LookupSource {
             inquiry.throughMarker = true;
             inquiry.tier = "ram";
             RuledSettings ruled = inquiry.ruled;
-            EncodingRules encoding = ruled == null ? EncodingRules.NONE : ruled.settings().encoding();
-            inquiry.key = proxy.store()
-                    .key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields(), encoding));
+            EncodingRules encoding =
+                    ruled == null ? EncodingRules.NONE : ruled.settings().encoding();
+            inquiry.key =
+                    proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields(), encoding));
             seek(inquiry);
             return;
         }

@@ -90,8 +90,10 @@ public final class EncodedHeads {
         FieldSection fields = response.fields();
         return isVaried(fields)
                 ? response
-                : response.withFields(
-                        FieldSection.builder().addAll(fields).add(FieldName.VARY, "Accept-Encoding").build());
+                : response.withFields(FieldSection.builder()
+                        .addAll(fields)
+                        .add(FieldName.VARY, "Accept-Encoding")
+                        .build());
     }
 
     private static boolean isVaried(FieldSection fields) {
@@ -203,8 +205,6 @@ public final class EncodedHeads {
     public static long declaredLength(ResponseHead response) {
         FieldSection fields = response.fields();
         int line = fields.find(FieldName.CONTENT_LENGTH);
-        return line < 0
-                ? UNKNOWN
-                : FieldLexer.number(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+        return line < 0 ? UNKNOWN : FieldLexer.number(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
     }
 }

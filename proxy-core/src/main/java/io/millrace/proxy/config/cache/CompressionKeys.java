@@ -14,8 +14,7 @@ public final class CompressionKeys {
             .perRule()
             .description("Whether responses of the listed types are compressed for clients that accept it. A section"
                     + " compression without this key turns compression on, also an empty one.");
-    public static final ConfigKey<List<String>> ENCODINGS = ConfigKey.builder(
-                    "compression.encodings", ValueType.NAMES)
+    public static final ConfigKey<List<String>> ENCODINGS = ConfigKey.builder("compression.encodings", ValueType.NAMES)
             .defaultsTo(List.of("br", "zstd", "gzip"))
             .perRule()
             .description("The encodings, the preferred one first: br, zstd, gzip. A client gets the one that it prefers"

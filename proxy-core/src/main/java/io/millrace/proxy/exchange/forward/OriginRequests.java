@@ -214,15 +214,13 @@ public final class OriginRequests {
         EncodingRules encoding = plan.cacheSettings().encoding();
         boolean encodes = !encoding.isOff();
         // The client has a part of the encoded content, of which the origin knows no bytes.
-        boolean asksForWhole =
-                encodes && plan.isPass() && RangeRequest.isDated(from) && encoding.choose(from) != null;
+        boolean asksForWhole = encodes && plan.isPass() && RangeRequest.isDated(from) && encoding.choose(from) != null;
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
                     || isReplacedTraceField(plan, from, line)
                     || REPLACED.contains(from, line)
                     || (encodes && from.isNamed(line, FieldName.ACCEPT_ENCODING))
-                    || (asksForWhole
-                            && (from.isNamed(line, FieldName.RANGE) || from.isNamed(line, FieldName.IF_RANGE)))
+                    || (asksForWhole && (from.isNamed(line, FieldName.RANGE) || from.isNamed(line, FieldName.IF_RANGE)))
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
                 continue;
             }
