@@ -149,9 +149,12 @@ public final class EncodedHeads {
     /** Returns true if a stored response is in this coding, a result of {@link EncodingRules#normalForm}. */
     public static boolean isIn(FieldSection fields, String form) {
         int line = fields.find(FieldName.CONTENT_ENCODING);
-        return line < 0 || form.equals(EncodingRules.IDENTITY)
-                ? line < 0 && form.equals(EncodingRules.IDENTITY)
-                : fields.valueEqualsIgnoreCase(line, form) && fields.next(FieldName.CONTENT_ENCODING, line) < 0;
+        if (line < 0) {
+            return form.equals(EncodingRules.IDENTITY);
+        }
+        return !form.equals(EncodingRules.IDENTITY)
+                && fields.valueEqualsIgnoreCase(line, form)
+                && fields.next(FieldName.CONTENT_ENCODING, line) < 0;
     }
 
     /**
