@@ -9,10 +9,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests that a group of origins that is down is an alarm: in the list, as an event, and for the operator's program. */
+@Tag("nightly")
 class AlarmsTest {
     @RegisterExtension
     static final ScriptedOrigin origin = new ScriptedOrigin();

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests {@code millctl cache warm}, {@code export} and {@code import} with two nodes of the packed product. */
+@Tag("nightly")
 class CacheCopyTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);
@@ -133,7 +134,6 @@ class CacheCopyTest {
     }
 
     /** The package warcio, which pip installs, reads an exported file, and its own files can be imported. */
-    @Tag("nightly")
     @Test
     void otherToolsReadAndWriteTheFiles() throws IOException {
         Assumptions.assumeTrue(Command.isInstalled("python3"), "SKIPPED: python3 is not installed");

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests that the product's files are accessible only to its user and group, with any start and any umask. */
+@Tag("nightly")
 class FileModesTest {
     private static final long REQUESTS = 400;
 
@@ -35,7 +36,6 @@ class FileModesTest {
         nothingIsForOthers(product.home().resolve("bin/millrace").toString());
     }
 
-    @Tag("nightly")
     @Test
     void nothingIsForOthers_startedAsAJar() throws Exception {
         Path home = product.home();

@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the state of a single origin that dies, as the packed product reports and uses it. */
+@Tag("nightly")
 class HostDatabaseTest {
     @RegisterExtension
     static final ScriptedOrigin origin = new ScriptedOrigin();

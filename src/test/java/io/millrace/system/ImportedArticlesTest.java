@@ -29,6 +29,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Tests configurations from articles of 2010 to 2015 for Traffic Server, imported with {@code millctl import ats}: the
  * product then behaves as the articles describe.
  */
+@Tag("nightly")
 class ImportedArticlesTest {
     private static final Duration WAIT = Duration.ofSeconds(60);
     private static final DateTimeFormatter HTTP_DATE =

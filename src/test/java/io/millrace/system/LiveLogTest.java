@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Requests of the running product on the command line, without an access log and across a roll. */
+@Tag("nightly")
 class LiveLogTest {
     private static final Duration WATCHED_WITHIN = Duration.ofSeconds(30);
 

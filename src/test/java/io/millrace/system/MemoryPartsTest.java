@@ -21,6 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * Tests that the gauges of a worker's memory, each measured separately, add up to the kernel's value for the process.
  */
+@Tag("nightly")
 class MemoryPartsTest {
 
     private static final long MIB = 1L << 20;
@@ -102,7 +103,6 @@ class MemoryPartsTest {
         return files;
     }
 
-    @Tag("nightly")
     @Test
     void aLoadedWorkersMemoryIsAccountedFor() throws Exception {
         MillraceProcess proxy = product.launch()

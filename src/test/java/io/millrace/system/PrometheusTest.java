@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The metrics of the packed product in promtool, and its shipped rules in a real Prometheus that scrapes it. */
+@Tag("nightly")
 class PrometheusTest {
     private static final Duration WITHIN = Duration.ofSeconds(90);
     private static final String TOKEN = "prometheus-token-of-a-test";
@@ -175,7 +176,6 @@ class PrometheusTest {
     }
 
     @Test
-    @Tag("nightly")
     void prometheusScrapesTheProductAndEvaluatesTheShippedRules() throws Exception {
         Assumptions.assumeTrue(Command.isInstalled("prometheus"), "SKIPPED: prometheus is not installed");
         Path directory = product.newDirectory();

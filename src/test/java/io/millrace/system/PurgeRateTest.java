@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Many purges of the packed product, by URL, tag and prefix, hard and soft. Each answered purge survives the end of the
  * worker; journal, records and memory stay within their limits.
  */
+@Tag("nightly")
 class PurgeRateTest {
     private static final String FRESH = "Cache-Control: max-age=86400";
     private static final int CONNECTIONS = 16;
@@ -88,7 +89,6 @@ class PurgeRateTest {
     }
 
     @Test
-    @Tag("nightly")
     @Timeout(300)
     void aThousandPurgesASecondForAMinute() throws Exception {
         PurgeLoad load = run(60 * PER_SECOND, PER_SECOND);

@@ -11,10 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests {@code millctl server restart} while clients connect and disconnect. */
+@Tag("nightly")
 class ServerRestartTest {
     private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());
     private static final int FILES = 10;

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests two proxies with one configuration: they share stored responses, and each works without the other. */
+@Tag("nightly")
 class SiblingsTest {
     private static final int PATHS = 40;
 

@@ -7,10 +7,12 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests a thousand concurrent keep-alive clients on small files, for {@code millrace.system.seconds}. */
+@Tag("nightly")
 class ThousandClientsTest {
 
     private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());

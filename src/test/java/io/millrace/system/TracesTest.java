@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Traces of the packed product: at a collector of the test, and at a real one. */
+@Tag("nightly")
 class TracesTest {
     private static final Duration WITHIN = Duration.ofSeconds(60);
 
@@ -79,7 +80,6 @@ class TracesTest {
 
     /** A real OpenTelemetry collector decodes the spans and prints them. */
     @Test
-    @Tag("nightly")
     void aRealCollectorReceivesTheSpans() throws Exception {
         Path built = Path.of(System.getProperty("user.home"), "go", "bin", COLLECTOR);
         Assumptions.assumeTrue(

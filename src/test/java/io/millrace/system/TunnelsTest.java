@@ -24,10 +24,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the JDK's WebSocket client through a mapped rule, and CONNECT and a whole URL through the forward proxy. */
+@Tag("nightly")
 class TunnelsTest {
     private static final long WAIT_SECONDS = 20;
 

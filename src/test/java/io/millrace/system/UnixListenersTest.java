@@ -13,10 +13,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests a Unix socket for clients on the packed product: over a roll, and from one launcher to the next. */
+@Tag("nightly")
 class UnixListenersTest {
     private static final int REQUESTS = 20;
 

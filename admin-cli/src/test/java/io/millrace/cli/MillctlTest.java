@@ -356,7 +356,7 @@ final class MillctlTest {
         Run named = millctl("config", "schema", "--admin", state("8080").toString());
         assertEquals(0, named.exitCode());
         assertEquals("{\"title\":\"here\"}\n", named.out());
-        assertTrue(named.err().endsWith("; this is the schema of this product\n"), named.err());
+        assertTrue(named.err().endsWith("; this is the schema of millctl's own version\n"), named.err());
         assertEquals(
                 3, millctl("config", "schema", "--admin", "http://127.0.0.1:1").exitCode());
         Files.delete(millrace);

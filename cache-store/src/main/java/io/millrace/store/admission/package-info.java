@@ -1,6 +1,7 @@
 /**
- * Admission to the disk and retention on it. The policy uses recent request counts of keys, and the reuse rates that
- * these counts predicted. It decides which new objects a volume admits and which old ones it keeps.
+ * Admission to the disk and retention on it. The policy groups objects into classes by the recent request counts of
+ * their keys, and measures how often objects of each class are requested again. By these rates it decides which new
+ * objects a volume admits and which old ones it keeps.
  */
 @NullMarked
 package io.millrace.store.admission;

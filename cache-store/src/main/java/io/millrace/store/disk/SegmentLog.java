@@ -518,7 +518,7 @@ public final class SegmentLog {
     }
 
     /** Removes some index entries of a reclaimed segment; false if none are left. */
-    boolean tendRetired() {
+    boolean removeRetiredEntries() {
         return retired.step(RETIRED_STEP);
     }
 

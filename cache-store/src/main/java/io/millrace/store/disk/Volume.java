@@ -31,6 +31,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * An open storage path: its log, index, readers and state.
  *
+ * <p>Each use of a segment has a random tag, which its records contain too. So a read detects that a segment was
+ * reclaimed and overwritten. A reader <em>pins</em> a segment while it reads from it. This is independent of the
+ * <em>pinned records</em>, which the setting {@code pin_in_cache} keeps on disk for a time.
+ *
  * <p>All changes are tasks for {@link #execute}. The volume's own thread runs them one after another, and the
  * {@code append…} and {@code drop} methods may be called only there. Therefore the log, the index and the replies to
  * callers have the same order.
@@ -383,8 +387,9 @@ public final class Volume {
     }
 
     /**
-     * Removes the key from the index although no tombstone can be appended now. The tombstone is appended as soon as
-     * the log accepts records again, so that a rebuild does not restore the old record. Called on the volume's thread.
+     * Removes the key from the index after an append for it has failed, without a tombstone. The tombstone is appended
+     * as soon as the log accepts records again, so that a rebuild does not restore the old record. Called on the
+     * volume's thread.
      */
     public void forget(DiskKey key) {
         writer.forget(key);
@@ -442,12 +447,9 @@ public final class Volume {
         }
     }
 
-    /**
-     * Removes the key's object. If its tombstone cannot be written now, it is written later. Called on the volume's
-     * thread.
-     */
-    public void hideForGood(DiskKey key) {
-        writer.hideForGood(key);
+    /** Removes the key's object: appends a tombstone now, or later if that fails. Called on the volume's thread. */
+    public void removeWithRetry(DiskKey key) {
+        writer.removeWithRetry(key);
     }
 
     /** Waits until all tasks queued before are done. Not for the volume's own thread. */
@@ -498,15 +500,15 @@ public final class Volume {
         }
     }
 
-    private void stopping(boolean forGood) {
+    private void stopping(boolean closed) {
         try {
-            while (log.tendRetired()) {
+            while (log.removeRetiredEntries()) {
                 // The index must contain no obsolete entries when it is opened next.
             }
         } catch (RuntimeException | InternalError e) {
             health.indexFailed(e);
         }
-        listener.stopping(this, forGood);
+        listener.stopping(this, closed);
     }
 
     /** Closes the file; reads then fail. */
@@ -522,9 +524,12 @@ public final class Volume {
         ending.shortenReaderList();
     }
 
-    /** Passes the pins to another instance of this process, which owns the path again. */
-    public void passOnReaders() throws IOException {
-        ending.passOnReaders();
+    /**
+     * Deletes the reader list. Call when another instance in this process owns the path again and has taken over the
+     * pins.
+     */
+    public void deleteReaderList() throws IOException {
+        ending.deleteReaderList();
     }
 
     /**

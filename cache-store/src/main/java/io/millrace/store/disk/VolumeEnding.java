@@ -125,10 +125,10 @@ final class VolumeEnding {
     }
 
     /**
-     * Deletes the reader list. Called when another instance in this process owns the path again and has taken over the
+     * Deletes the reader list. Call when another instance in this process owns the path again and has taken over the
      * pins.
      */
-    void passOnReaders() throws IOException {
+    void deleteReaderList() throws IOException {
         parts.readers().delete();
     }
 }

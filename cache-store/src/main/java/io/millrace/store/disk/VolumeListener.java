@@ -29,7 +29,7 @@ public interface VolumeListener {
      * Called after the last append. Reads still work, and the lease is held until this returns. Runs on the volume's
      * thread.
      *
-     * @param forGood true if the volume is closed; false if only its lease is released
+     * @param closed true if the volume is closed; false if only its lease is released
      */
-    void stopping(Volume volume, boolean forGood);
+    void stopping(Volume volume, boolean closed);
 }

@@ -113,7 +113,7 @@ public final class VolumeUpkeep {
     private long tendIndex(SegmentLog log) {
         try {
             boolean more =
-                    health.isWorking() && (log.tendRetired() || parts.index().step());
+                    health.isWorking() && (log.removeRetiredEntries() || parts.index().step());
             return more ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE;
         } catch (RuntimeException | Error e) {
             health.indexFailed(e);

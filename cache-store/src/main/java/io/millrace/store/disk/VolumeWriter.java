@@ -196,7 +196,7 @@ final class VolumeWriter {
     /** Removes a damaged object, if the key still has that record. */
     void drop(DiskKey key, long location) {
         if (find(key) == location) {
-            hideForGood(key);
+            removeWithRetry(key);
         }
     }
 
@@ -214,12 +214,12 @@ final class VolumeWriter {
      */
     void changedMeanwhile(DiskKey key) {
         if (health.state() == VolumeState.OPENING || find(key) != Location.NONE || isDoubtful(key)) {
-            hideForGood(key);
+            removeWithRetry(key);
         }
     }
 
-    /** Removes the key's object. If its tombstone cannot be written now, it is written later. */
-    void hideForGood(DiskKey key) {
+    /** Removes the key's object: appends a tombstone now, or later if that fails. */
+    void removeWithRetry(DiskKey key) {
         try {
             appendTombstone(key);
         } catch (IOException e) {

@@ -133,7 +133,7 @@ final class PendingChanges<H> {
         change.begin();
         boolean taken = volume.executeRemoval(() -> {
             try {
-                volume.hideForGood(ObjectAppender.diskKey(key));
+                volume.removeWithRetry(ObjectAppender.diskKey(key));
             } finally {
                 end(key, change);
             }

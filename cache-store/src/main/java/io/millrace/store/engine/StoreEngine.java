@@ -227,8 +227,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
 
         @Override
-        public void stopping(Volume volume, boolean forGood) {
-            inventories.stopping(volume, forGood);
+        public void stopping(Volume volume, boolean closed) {
+            inventories.stopping(volume, closed);
         }
     }
 

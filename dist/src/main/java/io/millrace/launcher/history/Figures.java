@@ -95,7 +95,7 @@ final class Figures {
         return buckets[histogram].clone();
     }
 
-    /** Time in which a worker served and was measured, in milliseconds. */
+    /** Time that these figures cover, in milliseconds, without times in which no worker answered. */
     long measuredMillis() {
         return measuredMillis;
     }

@@ -173,14 +173,14 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
         }
         long at = arriving;
         int length = (int) Math.min(content.readableBytes(), partEnd - at);
-        int early = (int) Math.max(0, Math.min(length, wanted - at));
+        int alreadyReceived = (int) Math.max(0, Math.min(length, wanted - at));
         boolean more = content.readableBytes() > length;
         arriving += length;
-        if (early == length) {
+        if (alreadyReceived == length) {
             content.release();
         } else {
             wanted = arriving;
-            waiting.add(content.writerIndex(content.readerIndex() + length).skipBytes(early));
+            waiting.add(content.writerIndex(content.readerIndex() + length).skipBytes(alreadyReceived));
         }
         if (more) {
             // Bytes beyond the wanted range are not needed.

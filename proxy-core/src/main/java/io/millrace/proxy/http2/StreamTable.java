@@ -30,8 +30,8 @@ final class StreamTable {
 
     /** Records a new stream, whose id is higher than all earlier ids. */
     void begin(int id) {
-        int by = lastId == 0 ? HISTORY_LENGTH : (id - lastId) / 2;
-        opened = by >= HISTORY_LENGTH ? 1 : opened << by | 1;
+        int shift = lastId == 0 ? HISTORY_LENGTH : (id - lastId) / 2;
+        opened = shift >= HISTORY_LENGTH ? 1 : opened << shift | 1;
         lastId = id;
     }
 

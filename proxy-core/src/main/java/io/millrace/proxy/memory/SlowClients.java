@@ -38,7 +38,7 @@ public final class SlowClients {
     public enum OriginDemand {
         /** The response occupies no origin connection, or enough connections are left. */
         NONE,
-        /** Three quarters of the allowed connections carry requests. */
+        /** Seven eighths of the allowed connections carry requests. */
         CROWDED,
         /** Requests wait for a connection. */
         AWAITED

@@ -1,4 +1,4 @@
-/** The memory budget for bytes in flight: levels, window sizes, and the selection of slow clients to close. */
+/** The memory budget for bytes in flight: its levels of use, window sizes, and the slow clients to close. */
 @NullMarked
 package io.millrace.proxy.memory;
 

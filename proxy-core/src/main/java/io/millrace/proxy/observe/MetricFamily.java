@@ -710,7 +710,7 @@ public enum MetricFamily implements Metric {
             "millrace_fleet_gaps_total",
             Kind.COUNTER,
             "gaps",
-            "Times at which purges may have been missed, so that all stored responses were purged, by reason.",
+            "Times at which purges may have been missed, by reason; all stored responses became stale or were removed.",
             "reason"),
     FLEET_QUERIES(
             "millrace_fleet_queries_total",

@@ -17,6 +17,9 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.millrace.proxy.observe.host.HostFigures;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +55,25 @@ public final class MetricsRegistry implements AutoCloseable {
 
     private final JvmGcMetrics gcMetrics = new JvmGcMetrics();
     private final @Nullable ApplicationMeters application;
+
+    /** A metric with one series for each host. */
+    private record HostMetric(MetricFamily family, ToLongFunction<HostFigures.Row> figure) {
+        Map<String, Double> valuesOf(HostFigures.Report report) {
+            Map<String, Double> values = new HashMap<>();
+            if (report.places() > 0) {
+                report.hosts().forEach(row -> values.put(row.host(), (double) figure.applyAsLong(row)));
+                values.put(report.other().host(), (double) figure.applyAsLong(report.other()));
+            }
+            return values;
+        }
+    }
+
+    private static final List<HostMetric> HOST_METRICS = List.of(
+            new HostMetric(MetricFamily.HOST_REQUESTS, HostFigures.Row::requests),
+            new HostMetric(MetricFamily.HOST_HITS, HostFigures.Row::hits),
+            new HostMetric(MetricFamily.HOST_MISSES, HostFigures.Row::misses),
+            new HostMetric(MetricFamily.HOST_ERRORS, HostFigures.Row::errors),
+            new HostMetric(MetricFamily.HOST_SENT_BYTES, HostFigures.Row::sentBytes));
 
     /** Micrometer's defaults without exemplars of counts, for which Prometheus 2 refuses a scrape. */
     private static final class BucketExemplars implements PrometheusConfig {
@@ -91,11 +113,7 @@ public final class MetricsRegistry implements AutoCloseable {
         supplyNamedCounts(MetricFamily.FILTER_DENIED_REQUESTS, LoopCounters::filterDenials);
         supplyNamedCounts(MetricFamily.LIMITED_REQUESTS, LoopCounters::limitedRequests);
         supplyNamedCounts(MetricFamily.LIMITED_IN_DRY_RUN, LoopCounters::limitedInDryRun);
-        supplyHosts(MetricFamily.HOST_REQUESTS, HostFigures.Row::requests);
-        supplyHosts(MetricFamily.HOST_HITS, HostFigures.Row::hits);
-        supplyHosts(MetricFamily.HOST_MISSES, HostFigures.Row::misses);
-        supplyHosts(MetricFamily.HOST_ERRORS, HostFigures.Row::errors);
-        supplyHosts(MetricFamily.HOST_SENT_BYTES, HostFigures.Row::sentBytes);
+        supplyHosts();
         bindProcess();
     }
 
@@ -110,26 +128,26 @@ public final class MetricsRegistry implements AutoCloseable {
     }
 
     private void supplyNamedCounts(MetricFamily family, Function<LoopCounters, NamedCounts> counts) {
-        supplyNamedCounts(family, () -> sums(counts));
-    }
-
-    private void supplyNamedCounts(MetricFamily family, Supplier<Map<String, Double>> values) {
+        Supplier<Map<String, Double>> values = () -> sums(counts);
         registry.getPrometheusRegistry().register(new NamedCountsCollector(family, values));
         if (application != null) {
             application.named(family, values);
         }
     }
 
-    private void supplyHosts(MetricFamily family, ToLongFunction<HostFigures.Row> figure) {
-        supplyNamedCounts(family, () -> {
+    /** One report serves all figures of a scrape, so that they agree with each other. */
+    private void supplyHosts() {
+        registry.getPrometheusRegistry().register((MultiCollector) () -> {
             HostFigures.Report report = hosts.report();
-            Map<String, Double> values = new HashMap<>();
-            if (report.places() > 0) {
-                report.hosts().forEach(row -> values.put(row.host(), (double) figure.applyAsLong(row)));
-                values.put(report.other().host(), (double) figure.applyAsLong(report.other()));
-            }
-            return values;
+            return new MetricSnapshots(HOST_METRICS.stream()
+                    .<MetricSnapshot>map(each -> NamedCountsCollector.snapshot(each.family(), each.valuesOf(report)))
+                    .toList());
         });
+        if (application != null) {
+            for (HostMetric each : HOST_METRICS) {
+                application.named(each.family(), () -> each.valuesOf(hosts.report()));
+            }
+        }
     }
 
     /** The figures of the hosts with most requests. */

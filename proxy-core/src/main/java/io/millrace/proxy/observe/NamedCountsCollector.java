@@ -27,11 +27,16 @@ final class NamedCountsCollector implements Collector {
 
     @Override
     public MetricSnapshot collect() {
+        return snapshot(family, values.get());
+    }
+
+    /** Returns a counter with one label, with the values by label value. */
+    static CounterSnapshot snapshot(Metric family, Map<String, Double> values) {
         String name = family.metricName();
         CounterSnapshot.Builder snapshot = CounterSnapshot.builder()
                 .name(name.substring(0, name.length() - SUFFIX.length()))
                 .help(family.description());
-        new TreeMap<>(values.get())
+        new TreeMap<>(values)
                 .forEach((label, value) -> snapshot.dataPoint(CounterDataPointSnapshot.builder()
                         .labels(Labels.of("application", MetricsRegistry.APPLICATION)
                                 .add(family.labels().get(0), label))

@@ -74,7 +74,7 @@ public final class GroupTries {
     private int chooseAgain(long nowMillis) {
         BitSet out = (BitSet) refused.clone();
         out.set(last);
-        return view.chooseUp(key, out, nowMillis);
+        return view.chooseHealthy(key, out, nowMillis);
     }
 
     /**

@@ -162,12 +162,12 @@ final class GroupView {
     }
 
     /**
-     * Selects among the hosts that are up.
+     * Selects among the hosts that are up or due for a trial.
      *
      * @param out hosts that must not be selected
      * @return index of the host; -1 for none
      */
-    int chooseUp(long key, BitSet out, long nowMillis) {
+    int chooseHealthy(long key, BitSet out, long nowMillis) {
         for (int i = 0; i < HEALTHY_RINGS; i++) {
             int chosen = choose(RINGS[i], key, out, false, nowMillis);
             if (chosen >= 0) {

@@ -1,5 +1,5 @@
 /**
- * The configuration list {@code rules} applied to one request: selects the matching rules and makes their changes. No
+ * Applies the configuration list {@code rules} to one request: selects the matching rules and makes their changes. No
  * I/O; the caller supplies the time. The keys and the compiled rules are in {@code config.rules}.
  */
 @NullMarked

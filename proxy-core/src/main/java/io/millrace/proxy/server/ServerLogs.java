@@ -72,7 +72,10 @@ public final class ServerLogs implements AutoCloseable {
         return one == null ? null : one.loopRing();
     }
 
-    /** Begins the traces, after the last call of {@link #loopLogs}. */
+    /**
+     * Applies the settings of traces. The first call starts the traces. It must follow the last call of
+     * {@link #loopLogs}.
+     */
     public void startTraces(ProxyConfig config) {
         if (traces != null) {
             traces.apply(TraceKeys.configOf(config.values()));

@@ -12,9 +12,9 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
 /**
- * The command {@code millctl config schema}. It prints the schema of the running launcher, whose version reads the
- * configuration file. If no launcher is found, or the launcher does not respond, the command runs
- * {@code bin/millrace schema}. Confined to one thread.
+ * The command {@code millctl config schema}. It prints the schema of the running launcher, because the launcher's
+ * version decides which keys a configuration file may have. If no launcher is found, or the launcher does not respond,
+ * the command runs {@code bin/millrace schema}. Confined to one thread.
  */
 @Command(
         name = "schema",
@@ -61,7 +61,7 @@ public final class ConfigSchemaCommand implements Callable<Integer> {
                     why,
                     "without --admin and MILLRACE_ADMIN, millctl prints the schema of its own version");
         }
-        invocation.console().say("millctl: " + why + "; this is the schema of this product");
+        invocation.console().say("millctl: " + why + "; this is the schema of millctl's own version");
         return LocalRun.run(invocation, LOCAL_ARGUMENTS);
     }
 }

@@ -15,10 +15,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "up",
         abbreviateSynopsis = true,
-        description = "Resume requests to a host that an operator or failures stopped.",
+        description = "Resume requests to a host that is marked down.",
         footer = {"", "Example: millctl origin up 10.0.0.1:8080"})
 public final class OriginUpCommand extends ApiCommand {
-    @Parameters(paramLabel = "NAME|HOST", description = "As for 'down'.")
+    @Parameters(paramLabel = "NAME|HOST", description = "A group, or a host, as in 'origin down'.")
     private String origin = "";
 
     public OriginUpCommand(Invocation invocation) {

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         description = {
             "Explain the letters of a Via field.",
-            "Of Millrace, and of Traffic Server with 24, 22 and 6 characters. Works offline."
+            "Reads letters of Millrace and of Traffic Server (24, 22 or 6). Works offline."
         },
         footer = {"", "Example: millctl via '[uScHs f p eN:t cCHi p s ]'"})
 public final class ViaCommand implements Callable<Integer> {

@@ -140,14 +140,15 @@ public final class VolumeGroup {
         take(set);
         journal.heal();
         for (int i = 0; i < before.length; i++) {
-            passOnReaders(before[i].volume(), slots[i].volume());
+            deleteReaderList(before[i].volume(), slots[i].volume());
         }
         return ours;
     }
 
-    private static void passOnReaders(@Nullable Volume from, @Nullable Volume to) throws IOException {
+    /** Deletes the reader list of an earlier volume whose pins a new volume has taken over. */
+    private static void deleteReaderList(@Nullable Volume from, @Nullable Volume to) throws IOException {
         if (from != null && to != null && from.pins() == to.pins()) {
-            from.passOnReaders();
+            from.deleteReaderList();
         }
     }
 
@@ -479,7 +480,7 @@ public final class VolumeGroup {
     }
 
     private static boolean hide(Volume volume, StoreKey key) {
-        return volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
+        return volume.executeRemoval(() -> volume.removeWithRetry(ObjectAppender.diskKey(key)));
     }
 
     /**

@@ -300,7 +300,7 @@ public final class LogImport {
         return text.strip().replace("%<cquc>", "%<pquc>").replace("%<cqtx>", "%<cqhm> %<pqu> %<cqpv>");
     }
 
-    /** Imports the records that enabled the standard log formats until version 5. */
+    /** Imports the records that enabled the standard log formats until version 5 of Traffic Server. */
     private void standardLogs() {
         boolean common = !hasList
                 && state.records().isOn("log.common_log_enabled", false)

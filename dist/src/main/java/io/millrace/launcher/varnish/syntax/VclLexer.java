@@ -88,11 +88,11 @@ final class VclLexer {
         return false;
     }
 
-    /** Marks the lines of a comment as processed. A line on which a token ends is excepted. */
+    /** Marks the lines of a comment as processed, except a line with a token: the result of its statement counts. */
     private void comment(int from) {
         for (int i = from; i <= line; i++) {
-            boolean last = !tokens.isEmpty() && tokens.get(tokens.size() - 1).lastLine() == i;
-            if (!last) {
+            boolean hasToken = !tokens.isEmpty() && tokens.get(tokens.size() - 1).lastLine() == i;
+            if (!hasToken) {
                 file.markProcessed(i, i);
             }
         }

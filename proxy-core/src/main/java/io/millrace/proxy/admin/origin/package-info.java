@@ -1,4 +1,4 @@
-/** Admin resources of origins: health, marks, statistics. */
+/** Admin resources of origins: health, statistics, and marking hosts down or up by an operator. */
 @NullMarked
 package io.millrace.proxy.admin.origin;
 

@@ -60,7 +60,10 @@ public final class TagRules {
         return false;
     }
 
-    /** Returns whether a field line is removed from responses to clients. */
+    /**
+     * Returns whether a field line is removed from responses to clients. Fields with a constant in {@link FieldName}
+     * are kept.
+     */
     public boolean isRemoved(FieldSection fields, int line) {
         if (keep || fields.isWellKnown(line)) {
             return false;

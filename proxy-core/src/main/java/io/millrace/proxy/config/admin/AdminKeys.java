@@ -60,7 +60,7 @@ public final class AdminKeys {
     public static final ConfigKey<Integer> HOSTS = ConfigKey.builder("admin.hosts", ValueType.INTEGER)
             .within(0, HostFigures.PLACES_MAX)
             .defaultsTo(20)
-            .description("Number of hosts with figures of their own in millctl host list, the dashboard and the metrics"
+            .description("Number of hosts with figures of their own in millctl traffic, the dashboard and the metrics"
                     + " millrace_host_*: those with most requests. All others are counted together. 0 turns this off.");
 
     private AdminKeys() {}

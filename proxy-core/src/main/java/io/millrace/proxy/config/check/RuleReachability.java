@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Warns of rules that no request can reach.
  *
- * <p>Among rules of one group for the same scheme, host and port, the first rule with a matching path prefix is used.
- * Therefore a rule is unreachable if the path of an earlier rule is a prefix of its path. Rules with a host take
- * precedence over rules without a host, and rules with a port over rules without a port. Such rules never make each
- * other unreachable. A redirect is also unreachable if {@code map} rules match all of its requests, wherever they are
- * in the file.
+ * <p>The kind of a rule determines its {@link Group}, and groups are searched one after another. Among rules of one
+ * group for the same scheme, host and port, the first rule with a matching path prefix is used. Therefore a rule is
+ * unreachable if the path of an earlier rule is a prefix of its path. Rules with a host take precedence over rules
+ * without a host, and rules with a port over rules without a port. Such rules never make each other unreachable. A
+ * redirect is also unreachable if {@code map} rules match all of its requests, wherever they are in the file.
  */
 public final class RuleReachability {
     /** Limit of pairs of an expression and a rule; above it no rule is compared with expressions. */
@@ -99,15 +99,14 @@ public final class RuleReachability {
             hiding = hiding == null && rule.verb().isRedirect() ? mapRuleFor(rule) : hiding;
             String scheme = rule.from().scheme() == null ? null : rule.from().isSecure() ? "https" : "http";
             if (hiding != null) {
-                warn(
-                        rule,
-                        hiddenMessage(hiding, hiding.index() < rule.index() ? "stands before it" : "comes before it"));
+                String order = hiding.index() < rule.index() ? "stands before it" : "precedes it by its kind";
+                warn(rule, hiddenMessage(hiding, order));
             } else if (scheme != null && !schemes.contains(scheme) && rule.verb() != RemapVerb.REVERSE_MAP) {
                 warn(
                         rule,
                         scheme.equals("https")
-                                ? "can hardly match, because no address in listen has tls"
-                                : "can hardly match, because every address in listen has tls");
+                                ? "matches only requests for a whole URL, because no address in listen has tls"
+                                : "matches only requests for a whole URL, because every address in listen has tls");
             }
         }
         warnOfPorts(config, remaining);

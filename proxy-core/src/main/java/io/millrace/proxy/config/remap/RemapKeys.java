@@ -34,7 +34,7 @@ public final class RemapKeys {
             .atsName("map_with_recv_port")
             .description(
                     "As map, but the port, which is required, is the port on which the request arrived, not that of"
-                            + " the URL. This kind is tried before all others.");
+                            + " the URL. This kind is tried before all others, except rules for ws and wss.");
     public static final ConfigKey<RuleUrl> REGEX_MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].regex_map_with_recv_port", ValueType.RULE_REGEX)
             .atsName("regex_map_with_recv_port")

@@ -59,7 +59,7 @@ public final class OriginTlsKeys {
                     .perRule()
                     .description(
                             "Fixed name for the handshake (SNI) and expected name in the certificate, instead of the"
-                                    + " name by sni."),
+                                    + " name that origin.tls.sni selects."),
             ConfigKey.builder("origin.tls.min_version", ValueType.TLS_VERSION)
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .perRule()

@@ -27,7 +27,10 @@ public enum RemapVerb {
     /** Like {@link #REDIRECT_TEMPORARY}, with a regular expression as the host. */
     REGEX_REDIRECT_TEMPORARY(Group.REGEX_REDIRECT, true);
 
-    /** Rules that are searched together. The groups are searched in this order until one has a rule for the request. */
+    /**
+     * Rules that are searched together. The groups are searched in this order until one has a rule for the request.
+     * Only requests for WebSocket use {@link #WEBSOCKET}, and search it first.
+     */
     public enum Group {
         /** Rules for the port on which the request arrived. */
         RECEIVED_PORT,

@@ -14,7 +14,7 @@ public enum LogField {
     REFERER(2048),
     /** The request's User-Agent. */
     USER_AGENT(512),
-    /** The user name of the request's credentials, if it has any. */
+    /** The authenticated user. Always absent, because names of users are not logged. */
     USER(128),
     /** The reason for the outcome, as in the {@code detail} parameter of Cache-Status. */
     DETAIL(255),

@@ -536,7 +536,8 @@ final class ConfigLoaderTest {
             and takes its requests
             millrace.yaml:8:6: warning: remap[5].map: can never match, because remap[4] (/) stands before it and takes \
             its requests
-            millrace.yaml:10:6: warning: remap[7].map: can hardly match, because no address in listen has tls""", result.text());
+            millrace.yaml:10:6: warning: remap[7].map: matches only requests for a whole URL, \
+            because no address in listen has tls""", result.text());
     }
 
     @Test
