@@ -74,10 +74,9 @@ final class VariantCall implements OriginCall {
     static @Nullable VariantCall begin(
             ExchangeLoop exchangeLoop, FetchPlan plan, OriginResponseHandler handler, Supplier<OriginCall> askOrigin) {
         StoredHead marker = plan.marker();
-        boolean varies = marker != null
-                && plan.primaryKey() != null
-                && marker.variance().names().contains(FieldName.ACCEPT_ENCODING);
-        if (!varies
+        if (marker == null
+                || plan.primaryKey() == null
+                || !marker.variance().names().contains(FieldName.ACCEPT_ENCODING)
                 || !plan.mayStore()
                 || plan.stale() != null
                 || plan.range() != null
