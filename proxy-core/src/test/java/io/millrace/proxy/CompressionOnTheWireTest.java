@@ -13,6 +13,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
@@ -401,6 +402,42 @@ class CompressionOnTheWireTest {
                 "/a", accepting("identity"), "Range: bytes=10-19\r\n", "If-Range: " + modified + "\r\n");
         assertEquals(206, part.status());
         assertNull(part.field("content-encoding"));
+    }
+
+    /** The encoder does not read ahead of a client that reads slowly. */
+    @Test
+    void slowClientsGetEveryByteInBoundedMemory() throws Exception {
+        byte[] content = new byte[12 << 20];
+        new Random(27).nextBytes(content);
+        start("Cache-Control: no-store\r\n" + HTML, content);
+        RawClient client = proxy.slowClient();
+        client.get("/a", accepting("gzip"));
+        assertEquals("gzip", client.head().field("content-encoding"));
+        ByteArrayOutputStream got = new ByteArrayOutputStream(content.length);
+        int size = Integer.parseInt(client.line(), 16);
+        while (size > 0) {
+            got.write(client.in.read(size));
+            assertEquals("", client.line());
+            assertTrue(proxy.usedBytes() < 6 << 20, () -> "bytes in use: " + proxy.usedBytes());
+            size = Integer.parseInt(client.line(), 16);
+        }
+        assertArrayEquals(content, decoded("gzip", got.toByteArray()));
+    }
+
+    /** The client leaves while the content is encoded, so the encoder and its buffers are given back. */
+    @Test
+    void nothingIsLeftOfAClientThatLeaves() throws Exception {
+        byte[] content = new byte[12 << 20];
+        new Random(27).nextBytes(content);
+        start("Cache-Control: no-store\r\n" + HTML, content);
+        try (RawClient client = proxy.slowClient()) {
+            client.get("/a", BROWSER);
+            client.head();
+        }
+        proxy.settle();
+        // An event loop keeps a buffer for requests.
+        ProxyExtension.await("the content is given back", () -> proxy.usedBytes() < 512 << 10);
+        assertEquals("br", proxy.get("/a", BROWSER).field("content-encoding"));
     }
 
     @Test
