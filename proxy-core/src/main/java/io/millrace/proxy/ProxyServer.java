@@ -224,6 +224,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
         ProxyMetrics.bind(metrics, shared.clients().rates());
+        ProxyMetrics.bind(metrics, shared.encoderThreads());
         patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);

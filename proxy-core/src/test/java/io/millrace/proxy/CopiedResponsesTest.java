@@ -20,6 +20,7 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.observe.Counter;
@@ -472,7 +473,7 @@ class CopiedResponsesTest {
                 proxy.proxy().store().get(proxy.proxy().store().key(key(URL)));
         FieldSection fields =
                 FieldSection.builder().add("Accept-Language", "de").build();
-        byte[] variant = VariantKey.of(key(URL), marker.head(), fields);
+        byte[] variant = VariantKey.of(key(URL), marker.head(), fields, EncodingRules.NONE);
         marker.release();
         StoredCopy copy = exported(variant);
         assertTrue(copy.varies());

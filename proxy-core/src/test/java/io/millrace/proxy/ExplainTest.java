@@ -583,4 +583,16 @@ class ExplainTest {
                 .getCause();
         assertTrue(problem.getMessage().contains("HTTP/2 has no field Connection"), problem::getMessage);
     }
+
+    @Test
+    void compressionIsExplained() throws Exception {
+        start(
+                "Cache-Control: max-age=600\r\nContent-Type: text/html\r\n",
+                config -> config.set("compression.enabled", "true"));
+        List<Step> steps = explain("GET", "192.0.2.1", "/a", new Field("Accept-Encoding", "gzip"))
+                .steps();
+        assertTrue(
+                steps.stream().anyMatch(step -> step.text().equals("content of the listed types is encoded with gzip")),
+                steps::toString);
+    }
 }

@@ -499,6 +499,7 @@ class FastLaneTest {
                 all.hosts(),
                 all.overload(),
                 all.clients(),
+                all.encoderThreads(),
                 all.clock(),
                 () -> {
                     steps.add("settings");

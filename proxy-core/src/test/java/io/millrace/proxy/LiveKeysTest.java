@@ -28,6 +28,7 @@ class LiveKeysTest {
             LiveStaleTest.class,
             LiveCacheKeyTest.class,
             LiveCacheRulesTest.class,
+            LiveCompressionTest.class,
             LiveRulesTest.class,
             LiveOverloadTest.class,
             LiveMemoryTest.class,

@@ -218,8 +218,9 @@ class LiveSettingsTest {
 
     @Test
     void whatIsLiveIsInWhatTheEventLoopsReadAfterAReload() throws IOException {
-        // The other keys of cache.overload have no effect without a limit.
-        ProxyServer server = proxy.start(request -> {}, config -> config.set("cache.overload.latency", "1s"));
+        // The other keys of cache.overload have no effect without a limit, and those of compression while it is off.
+        ProxyServer server = proxy.start(request -> {}, config -> config.set("cache.overload.latency", "1s")
+                .set("compression.enabled", "true"));
         ProxyConfig base = server.config();
         Map<String, String> unseen = new TreeMap<>();
         for (ConfigKey<?> key : keys(ConfigKey.Apply.LIVE)) {

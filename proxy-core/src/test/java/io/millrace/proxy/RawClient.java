@@ -118,6 +118,11 @@ final class RawClient implements AutoCloseable {
         return new Response(head.status(), head.head(), content(head));
     }
 
+    /** Reads a line, such as the size of a chunk. */
+    String line() throws IOException {
+        return in.readLine();
+    }
+
     byte[] content(Response head) throws IOException {
         if (head.status() == 204 || head.status() == 304 || head.status() < 200) {
             return new byte[0];

@@ -76,6 +76,7 @@ class ReloadWithinRequestTest {
                 all.hosts(),
                 all.overload(),
                 all.clients(),
+                all.encoderThreads(),
                 all.clock(),
                 looks);
         AnsweredStream answer = new AnsweredStream(serving.loop());

@@ -13,8 +13,7 @@ final class Notes {
     private static final String FILES = "Millrace serves no files: put a web server behind it";
     private static final String PROCESS = "concerns the processes, threads and memory of nginx; Millrace has its own";
     private static final String SOCKETS = "concerns the sockets and buffers of nginx; Millrace has its own";
-    private static final String COMPRESSION =
-            "responses are not compressed; compress at the origin, whose variants are stored by Vary";
+    private static final String COMPRESSION = "not translated; set compression, globally or in a rule";
 
     /** Notes about directives that need no equivalent. */
     private static final Map<String, String> NO_EFFECT = new HashMap<>();
@@ -63,7 +62,7 @@ final class Notes {
                 open_file_cache_errors log_not_found etag if_modified_since autoindex autoindex_exact_size
                 autoindex_localtime disable_symlinks charset_types override_charset gzip_static autoindex_format
                 max_ranges""");
-        put(NO_EFFECT, "belongs to gzip; responses are not compressed", """
+        put(NO_EFFECT, "belongs to gzip; set compression, globally or in a rule", """
                 gzip_types gzip_vary gzip_proxied gzip_comp_level gzip_buffers gzip_http_version gzip_min_length
                 gzip_disable brotli_types brotli_comp_level brotli_min_length brotli_static brotli_buffers
                 gunzip_buffers brotli_window""");

@@ -52,7 +52,7 @@ final class VclBackendResponse extends Walker {
             case "beresp.do_stream" -> each.note("responses are always delivered while they arrive");
             case "beresp.do_gzip", "beresp.do_gunzip" ->
                 each.notMapped(
-                        "responses are not compressed; compress at the origin, whose variants are stored by Vary");
+                        "not translated; set compression, globally or in a rule");
             case "beresp.do_esi" -> each.notMapped("ESI is not supported");
             case "beresp.storage", "beresp.storage_hint" ->
                 each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");

@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.settings.RequestRules;
 import io.millrace.proxy.caching.settings.StatusSet;
 import io.millrace.proxy.caching.settings.StoringRules;
@@ -17,6 +18,7 @@ import java.util.List;
  * @param requests which directives of clients are honoured
  * @param key which requests share a stored response
  * @param tags response fields that contain tags
+ * @param encoding which responses this proxy encodes; selects variants by Accept-Encoding
  */
 public record CacheSettings(
         boolean enabled,
@@ -25,7 +27,8 @@ public record CacheSettings(
         StaleRules stale,
         RequestRules requests,
         KeyRules key,
-        TagRules tags) {
+        TagRules tags,
+        EncodingRules encoding) {
 
     /** The settings without any configuration. */
     public static final CacheSettings DEFAULTS = builder().build();
@@ -74,7 +77,8 @@ public record CacheSettings(
                 .imsOnClientNoCache(requests.imsOnNoCache())
                 .authorizedReuse(requests.authorized())
                 .key(key)
-                .tags(tags);
+                .tags(tags)
+                .encoding(encoding);
     }
 
     /** Builds settings, starting with the defaults. Each setter has the name of its setting. Confined to one thread. */
@@ -128,6 +132,7 @@ public record CacheSettings(
         private RequestRules.AuthorizedReuse authorizedReuse = RequestRules.AuthorizedReuse.ALWAYS;
         private KeyRules key = KeyRules.PLAIN;
         private TagRules tags = TagRules.DEFAULTS;
+        private EncodingRules encoding = EncodingRules.NONE;
 
         private Builder() {}
 
@@ -316,6 +321,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder encoding(EncodingRules value) {
+            encoding = value;
+            return this;
+        }
+
         /**
          * Returns the settings.
          *
@@ -359,7 +369,8 @@ public record CacheSettings(
                             underLoad),
                     new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache, authorizedReuse),
                     key,
-                    tags);
+                    tags,
+                    encoding);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.Tags;
@@ -474,7 +475,15 @@ public final class StoredHead {
 
     /** Returns true if a request has the same values of the Vary fields as the request that this response answered. */
     public boolean selects(FieldSection requestFields) {
-        return variance.matches(varyValues, requestFields);
+        return selects(requestFields, EncodingRules.NONE);
+    }
+
+    /**
+     * As {@link #selects(FieldSection)}, for a rule that encodes responses: by Accept-Encoding only the coding that the
+     * client gets counts.
+     */
+    public boolean selects(FieldSection requestFields, EncodingRules encoding) {
+        return variance.matches(varyValues, requestFields, encoding);
     }
 
     /** Length of the wire head in bytes. */

@@ -117,7 +117,7 @@ final class StoredHeadBuilder {
                 | (control.isNoCache() && !settings.storing().ignoreServerNoCache() ? StoredHead.NO_CACHE : 0)
                 | CookieRule.flags(fields, control);
         variance = settings.key().variance(fields);
-        varyValues = variance.valuesOf(request.fields());
+        varyValues = variance.valuesOf(request.fields(), settings.encoding());
         groups = CacheGroups.hashes(request.target(), fields);
         tags = tags(fields, settings.tags());
         long forcedSeconds =

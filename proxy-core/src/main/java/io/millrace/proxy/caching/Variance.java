@@ -2,6 +2,7 @@ package io.millrace.proxy.caching;
 
 import io.millrace.proxy.caching.field.CookieValues;
 import io.millrace.proxy.caching.field.WeightedList;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;
@@ -164,6 +165,14 @@ public final class Variance {
      * {@link WeightedList}.
      */
     public byte[] valuesOf(FieldSection requestFields) {
+        return valuesOf(requestFields, EncodingRules.NONE);
+    }
+
+    /**
+     * Returns the values like {@link #valuesOf(FieldSection)}. If the rules encode responses, the value of
+     * Accept-Encoding is the coding that the client gets ({@link EncodingRules#normalForm}).
+     */
+    public byte[] valuesOf(FieldSection requestFields, EncodingRules encoding) {
         if (isNone() || isAny) {
             return NO_VALUES;
         }
@@ -171,6 +180,11 @@ public final class Variance {
         ByteArrayOutputStream value = new ByteArrayOutputStream(64);
         for (FieldName name : names) {
             value.reset();
+            if (!encoding.isOff() && name.equals(FieldName.ACCEPT_ENCODING)) {
+                value.writeBytes(encoding.normalForm(requestFields).getBytes(StandardCharsets.US_ASCII));
+                put(true, value, all);
+                continue;
+            }
             if (requestFields.contains(name)) {
                 normalize(requestFields, name, value);
             }
@@ -199,7 +213,12 @@ public final class Variance {
 
     /** Returns true if a request has the values that {@link #valuesOf} returned for another request. */
     public boolean matches(byte[] values, FieldSection requestFields) {
-        return !isAny && (isNone() || Arrays.equals(values, valuesOf(requestFields)));
+        return matches(values, requestFields, EncodingRules.NONE);
+    }
+
+    /** As {@link #matches(byte[], FieldSection)}, for values with these rules. */
+    public boolean matches(byte[] values, FieldSection requestFields, EncodingRules encoding) {
+        return !isAny && (isNone() || Arrays.equals(values, valuesOf(requestFields, encoding)));
     }
 
     /** Returns the value at that index among the result of {@link #valuesOf}; null when it was absent. */

@@ -15,6 +15,7 @@ import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CachePolicyKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
@@ -350,6 +351,14 @@ public final class ConfigCatalog {
             CACHE_BACKGROUND_FILL_COMPLETED_THRESHOLD,
             CACHE_VOLUME,
             CACHE_FILL_WINDOW,
+            CompressionKeys.ENABLED,
+            CompressionKeys.ENCODINGS,
+            CompressionKeys.TYPES,
+            CompressionKeys.MIN_SIZE,
+            CompressionKeys.MAX_SIZE,
+            CompressionKeys.BR_LEVEL,
+            CompressionKeys.ZSTD_LEVEL,
+            CompressionKeys.GZIP_LEVEL,
             CacheRulesKeys.CACHE_RULES,
             CacheRulesKeys.DEST_DOMAIN,
             CacheRulesKeys.DEST_HOST,
@@ -574,6 +583,10 @@ public final class ConfigCatalog {
         SECTIONS.put("cache.tags", "Tags of responses, see [purging.md](../guide/purging.md#tags).");
         SECTIONS.put("cache.negative_caching", "Storing of responses without an explicit lifetime, such as errors.");
         SECTIONS.put("cache.negative_revalidating", "Responses that count as a failure of the origin.");
+        SECTIONS.put(
+                CompressionKeys.SECTION,
+                "Compression of responses; an empty section, `compression: {}`, turns it on. See"
+                        + " [caching.md](../guide/caching.md#compression).");
         SECTIONS.put(
                 "cache_rules",
                 "Settings for single sites, paths, clients and times of day. An element has at least one condition"

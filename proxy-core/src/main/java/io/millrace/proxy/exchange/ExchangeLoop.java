@@ -9,6 +9,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.config.access.ErrorPageConfig;
+import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.exchange.decide.DecisionInputs;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
@@ -89,6 +90,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
      * @param groups the groups of origins
      * @param overload tracks which rules are in overload
      * @param clients enforces the limits per client
+     * @param encoderThreads the threads that encode responses
      * @param clock the wall clock
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -103,6 +105,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             HostDatabase hosts,
             Overload overload,
             ClientAdmission clients,
+            EncoderThreads encoderThreads,
             WallClock clock,
             Supplier<ExchangeSettings> settings)
             implements DecisionInputs {
@@ -127,6 +130,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
                     new HostDatabase(),
                     new Overload(),
                     new ClientAdmission(),
+                    new EncoderThreads(),
                     clock,
                     settings);
         }
@@ -320,6 +324,10 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
 
     ClientAdmission clients() {
         return shared.clients();
+    }
+
+    EncoderThreads encoderThreads() {
+        return shared.encoderThreads();
     }
 
     LoopOrigins groups() {

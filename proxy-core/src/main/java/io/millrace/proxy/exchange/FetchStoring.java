@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.caching.storing.Storability;
@@ -131,7 +132,11 @@ final class FetchStoring {
         }
         boolean storable = content.storable()
                 && !isPurged()
-                && !variesByUnsentField(content.whole().variance());
+                && !variesByUnsentField(content.whole().variance())
+                && !EncodedHeads.concerns(
+                        head.fields(),
+                        content.range().length(),
+                        plan.cacheSettings().encoding());
         ContentRange range = content.range();
         StoredHead wholeHead = plan.stamped(content.whole(), null);
         if (range.isWhole()) {

@@ -1,9 +1,12 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.encoding.EncodedHeads;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
+import io.millrace.proxy.exchange.forward.EncodedResponse;
 import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.FollowerMatch;
@@ -63,6 +66,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
+    /** Encodes the response; null if the rule does not compress. Of the current {@link #call}. */
+    private @Nullable EncodedResponse encoding;
     /** The latest Early Hints (103), passed to followers that join later. */
     private @Nullable ResponseHead hints;
 
@@ -120,10 +125,30 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private void sendNow() {
         requestMillis = exchangeLoop.clock().millis();
         timer.sent();
+        if (plan.cacheSettings().encoding().isOff()) {
+            call = askOrigin(this);
+            return;
+        }
+        EncodedResponse encoded = new EncodedResponse(
+                plan, exchangeLoop.loop(), exchangeLoop.encoderThreads(), exchangeLoop.counters(), this);
+        VariantCall variant = VariantCall.begin(exchangeLoop, plan, encoded, () -> askOrigin(encoded));
+        encoded.over(variant == null ? askOrigin(encoded) : variant);
+        encoding = encoded;
+        call = encoded;
+    }
+
+    private OriginCall askOrigin(OriginResponseHandler handler) {
+        requestMillis = exchangeLoop.clock().millis();
+        timer.sent();
         exchangeLoop
                 .counters()
                 .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
-        call = OriginTries.fetch(exchangeLoop, plan, this);
+        return OriginTries.fetch(exchangeLoop, plan, handler);
+    }
+
+    /** Returns true if the response comes from a stored variant in another coding. */
+    private boolean isFromVariant() {
+        return encoding != null && encoding.origin() instanceof VariantCall variant && variant.isServing();
     }
 
     /** Adds a follower. Callable from any thread. */
@@ -217,7 +242,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
      */
     @Nullable
     String host() {
-        return call instanceof OriginTries tries ? tries.host() : null;
+        OriginCall asked = call instanceof EncodedResponse encoded ? encoded.origin() : call;
+        asked = asked instanceof VariantCall variant ? variant.origin() : asked;
+        return asked instanceof OriginTries tries ? tries.host() : null;
     }
 
     /**
@@ -272,9 +299,24 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
-        recordAnswer(head);
         try {
-            respond(plan.headAfterRules(exchangeLoop.settings().server().applyTo(head)), framing);
+            // Rules have changed the head of a stored variant before.
+            boolean stored = isFromVariant();
+            ResponseHead received = stored
+                    ? head
+                    : plan.headAfterRules(exchangeLoop.settings().server().applyTo(head));
+            if (!stored) {
+                recordAnswer(head);
+                timer.headArrived();
+                timer.answered(received.status() >= 500);
+            }
+            EncodedResponse encoded = encoding;
+            if (encoded == null) {
+                respond(received, framing);
+            } else {
+                ResponseHead answer = encoded.received(received, framing);
+                respond(answer, encoded.framing(framing));
+            }
         } catch (RuntimeException e) {
             fault(e);
         }
@@ -308,8 +350,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private void respond(ResponseHead head, ResponseFraming framing) {
-        timer.headArrived();
-        timer.answered(head.status() >= 500);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null && head.status() == 304) {
             onNotModified(stale, head);
@@ -324,6 +364,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 && head.status() == 206
                 && state == State.WAITING
                 && !RangeRequest.coversFirstByte(plan.request(), head.fields())) {
+            fetchWhole();
+            return;
+        }
+        if (isPartOfEncoded(head)) {
             fetchWhole();
             return;
         }
@@ -349,6 +393,21 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         } else {
             deliver(head, framing);
         }
+    }
+
+    /**
+     * Returns true if the origin sent a part of content that this client gets encoded, and the client has another part
+     * of the same date: of the encoded bytes.
+     */
+    private boolean isPartOfEncoded(ResponseHead head) {
+        EncodingRules rules = plan.cacheSettings().encoding();
+        return !rules.isOff()
+                && head.status() == 206
+                && plan.range() != null
+                && state == State.WAITING
+                && RangeRequest.isDated(plan.request().fields())
+                && EncodedHeads.concerns(head.fields(), -1, rules)
+                && rules.choose(plan.request().fields()) != null;
     }
 
     private void resumeDelivery(ResponseHead head, ResponseFraming framing) {

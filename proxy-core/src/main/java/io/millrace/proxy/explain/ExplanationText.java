@@ -6,11 +6,14 @@ import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig;
 import io.millrace.proxy.config.access.RequestLimitConfig;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
@@ -61,6 +64,7 @@ public final class ExplanationText {
             lookup();
             collapse();
             storing(result.settings());
+            compression(result.settings().encoding());
         }
         origin();
         answer();
@@ -196,6 +200,19 @@ public final class ExplanationText {
         if (!result.rules().isEmpty()) {
             step("rules", texts.toString(), places.toString());
         }
+    }
+
+    private void compression(EncodingRules encoding) {
+        if (encoding.isOff()) {
+            return;
+        }
+        ContentCoding coding = encoding.choose(request.fields());
+        step(
+                "compression",
+                coding == null
+                        ? "the client gets content without an encoding"
+                        : "content of the listed types is encoded with " + coding.token(),
+                CompressionKeys.SECTION);
     }
 
     private void cacheRules() {

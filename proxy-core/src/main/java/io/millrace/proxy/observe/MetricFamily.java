@@ -245,6 +245,31 @@ public enum MetricFamily implements Metric {
             "responses",
             "Stored responses that were copied out of this cache or into it; refused responses were not stored.",
             "result"),
+    COMPRESSED(
+            "millrace_compression_responses_total",
+            Kind.COUNTER,
+            "responses",
+            "Origin responses that compression concerns, by the coding in which they were encoded; none means that the"
+                    + " client accepts no coding, or that too many responses were being encoded.",
+            "encoding"),
+    COMPRESSION_IN(
+            "millrace_compression_in_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes of origin responses that were encoded.",
+            "encoding"),
+    COMPRESSION_OUT(
+            "millrace_compression_out_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes that encoding made of millrace_compression_in_bytes_total.",
+            "encoding"),
+    COMPRESSION_TIME(
+            "millrace_compression_seconds_total",
+            Kind.COUNTER,
+            "seconds",
+            "Time that encoders worked, in whole seconds; if it is a large share of the processors' time, lower the"
+                    + " levels of compression."),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",
             Kind.COUNTER,

@@ -2,6 +2,7 @@ package io.millrace.proxy.server;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.clients.RateTable;
+import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.observe.Metric;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -26,6 +27,11 @@ import java.util.function.ToLongFunction;
  */
 public final class ProxyMetrics {
     private ProxyMetrics() {}
+
+    /** Adds the metrics of compression that event loops do not count. */
+    public static void bind(MetricsRegistry metrics, EncoderThreads encoders) {
+        metrics.supplyCounter(MetricFamily.COMPRESSION_TIME, encoders::secondsWorked);
+    }
 
     /** Adds the metrics of the request limits. */
     public static void bind(MetricsRegistry metrics, RateTable rates) {

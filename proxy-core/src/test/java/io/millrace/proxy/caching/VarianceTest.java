@@ -10,7 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldName;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -132,12 +134,31 @@ final class VarianceTest {
         byte[] primary = CacheKey.of(Heads.target("http://a.example/x")).bytes();
         Variance variance = Variance.of(Heads.fields("Vary: Foo"));
         StoredHead marker = StoredHead.varyMarker(variance, 1, NOW);
-        byte[] key = VariantKey.of(primary, marker, Heads.fields("Foo: 1"));
-        assertArrayEquals(key, VariantKey.of(primary, marker, Heads.fields("foo: 1 ")));
-        assertFalse(Arrays.equals(key, VariantKey.of(primary, marker, Heads.fields("Foo: 2"))));
+        byte[] key = VariantKey.of(primary, marker, Heads.fields("Foo: 1"), EncodingRules.NONE);
+        assertArrayEquals(key, VariantKey.of(primary, marker, Heads.fields("foo: 1 "), EncodingRules.NONE));
+        assertFalse(Arrays.equals(key, VariantKey.of(primary, marker, Heads.fields("Foo: 2"), EncodingRules.NONE)));
         assertFalse(Arrays.equals(
-                key, VariantKey.of(primary, StoredHead.varyMarker(variance, 2, NOW), Heads.fields("Foo: 1"))));
+                key,
+                VariantKey.of(
+                        primary, StoredHead.varyMarker(variance, 2, NOW), Heads.fields("Foo: 1"), EncodingRules.NONE)));
         assertEquals(0, key[primary.length]);
         assertEquals(FieldName.of("foo"), variance.names().get(0));
+    }
+
+    /** Without compression, keys of variants are those of volumes that earlier versions wrote. */
+    @Test
+    void variantKeysWithoutCompressionStayTheSame() {
+        byte[] primary = CacheKey.of(Heads.target("http://a.example/x")).bytes();
+        StoredHead marker = StoredHead.varyMarker(Variance.of(Heads.fields("Vary: Accept-Encoding, Foo, Bar")), 7, NOW);
+        byte[] key = VariantKey.of(
+                primary,
+                marker,
+                Heads.fields("Foo: 1", "Accept-Encoding: gzip, br"),
+                CacheSettings.DEFAULTS.encoding());
+        String values = new String(key, primary.length, key.length - primary.length, StandardCharsets.ISO_8859_1);
+        assertEquals("\0" + "\0\0\0\0\0\0\0\7" + "\1\0\0\0\7br,gzip" + "\0" + "\1\0\0\0\0011", values);
+        assertArrayEquals(
+                marker.variance().valuesOf(Heads.fields("Accept-Encoding: gzip, br")),
+                marker.variance().valuesOf(Heads.fields("Accept-Encoding: gzip, br"), EncodingRules.NONE));
     }
 }

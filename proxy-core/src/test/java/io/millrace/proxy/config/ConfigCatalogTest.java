@@ -19,6 +19,7 @@ import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CachePolicyKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
@@ -56,6 +57,7 @@ final class ConfigCatalogTest {
         for (Class<?> holder : List.of(
                 CachePolicyKeys.class,
                 CacheKeyKeys.class,
+                CompressionKeys.class,
                 CacheRulesKeys.class,
                 RemapKeys.class,
                 PasswordKeys.class,

@@ -16,6 +16,8 @@ public final class OtherValues {
     private static final Map<String, String> BY_KEY = Map.ofEntries(
             Map.entry("tls.acme.names", "other.example"),
             Map.entry("access.forwarded_fields", "forwarded"),
+            Map.entry("compression.encodings", "gzip"),
+            Map.entry("compression.types", "text/html"),
             Map.entry("access.trusted_proxies", "10.0.0.0/8"),
             Map.entry("purge.allow", "10.0.0.0/8"),
             Map.entry("methods", "GET"),

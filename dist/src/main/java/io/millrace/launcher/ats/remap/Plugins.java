@@ -76,12 +76,8 @@ public final class Plugins {
                     "regex_remap.so",
                     "not translated; write elements of rules with rewrite or redirect, and when: path =~"),
             Map.entry("tslua.so", "Millrace has no scripting language"),
-            Map.entry(
-                    "compress.so",
-                    "bodies are not compressed; let the origin compress them, variants are stored separately"),
-            Map.entry(
-                    "gzip.so",
-                    "bodies are not compressed; let the origin compress them, variants are stored separately"),
+            Map.entry("compress.so", "not translated; set compression, globally or in a rule"),
+            Map.entry("gzip.so", "not translated; set compression, globally or in a rule"),
             Map.entry(
                     "rate_limit.so",
                     "write request_limits for requests in a time; limits.per_client limits the requests in progress of one client, origin.connections_max the connections to origins"),

@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
@@ -140,7 +141,11 @@ public final class CacheInspection implements LookupSource {
         if (head.isVaryMarker() && !inquiry.throughMarker) {
             inquiry.throughMarker = true;
             inquiry.tier = "ram";
-            inquiry.key = proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields()));
+            RuledSettings ruled = inquiry.ruled;
+            EncodingRules encoding =
+                    ruled == null ? EncodingRules.NONE : ruled.settings().encoding();
+            inquiry.key =
+                    proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields(), encoding));
             seek(inquiry);
             return;
         }

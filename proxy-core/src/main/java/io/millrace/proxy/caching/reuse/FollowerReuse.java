@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.Freshness;
 import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.field.CacheControl;
 import io.millrace.proxy.caching.key.RequestContent;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.settings.RequestRules;
 import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.caching.storing.Storability;
@@ -115,7 +116,8 @@ public sealed interface FollowerReuse {
             return NotSharedReason.AUTHORIZATION;
         }
         Variance variance = settings.key().variance(fields);
-        if (!variance.matches(variance.valuesOf(leader.fields()), follower.fields())) {
+        EncodingRules encoding = settings.encoding();
+        if (!variance.matches(variance.valuesOf(leader.fields(), encoding), follower.fields(), encoding)) {
             return NotSharedReason.VARY;
         }
         long age = CurrentAge.initialMillis(fields, responseTimeMillis, responseTimeMillis) / 1000;

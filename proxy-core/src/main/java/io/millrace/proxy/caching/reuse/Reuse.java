@@ -212,7 +212,9 @@ public sealed interface Reuse {
         // unknown.
         Variance selectors = settings.key().selectors();
         boolean selectable = selectors.isNone() || selectors.isWithin(stored.variance());
-        return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
+        return selectable && stored.selects(request.fields(), settings.encoding())
+                ? null
+                : new NotUsable(NotUsableReason.VARY);
     }
 
     /** Returns true if the request has Authorization, and the settings restrict reuse for such requests. */

@@ -109,7 +109,7 @@ public sealed interface StaleServing {
         if (stored.isVaryMarker()
                 || !settings.enabled()
                 || !settings.key().selectors().isWithin(stored.variance())
-                || !stored.selects(request.fields())) {
+                || !stored.selects(request.fields(), settings.encoding())) {
             return RefusalReason.NOT_USABLE;
         }
         CacheControl control = CacheControl.ofRequest(request.fields());

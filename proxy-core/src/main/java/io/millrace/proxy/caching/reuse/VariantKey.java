@@ -2,6 +2,7 @@ package io.millrace.proxy.caching.reuse;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldSection;
 import java.nio.ByteBuffer;
 
@@ -28,9 +29,10 @@ public final class VariantKey {
      * @param primary the bytes of the primary key, borrowed
      * @param marker the Vary marker stored under the primary key
      * @param requestFields the fields of the request
+     * @param encoding the codings of the request's rule
      */
-    public static byte[] of(byte[] primary, StoredHead marker, FieldSection requestFields) {
-        return of(primary, marker, marker.variance().valuesOf(requestFields));
+    public static byte[] of(byte[] primary, StoredHead marker, FieldSection requestFields, EncodingRules encoding) {
+        return of(primary, marker, marker.variance().valuesOf(requestFields, encoding));
     }
 
     /**

@@ -91,7 +91,7 @@ public final class Preconditions {
                     && EntityTag.matchesStrongly(
                             b, from, to, stored.wireBytes(), stored.entityTagStart(), stored.entityTagEnd());
         }
-        return date == stored.lastModifiedSeconds() && stored.dateSeconds() - stored.lastModifiedSeconds() >= 1;
+        return date == stored.lastModifiedSeconds() && StrongValidator.hasStrongDate(stored);
     }
 
     private static boolean matchesAny(FieldSection fields, FieldName name, StoredHead stored, boolean strongly) {

@@ -46,7 +46,14 @@ public final class StrongValidator {
         return head.hasEntityTag() && !EntityTag.isWeak(head.wireBytes(), head.entityTagStart(), head.entityTagEnd());
     }
 
-    private static boolean hasStrongDate(StoredHead head) {
-        return head.hasLastModified() && head.dateSeconds() - head.lastModifiedSeconds() >= 1;
+    /**
+     * Returns true if Last-Modified identifies the bytes. That of content which was encoded for this client does not:
+     * the same content encoded another time, or by the origin, has the same date.
+     */
+    static boolean hasStrongDate(StoredHead head) {
+        return head.hasLastModified()
+                && head.dateSeconds() - head.lastModifiedSeconds() >= 1
+                && !(head.variance().names().contains(FieldName.ACCEPT_ENCODING)
+                        && head.fields().contains(FieldName.CONTENT_ENCODING));
     }
 }

@@ -36,7 +36,10 @@ final class CacheSettingsReader {
         lifetimes(values, settings);
         stale(values, settings);
         TagRules tags = TagRules.of(values.get(CachePolicyKeys.TAGS_FIELDS), values.get(CachePolicyKeys.TAGS_KEEP));
-        return settings.key(key(values)).tags(tags).build();
+        return settings.key(key(values))
+                .tags(tags)
+                .encoding(CompressionConfig.read(values))
+                .build();
     }
 
     private static KeyRules key(ConfigValues values) {

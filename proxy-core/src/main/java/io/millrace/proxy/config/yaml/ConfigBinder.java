@@ -4,6 +4,7 @@ import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
+import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LoadedFile;
@@ -188,11 +189,19 @@ final class ConfigBinder {
             if (shape.path().equals(SharedTlsKeys.LISTEN_SECTION)) {
                 // An empty section enables TLS.
                 into.put(SharedTlsKeys.LISTEN_ENABLED, true);
+            } else if (isCompression(shape)) {
+                // As for TLS.
+                into.put(CompressionKeys.ENABLED, true);
             }
             bindSection(mapping, shape, path, into);
         } else if (!isNull(node)) {
             problems.error(place(node), path, "must be a section with " + names(shape) + ", this is " + kind(node));
         }
+    }
+
+    private static boolean isCompression(ConfigShape shape) {
+        String path = shape.path();
+        return path.equals(CompressionKeys.SECTION) || path.equals("remap[]." + CompressionKeys.SECTION);
     }
 
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {

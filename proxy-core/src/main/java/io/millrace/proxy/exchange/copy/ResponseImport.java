@@ -309,8 +309,11 @@ public final class ResponseImport {
                 then.found(known, head, null);
                 return;
             }
-            byte[] variant =
-                    VariantKey.of(known.primaryBytes(), head, known.request().fields());
+            byte[] variant = VariantKey.of(
+                    known.primaryBytes(),
+                    head,
+                    known.request().fields(),
+                    known.cacheSettings().encoding());
             look(components.store().key(variant), (same, present) -> then.found(same, present, head));
         });
     }

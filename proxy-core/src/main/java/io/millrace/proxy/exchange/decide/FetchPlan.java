@@ -55,6 +55,7 @@ public final class FetchPlan implements StoringTarget {
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules forwardingRules;
+    private @Nullable StoredHead sourceHead;
 
     private FetchPlan(
             Decision decision,
@@ -171,7 +172,7 @@ public final class FetchPlan implements StoringTarget {
      * @param responseMillis time when the response's head arrived, in epoch milliseconds
      */
     public StoredHead stored(ResponseHead response, long requestMillis, long responseMillis) {
-        return StoredHead.of(
+        StoredHead head = StoredHead.of(
                 request,
                 response,
                 requestMillis,
@@ -180,6 +181,18 @@ public final class FetchPlan implements StoringTarget {
                 stamp,
                 keyUrl,
                 mapped.rule().config().site());
+        StoredHead source = sourceHead;
+        return source == null
+                ? head
+                : head.imported(source.lifetimeSeconds(), source.tags().packed());
+    }
+
+    /**
+     * Notes that the response is made from a stored variant. It then has the tags of that variant, also those whose
+     * fields are not stored, and no longer lifetime.
+     */
+    public void sourceHead(StoredHead head) {
+        sourceHead = head;
     }
 
     /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */

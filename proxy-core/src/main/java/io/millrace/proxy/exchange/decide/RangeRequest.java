@@ -89,6 +89,17 @@ public record RangeRequest(String range, @Nullable String ifRange) {
         return new RangeRequest("bytes=" + position + "-", ifRange);
     }
 
+    /**
+     * Returns true if a request asks for a part of the bytes that had a certain date. Content that this proxy encodes
+     * has no such bytes at the origin.
+     */
+    public static boolean isDated(FieldSection requestFields) {
+        int line = requestFields.find(FieldName.IF_RANGE);
+        return line >= 0
+                && requestFields.contains(FieldName.RANGE)
+                && requestFields.value(line).indexOf('"') < 0;
+    }
+
     private static long roundedUp(long last) {
         long pieces = last / PIECE_BYTES + 1;
         return pieces > ENDLESS / PIECE_BYTES ? ENDLESS : pieces * PIECE_BYTES;

@@ -402,7 +402,11 @@ public final class RequestDecider {
         decision.variant(
                 marker,
                 Variants.keyOf(
-                        shared.store(), primary, marker, decision.request().fields()));
+                        shared.store(),
+                        primary,
+                        marker,
+                        decision.request().fields(),
+                        decision.cacheSettings().encoding()));
         return decision.find(shared.store(), decision.key());
     }
 

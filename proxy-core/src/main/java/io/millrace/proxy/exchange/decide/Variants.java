@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.caching.reuse.VariantList;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.FaultLog;
@@ -50,7 +51,8 @@ public final class Variants {
                         present,
                         ThreadLocalRandom.current().nextLong(),
                         shared.clock().millis());
-        byte[] values = marker.variance().valuesOf(plan.request().fields());
+        byte[] values = marker.variance()
+                .valuesOf(plan.request().fields(), plan.cacheSettings().encoding());
         boolean listed = VariantList.contains(marker, values);
         if (!listed) {
             list(plan, primary, pinned(marker, plan, stored), values);
@@ -154,7 +156,11 @@ public final class Variants {
 
     /** Returns the key of the variant that a request selects. */
     static StoreKey keyOf(
-            CacheStore<StoredHead> store, StoreKey primary, StoredHead marker, FieldSection requestFields) {
-        return store.key(VariantKey.of(primary.bytes(), marker, requestFields));
+            CacheStore<StoredHead> store,
+            StoreKey primary,
+            StoredHead marker,
+            FieldSection requestFields,
+            EncodingRules encoding) {
+        return store.key(VariantKey.of(primary.bytes(), marker, requestFields, encoding));
     }
 }

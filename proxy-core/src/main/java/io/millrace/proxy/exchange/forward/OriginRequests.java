@@ -4,6 +4,7 @@ import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.AnnouncedClient;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
@@ -128,6 +129,10 @@ public final class OriginRequests {
                 && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
         copy(plan, access, trusted, otherUrl, otherHost, fields);
         addMaxForwards(request, fields);
+        EncodingRules encoding = plan.cacheSettings().encoding();
+        if (!encoding.isOff()) {
+            fields.add(FieldName.ACCEPT_ENCODING, encoding.normalForm(request.fields()));
+        }
         ClientSpan span = plan.beginSpan(origin.isSecure(), origin.authority());
         if (span != null) {
             fields.add(FieldName.TRACEPARENT, span.parentField());
@@ -206,10 +211,16 @@ public final class OriginRequests {
             FieldSection.Builder to) {
         FieldSection from = plan.request().fields();
         HopByHop hopByHop = HopByHop.of(from);
+        EncodingRules encoding = plan.cacheSettings().encoding();
+        boolean encodes = !encoding.isOff();
+        // The client has a part of the encoded content, of which the origin knows no bytes.
+        boolean asksForWhole = encodes && plan.isPass() && RangeRequest.isDated(from) && encoding.choose(from) != null;
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
                     || isReplacedTraceField(plan, from, line)
                     || REPLACED.contains(from, line)
+                    || (encodes && from.isNamed(line, FieldName.ACCEPT_ENCODING))
+                    || (asksForWhole && (from.isNamed(line, FieldName.RANGE) || from.isNamed(line, FieldName.IF_RANGE)))
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
                 continue;
             }

@@ -17,6 +17,7 @@ import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
@@ -230,7 +231,7 @@ class CacheListingTest {
         StoredHead marker = StoredHead.varyMarker(variant.variance(), 7, NOW);
         byte[] primary = CacheKey.of(url(url)).bytes();
         put(store.key(primary), marker, 0);
-        put(store.key(VariantKey.of(primary, marker, request(url).fields())), variant, 50);
+        put(store.key(VariantKey.of(primary, marker, request(url).fields(), EncodingRules.NONE)), variant, 50);
         assertEquals(Set.of(url), urls(null, null, null));
         Listed listed = ask(query(null, null, null, 10, null, false)).objects().get(0);
         assertEquals("Accept-Encoding: br,gzip; Cookie absent", listed.variant());

@@ -141,7 +141,11 @@ final class PreconditionsTest {
                 "Last-Modified: {-100}                  | {-99}     | false",
                 "Last-Modified: {-100}                  | \"a\"     | false",
                 "X: y                                   | {0}       | false",
-                "ETag: \"a\"^Last-Modified: {-100}      | {-100}    | true"
+                "ETag: \"a\"^Last-Modified: {-100}      | {-100}    | true",
+                "Content-Encoding: br^Last-Modified: {-100} | {-100} | true",
+                "Vary: Accept-Encoding^Last-Modified: {-100} | {-100} | true",
+                "Vary: Accept-Encoding^Content-Encoding: br^Last-Modified: {-100} | {-100} | false",
+                "Vary: Accept-Encoding^Content-Encoding: br^ETag: \"a\" | \"a\" | true"
             })
     void ifRangeComparesStrongly(String response, String value, boolean expected) {
         assertEquals(expected, Preconditions.allowsRange(Heads.get("If-Range: " + value), Heads.stored(response)));

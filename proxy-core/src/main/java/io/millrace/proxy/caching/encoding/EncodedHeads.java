@@ -1,0 +1,213 @@
+package io.millrace.proxy.caching.encoding;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.WireHeads;
+import io.millrace.proxy.caching.field.EntityTag;
+import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides which responses of origins this proxy encodes, and builds their heads. A response that may be encoded varies
+ * by Accept-Encoding, also for clients that get it without a coding. Thread-safe: no state.
+ */
+public final class EncodedHeads {
+    private static final long UNKNOWN = -1;
+
+    /** Fields about the bytes that the origin sent. */
+    private static final FieldName[] ABOUT_BYTES = {
+        FieldName.CONTENT_LENGTH,
+        FieldName.CONTENT_ENCODING,
+        FieldName.ACCEPT_RANGES,
+        FieldName.of("Content-MD5"),
+        FieldName.of("Digest"),
+        FieldName.of("Content-Digest"),
+        FieldName.of("Repr-Digest")
+    };
+
+    private EncodedHeads() {}
+
+    /**
+     * Returns true if the response is encoded for clients that accept a coding.
+     *
+     * @param length bytes of the content; -1 if it is not known
+     */
+    public static boolean mayEncode(ResponseHead response, long length, EncodingRules rules) {
+        return switch (response.status()) {
+            case 200, 203, 403, 404, 410 -> concerns(response.fields(), length, rules);
+            default -> false;
+        };
+    }
+
+    /**
+     * Returns true if the whole representation of a response would be encoded.
+     *
+     * @param length bytes of the whole representation; -1 if it is not known
+     */
+    public static boolean concerns(FieldSection fields, long length, EncodingRules rules) {
+        return !rules.isOff()
+                && (length == UNKNOWN || (length >= rules.bytesMin() && length <= rules.bytesMax()))
+                && isPlain(fields)
+                && hasType(fields, rules)
+                && !fields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
+    }
+
+    /**
+     * Returns true if a stored variant may be decoded for clients of other codings: if it is of a type that is encoded,
+     * and the origin does not forbid it.
+     */
+    public static boolean mayDecode(FieldSection storedFields, EncodingRules rules) {
+        return hasType(storedFields, rules) && !storedFields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
+    }
+
+    private static boolean isPlain(FieldSection fields) {
+        int line = fields.find(FieldName.CONTENT_ENCODING);
+        return line < 0
+                || (fields.valueEqualsIgnoreCase(line, EncodingRules.IDENTITY)
+                        && fields.next(FieldName.CONTENT_ENCODING, line) < 0);
+    }
+
+    private static boolean hasType(FieldSection fields, EncodingRules rules) {
+        int line = fields.find(FieldName.CONTENT_TYPE);
+        if (line < 0) {
+            return false;
+        }
+        byte[] b = fields.bytes();
+        int from = fields.valueStart(line);
+        int to = from;
+        while (to < fields.valueEnd(line) && b[to] != ';' && !FieldLexer.isSpace(b[to])) {
+            to++;
+        }
+        return rules.includesType(b, from, to);
+    }
+
+    /** Returns the head for clients that get the response without a coding. */
+    public static ResponseHead varied(ResponseHead response) {
+        FieldSection fields = response.fields();
+        return isVaried(fields)
+                ? response
+                : response.withFields(FieldSection.builder()
+                        .addAll(fields)
+                        .add(FieldName.VARY, "Accept-Encoding")
+                        .build());
+    }
+
+    private static boolean isVaried(FieldSection fields) {
+        return fields.hasToken(FieldName.VARY, "Accept-Encoding") || fields.hasToken(FieldName.VARY, "*");
+    }
+
+    /**
+     * Returns the head of the response in a coding. Its length is not known, and its entity tag is weak, because the
+     * bytes are not those that the origin tagged (RFC 9110 s8.8.1).
+     */
+    public static ResponseHead encoded(ResponseHead response, ContentCoding coding) {
+        FieldSection fields = response.fields();
+        FieldSection.Builder changed = FieldSection.builder();
+        for (int line = 0; line < fields.size(); line++) {
+            if (fields.isNamed(line, FieldName.ETAG)) {
+                changed.add(FieldName.ETAG, weak(fields, line));
+            } else if (!WireHeads.isOneOf(fields, line, ABOUT_BYTES)) {
+                changed.addLine(fields, line);
+            }
+        }
+        changed.add(FieldName.CONTENT_ENCODING, coding.token());
+        if (!isVaried(fields)) {
+            changed.add(FieldName.VARY, "Accept-Encoding");
+        }
+        return response.withFields(changed.build());
+    }
+
+    /**
+     * Returns a 304 with fields that fit the stored variant. If that was encoded here, the entity tag becomes weak, and
+     * fields about the origin's bytes are removed. A Vary in the 304 keeps Accept-Encoding.
+     */
+    public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored) {
+        FieldSection fields = notModified.fields();
+        boolean varied = stored.variance().names().contains(FieldName.ACCEPT_ENCODING);
+        if (!varied) {
+            return notModified;
+        }
+        boolean encoded = stored.fields().contains(FieldName.CONTENT_ENCODING) && hasWeakTag(stored);
+        FieldSection.Builder changed = FieldSection.builder();
+        for (int line = 0; line < fields.size(); line++) {
+            if (encoded && fields.isNamed(line, FieldName.ETAG)) {
+                changed.add(FieldName.ETAG, weak(fields, line));
+            } else if (!encoded || !WireHeads.isOneOf(fields, line, ABOUT_BYTES)) {
+                changed.addLine(fields, line);
+            }
+        }
+        if (fields.contains(FieldName.VARY) && !isVaried(fields)) {
+            changed.add(FieldName.VARY, "Accept-Encoding");
+        }
+        return notModified.withFields(changed.build());
+    }
+
+    /** Returns true if a stored response is in this coding, a result of {@link EncodingRules#normalForm}. */
+    public static boolean isIn(FieldSection fields, String form) {
+        int line = fields.find(FieldName.CONTENT_ENCODING);
+        if (line < 0) {
+            return form.equals(EncodingRules.IDENTITY);
+        }
+        return !form.equals(EncodingRules.IDENTITY)
+                && fields.valueEqualsIgnoreCase(line, form)
+                && fields.next(FieldName.CONTENT_ENCODING, line) < 0;
+    }
+
+    /**
+     * Returns the head of a stored response after its content was decoded. After a coding the entity tag is weak.
+     *
+     * @param length bytes of the decoded content
+     */
+    public static ResponseHead decoded(StoredHead stored, long length, long ageSeconds) {
+        FieldSection fields = stored.fields();
+        boolean encoded = fields.contains(FieldName.CONTENT_ENCODING);
+        FieldSection.Builder changed = FieldSection.builder();
+        for (int line = 0; line < fields.size(); line++) {
+            if (encoded && fields.isNamed(line, FieldName.ETAG)) {
+                changed.add(FieldName.ETAG, weak(fields, line));
+            } else if (!encoded || !WireHeads.isOneOf(fields, line, ABOUT_BYTES)) {
+                changed.addLine(fields, line);
+            }
+        }
+        changed.remove(FieldName.CONTENT_LENGTH);
+        changed.add(FieldName.CONTENT_LENGTH, length);
+        changed.add(FieldName.AGE, ageSeconds);
+        return ResponseHead.of(stored.status(), stored.reason(), changed.build());
+    }
+
+    /** Returns the trailers of a response that is encoded: without fields about the bytes that the origin sent. */
+    public static @Nullable FieldSection encodedTrailers(@Nullable FieldSection trailers) {
+        if (trailers == null) {
+            return null;
+        }
+        FieldSection.Builder kept = FieldSection.builder();
+        for (int line = 0; line < trailers.size(); line++) {
+            if (!WireHeads.isOneOf(trailers, line, ABOUT_BYTES)) {
+                kept.addLine(trailers, line);
+            }
+        }
+        return kept.build();
+    }
+
+    private static boolean hasWeakTag(StoredHead stored) {
+        return !stored.hasEntityTag()
+                || EntityTag.isWeak(stored.wireBytes(), stored.entityTagStart(), stored.entityTagEnd());
+    }
+
+    private static String weak(FieldSection fields, int line) {
+        String tag = fields.value(line);
+        boolean isWeak = EntityTag.isWeak(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+        return isWeak || !tag.startsWith("\"") ? tag : "W/" + tag;
+    }
+
+    /** Returns the declared Content-Length; -1 without one. */
+    public static long declaredLength(ResponseHead response) {
+        FieldSection fields = response.fields();
+        int line = fields.find(FieldName.CONTENT_LENGTH);
+        return line < 0 ? UNKNOWN : FieldLexer.number(fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+    }
+}

@@ -1,0 +1,70 @@
+package io.millrace.proxy.config.cache;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ValueType;
+import java.util.List;
+
+/** The catalogue's keys for compression of responses, which hold globally or for one remap rule. */
+public final class CompressionKeys {
+    /** Path of the section; an empty one turns compression on. */
+    public static final String SECTION = "compression";
+
+    public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("compression.enabled", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .description("Whether responses of the listed types are compressed for clients that accept it. A section"
+                    + " compression without this key turns compression on, also an empty one.");
+    public static final ConfigKey<List<String>> ENCODINGS = ConfigKey.builder("compression.encodings", ValueType.NAMES)
+            .defaultsTo(List.of("br", "zstd", "gzip"))
+            .perRule()
+            .description("The encodings, the preferred one first: br, zstd, gzip. A client gets the one that it prefers"
+                    + " by its weights in Accept-Encoding.");
+    public static final ConfigKey<List<String>> TYPES = ConfigKey.builder("compression.types", ValueType.NAMES)
+            .defaultsTo(List.of(
+                    "text/html",
+                    "text/css",
+                    "text/plain",
+                    "text/xml",
+                    "text/javascript",
+                    "text/markdown",
+                    "text/csv",
+                    "application/javascript",
+                    "application/json",
+                    "application/ld+json",
+                    "application/manifest+json",
+                    "application/xml",
+                    "application/xhtml+xml",
+                    "application/rss+xml",
+                    "application/atom+xml",
+                    "application/wasm",
+                    "image/svg+xml"))
+            .perRule()
+            .description("Media types that are compressed; text/* means all subtypes of text.");
+    public static final ConfigKey<Long> MIN_SIZE = ConfigKey.builder("compression.min_size", ValueType.SIZE)
+            .within(0L, 1L << 30)
+            .defaultsTo(1024L)
+            .perRule()
+            .description("Smallest content that is compressed. Content of unknown length is always compressed.");
+    public static final ConfigKey<Long> MAX_SIZE = ConfigKey.builder("compression.max_size", ValueType.SIZE)
+            .within(1024L, 1L << 40)
+            .defaultsTo(16L << 20)
+            .perRule()
+            .description("Largest content that is compressed, if its length is known.");
+    public static final ConfigKey<Integer> BR_LEVEL = ConfigKey.builder("compression.br_level", ValueType.INTEGER)
+            .within(0, 11)
+            .defaultsTo(5)
+            .perRule()
+            .description("Level of br; 11 is smallest, and about a hundred times slower than 5.");
+    public static final ConfigKey<Integer> ZSTD_LEVEL = ConfigKey.builder("compression.zstd_level", ValueType.INTEGER)
+            .within(1, 19)
+            .defaultsTo(6)
+            .perRule()
+            .description("Level of zstd; 19 is smallest and slowest.");
+    public static final ConfigKey<Integer> GZIP_LEVEL = ConfigKey.builder("compression.gzip_level", ValueType.INTEGER)
+            .within(1, 9)
+            .defaultsTo(6)
+            .perRule()
+            .description("Level of gzip; 9 is smallest and slowest.");
+
+    private CompressionKeys() {}
+}

@@ -1,0 +1,75 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.cache.CompressionConfig;
+import io.millrace.proxy.config.cache.CompressionKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.Units;
+import java.util.List;
+
+/** Checks the settings of compression, for all requests and for each remap rule. */
+final class CompressionChecks {
+    private final ConfigProblems problems;
+    private final Place wholeFile;
+
+    CompressionChecks(ConfigProblems problems, Place wholeFile) {
+        this.problems = problems;
+        this.wholeFile = wholeFile;
+    }
+
+    void check(ConfigValues values) {
+        check(values, values, "");
+        List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < remap.size(); i++) {
+            check(remap.get(i), remap.get(i).over(values), "remap[" + i + "].");
+        }
+    }
+
+    private void check(ConfigValues own, ConfigValues inForce, String prefix) {
+        checkPart(own, CompressionKeys.ENCODINGS, prefix, CompressionConfig::checkEncodings);
+        checkPart(own, CompressionKeys.TYPES, prefix, CompressionConfig::checkTypes);
+        boolean hasSize = own.isSet(CompressionKeys.MIN_SIZE) || own.isSet(CompressionKeys.MAX_SIZE);
+        long least = inForce.get(CompressionKeys.MIN_SIZE);
+        long most = inForce.get(CompressionKeys.MAX_SIZE);
+        if (hasSize && least > most) {
+            String path = prefix
+                    + (own.isSet(CompressionKeys.MIN_SIZE) ? CompressionKeys.MIN_SIZE : CompressionKeys.MAX_SIZE)
+                            .path();
+            problems.error(
+                    at(path),
+                    path,
+                    "min_size " + Units.formatSize(least) + " is above max_size " + Units.formatSize(most));
+        }
+        boolean isSet = own.isSet(CompressionKeys.ENABLED) || own.isSet(CompressionKeys.ENCODINGS);
+        String warning = isSet ? CompressionConfig.missingLibraries(inForce) : null;
+        String path = prefix + CompressionKeys.ENCODINGS.path();
+        if (warning != null && !problems.isBroken(path)) {
+            problems.warning(at(path), path, warning);
+        }
+    }
+
+    /** A check of some values. */
+    private interface Check {
+        void of(ConfigValues values) throws InvalidValueException;
+    }
+
+    private void checkPart(ConfigValues own, ConfigKey<?> key, String prefix, Check check) {
+        String path = prefix + key.path();
+        if (!own.isSet(key) || problems.isBroken(path)) {
+            return;
+        }
+        try {
+            check.of(own);
+        } catch (InvalidValueException e) {
+            problems.error(at(path), path, e.problem(), e.suggestion());
+        }
+    }
+
+    private Place at(String path) {
+        return problems.placeOf(path, wholeFile);
+    }
+}

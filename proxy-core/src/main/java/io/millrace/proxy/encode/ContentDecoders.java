@@ -1,0 +1,62 @@
+package io.millrace.proxy.encode;
+
+import io.millrace.proxy.caching.settings.ContentCoding;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decodes stored content, so that it can be encoded in another coding.
+ *
+ * <p>Thread-safe: no state.
+ */
+public final class ContentDecoders {
+    private static final int BUFFER_BYTES = 16 * 1024;
+
+    private ContentDecoders() {}
+
+    /**
+     * Returns the decoded content. Takes its time: call it on a thread for encoding.
+     *
+     * @param coding the coding of the content; null for none
+     * @param content borrowed
+     * @param bytesMax limit of the decoded content
+     * @return null if the decoded content is longer; the caller releases the buffer
+     * @throws IOException if the content is not valid in the coding
+     */
+    public static @Nullable ByteBuf decode(@Nullable ContentCoding coding, ByteBuf content, int bytesMax)
+            throws IOException {
+        if (coding == null) {
+            return content.readableBytes() > bytesMax ? null : content.retainedDuplicate();
+        }
+        ByteBuf decoded = content.alloc().directBuffer(Math.min(bytesMax, content.readableBytes() * 4));
+        boolean complete = false;
+        try (InputStream from = decoder(coding, new ByteBufInputStream(content))) {
+            byte[] part = new byte[BUFFER_BYTES];
+            int length;
+            while ((length = from.read(part)) >= 0) {
+                if (length > bytesMax - decoded.readableBytes()) {
+                    return null;
+                }
+                decoded.writeBytes(part, 0, length);
+            }
+            complete = true;
+            return decoded;
+        } finally {
+            if (!complete) {
+                decoded.release();
+            }
+        }
+    }
+
+    private static InputStream decoder(ContentCoding coding, InputStream from) throws IOException {
+        return switch (coding) {
+            case GZIP -> new GZIPInputStream(from, BUFFER_BYTES);
+            case BROTLI -> BrotliLibrary.decoder(from);
+            case ZSTD -> ZstdLibrary.decoder(from);
+        };
+    }
+}

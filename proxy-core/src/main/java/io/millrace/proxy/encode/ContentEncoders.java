@@ -1,0 +1,89 @@
+package io.millrace.proxy.encode;
+
+import io.millrace.proxy.caching.settings.ContentCoding;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * Creates encoders. Brotli and Zstandard need libraries that are optional dependencies of this module.
+ *
+ * <p>Thread-safe.
+ */
+public final class ContentEncoders {
+    /** Bytes of the history in which encoders search: 512 KiB limit the memory of one encoder to a few MiB. */
+    static final int WINDOW_BITS = 19;
+
+    private static final int BUFFER_BYTES = 16 * 1024;
+
+    private static final int BROTLI_LEVEL_QUICK = 6;
+    private static final int ZSTD_LEVEL_QUICK = 9;
+
+    private ContentEncoders() {}
+
+    /** Returns true if this process has an encoder for the coding. The first call loads its library. */
+    public static boolean isAvailable(ContentCoding coding) {
+        return switch (coding) {
+            case GZIP -> true;
+            case BROTLI -> Libraries.BROTLI;
+            case ZSTD -> Libraries.ZSTD;
+        };
+    }
+
+    /** Returns true if an encoder of this level needs about a millisecond at most for 16 KiB. */
+    static boolean isQuick(ContentCoding coding, int level) {
+        return switch (coding) {
+            case GZIP -> true;
+            case BROTLI -> level <= BROTLI_LEVEL_QUICK;
+            case ZSTD -> level <= ZSTD_LEVEL_QUICK;
+        };
+    }
+
+    /** Returns the Maven coordinates of the library that a coding needs; empty for none. */
+    public static String library(ContentCoding coding) {
+        return switch (coding) {
+            case GZIP -> "";
+            case BROTLI -> "com.aayushatharva.brotli4j:brotli4j";
+            case ZSTD -> "com.github.luben:zstd-jni";
+        };
+    }
+
+    /** Creates an encoder. */
+    static ContentEncoder create(ContentCoding coding, int level) {
+        return new ContentEncoder(
+                switch (coding) {
+                    case GZIP -> to -> new Gzip(to, level);
+                    case BROTLI -> to -> BrotliLibrary.over(to, level);
+                    case ZSTD -> to -> ZstdLibrary.over(to, level);
+                });
+    }
+
+    /** Which libraries could be loaded. Each call of a library is in a try, since its classes may be missing. */
+    private static final class Libraries {
+        static final boolean BROTLI = isBrotliLoaded();
+        static final boolean ZSTD = isZstdLoaded();
+
+        private static boolean isBrotliLoaded() {
+            try {
+                return BrotliLibrary.isLoaded();
+            } catch (LinkageError | RuntimeException e) {
+                return false;
+            }
+        }
+
+        private static boolean isZstdLoaded() {
+            try {
+                return ZstdLibrary.isLoaded();
+            } catch (LinkageError | RuntimeException e) {
+                return false;
+            }
+        }
+    }
+
+    private static final class Gzip extends GZIPOutputStream {
+        Gzip(OutputStream to, int level) throws IOException {
+            super(to, BUFFER_BYTES, true);
+            def.setLevel(level);
+        }
+    }
+}

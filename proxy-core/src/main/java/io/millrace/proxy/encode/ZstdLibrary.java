@@ -1,0 +1,28 @@
+package io.millrace.proxy.encode;
+
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
+import com.github.luben.zstd.util.Native;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/** The only class that uses zstd-jni, an optional dependency. */
+final class ZstdLibrary {
+    private ZstdLibrary() {}
+
+    /** Loads the native library. Returns false if there is none for this machine. */
+    static boolean isLoaded() {
+        Native.load();
+        return Native.isLoaded();
+    }
+
+    static InputStream decoder(InputStream from) throws IOException {
+        return new ZstdInputStreamNoFinalizer(from);
+    }
+
+    static OutputStream over(OutputStream to, int level) throws IOException {
+        // Clients need not support windows above 8 MiB (RFC 9659).
+        return new ZstdOutputStreamNoFinalizer(to, level).setWindowLog(ContentEncoders.WINDOW_BITS);
+    }
+}

@@ -1,0 +1,283 @@
+package io.millrace.proxy.exchange.forward;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.encoding.EncodedHeads;
+import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.encode.EncodedBody;
+import io.millrace.proxy.encode.EncoderThreads;
+import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginResponseHandler;
+import io.millrace.proxy.fetch.SwitchedConnection;
+import io.millrace.proxy.fetch.response.ResponseFraming;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.store.StoredObject;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A call to an origin that encodes the response. To the fetch, the origin seems to have sent the encoded response: it
+ * is stored as a variant, and passed to followers and readers. Used only if the rule compresses.
+ *
+ * <pre>
+ * origin -> this -> EncodedBody (event loop, or threads for encoding) -> SharedFetch
+ * </pre>
+ *
+ * <p>Confined to one event loop.
+ */
+public final class EncodedResponse implements OriginCall, OriginResponseHandler, EncodedBody.Receiver {
+    private static final Logger log = LoggerFactory.getLogger(EncodedResponse.class);
+
+    private final FetchPlan plan;
+    private final EncodingRules rules;
+    private final EventExecutor loop;
+    private final EncoderThreads threads;
+    private final LoopCounters counters;
+    private final OriginResponseHandler fetch;
+    private @Nullable OriginCall origin;
+    private @Nullable ContentCoding coding;
+    private @Nullable EncodedBody body;
+    private @Nullable FieldSection trailers;
+    /** True while the fetch wants no content. */
+    private boolean isPaused;
+    /** True once the origin's response has ended. */
+    private boolean ended;
+
+    public EncodedResponse(
+            FetchPlan plan,
+            EventExecutor loop,
+            EncoderThreads threads,
+            LoopCounters counters,
+            OriginResponseHandler fetch) {
+        this.plan = plan;
+        this.rules = plan.cacheSettings().encoding();
+        this.loop = loop;
+        this.threads = threads;
+        this.counters = counters;
+        this.fetch = fetch;
+    }
+
+    /** Sets the call to the origin, whose events go to this object. */
+    public void over(OriginCall call) {
+        origin = call;
+    }
+
+    /** The call to the origin. */
+    public OriginCall origin() {
+        OriginCall call = origin;
+        if (call == null) {
+            throw new IllegalStateException("the origin was not asked");
+        }
+        return call;
+    }
+
+    /**
+     * Returns the head for the fetch, and begins to encode the content if the client accepts a coding.
+     *
+     * @param head the origin's head, after the changes by rules
+     */
+    public ResponseHead received(ResponseHead head, ResponseFraming framing) {
+        StoredObject<StoredHead> stale = plan.stale();
+        if (head.status() == 304) {
+            return stale == null ? head : EncodedHeads.confirmed(head, stale.head());
+        }
+        boolean isHead = plan.request().method() == Method.HEAD;
+        long length = isHead ? EncodedHeads.declaredLength(head) : framing.contentLength();
+        if (!EncodedHeads.mayEncode(head, length, rules)) {
+            return head;
+        }
+        ContentCoding chosen = rules.choose(plan.request().fields());
+        if (chosen != null && !isHead) {
+            body = EncodedBody.begin(loop, threads, chosen, rules.level(chosen), length, this);
+        }
+        if (chosen == null || (!isHead && body == null)) {
+            counters.increment(Counter.COMPRESSION_PLAIN);
+            return EncodedHeads.varied(head);
+        }
+        coding = chosen;
+        if (!isHead) {
+            counters.increment(
+                    counter(chosen, Counter.COMPRESSED_BR, Counter.COMPRESSED_ZSTD, Counter.COMPRESSED_GZIP));
+        }
+        return EncodedHeads.encoded(head, chosen);
+    }
+
+    /** Returns the framing of the content for the fetch: of unknown length if it is encoded. */
+    public ResponseFraming framing(ResponseFraming received) {
+        return body == null ? received : ResponseFraming.BY_CHUNKS;
+    }
+
+    // The response of the origin
+
+    @Override
+    public void onContinue() {
+        fetch.onContinue();
+    }
+
+    @Override
+    public void onInterim(ResponseHead head) {
+        fetch.onInterim(head);
+    }
+
+    @Override
+    public void onSwitched(ResponseHead head, SwitchedConnection connection) {
+        fetch.onSwitched(head, connection);
+    }
+
+    @Override
+    public void onRequestWritable() {
+        fetch.onRequestWritable();
+    }
+
+    @Override
+    public void onHead(ResponseHead head, ResponseFraming framing) {
+        fetch.onHead(head, framing);
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        EncodedBody encoding = body;
+        if (encoding == null) {
+            fetch.onContent(content);
+            return;
+        }
+        encoding.content(content);
+        if (encoding.isFull()) {
+            origin().pauseReading();
+        }
+    }
+
+    @Override
+    public void onComplete(@Nullable FieldSection received) {
+        ended = true;
+        EncodedBody encoding = body;
+        if (encoding == null) {
+            fetch.onComplete(received);
+            return;
+        }
+        trailers = EncodedHeads.encodedTrailers(received);
+        encoding.finish();
+    }
+
+    @Override
+    public void onFailure(OriginFailure failure) {
+        ended = true;
+        close();
+        fetch.onFailure(failure);
+    }
+
+    // The encoded content
+
+    @Override
+    public void onEncoded(ByteBuf content, int bytes) {
+        ContentCoding by = coding;
+        if (by != null) {
+            counters.add(
+                    counter(by, Counter.COMPRESSION_IN_BR, Counter.COMPRESSION_IN_ZSTD, Counter.COMPRESSION_IN_GZIP),
+                    bytes);
+            counters.add(
+                    counter(by, Counter.COMPRESSION_OUT_BR, Counter.COMPRESSION_OUT_ZSTD, Counter.COMPRESSION_OUT_GZIP),
+                    content.readableBytes());
+        }
+        if (content.isReadable()) {
+            fetch.onContent(content);
+        } else {
+            content.release();
+        }
+    }
+
+    @Override
+    public void onDrained() {
+        regulate();
+    }
+
+    @Override
+    public void onEnd() {
+        fetch.onComplete(trailers);
+    }
+
+    @Override
+    public void onFault(Throwable fault) {
+        log.error("the content from {} could not be encoded", plan.mapped().originHost(), fault);
+        if (!ended) {
+            origin().cancel();
+        }
+        fetch.onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "the content could not be encoded", false));
+    }
+
+    private static Counter counter(ContentCoding coding, Counter brotli, Counter zstd, Counter gzip) {
+        return switch (coding) {
+            case BROTLI -> brotli;
+            case ZSTD -> zstd;
+            case GZIP -> gzip;
+        };
+    }
+
+    private void close() {
+        EncodedBody encoding = body;
+        if (encoding != null) {
+            encoding.close();
+        }
+    }
+
+    private void regulate() {
+        EncodedBody encoding = body;
+        if (!ended && !isPaused && (encoding == null || !encoding.isFull())) {
+            origin().resumeReading();
+        }
+    }
+
+    // The call of the fetch
+
+    @Override
+    public void write(ByteBuf content) {
+        origin().write(content);
+    }
+
+    @Override
+    public void finishRequest() {
+        origin().finishRequest();
+    }
+
+    @Override
+    public boolean isRequestWritable() {
+        return origin().isRequestWritable();
+    }
+
+    @Override
+    public void pauseReading() {
+        isPaused = true;
+        if (!ended) {
+            origin().pauseReading();
+        }
+    }
+
+    @Override
+    public void resumeReading() {
+        isPaused = false;
+        regulate();
+    }
+
+    @Override
+    public void cancel() {
+        close();
+        if (!ended) {
+            origin().cancel();
+        }
+    }
+
+    @Override
+    public SlowClients.OriginDemand demand() {
+        return ended ? SlowClients.OriginDemand.NONE : origin().demand();
+    }
+}

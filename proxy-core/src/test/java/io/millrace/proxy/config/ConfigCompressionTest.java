@@ -1,0 +1,78 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests {@code compression} in the file. */
+class ConfigCompressionTest {
+    private static ConfigResult read(String text) {
+        return ConfigLoader.parse("listen: [':1']\n" + text, "m.yaml", Path.of("/"), Map.of());
+    }
+
+    private static List<EncodingRules> rules(String text) {
+        ConfigResult result = read(text);
+        assertNotNull(result.config(), result::text);
+        return result.config().remap().stream()
+                .map(rule -> rule.cache().settings().encoding())
+                .toList();
+    }
+
+    @Test
+    void anEmptySectionTurnsItOn() {
+        EncodingRules all =
+                rules("compression: {}\nremap: [{map: /, to: 'http://o/'}]").get(0);
+        assertEquals(List.of(ContentCoding.BROTLI, ContentCoding.ZSTD, ContentCoding.GZIP), all.codings());
+        assertEquals(1024, all.bytesMin());
+        assertTrue(rules("remap: [{map: /, to: 'http://o/'}]").get(0).isOff());
+    }
+
+    @Test
+    void rulesOverrideIt() {
+        List<EncodingRules> rules = rules("compression: {gzip_level: 9}\nremap:\n"
+                + "  - {map: /a/, to: 'http://o/a/', compression: {enabled: false}}\n"
+                + "  - {map: /b/, to: 'http://o/b/', compression: {encodings: [gzip]}}\n"
+                + "  - {map: /, to: 'http://o/'}\n");
+        assertTrue(rules.get(0).isOff());
+        assertEquals(List.of(ContentCoding.GZIP), rules.get(1).codings());
+        assertEquals(9, rules.get(1).level(ContentCoding.GZIP));
+        assertEquals(3, rules.get(2).codings().size());
+        List<EncodingRules> one = rules(
+                "remap:\n  - {map: /a/, to: 'http://o/a/', compression: {}}\n" + "  - {map: /, to: 'http://o/'}\n");
+        assertEquals(3, one.get(0).codings().size());
+        assertTrue(one.get(1).isOff());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '#',
+            quoteCharacter = '`',
+            value = {
+                "compression: {encodings: [deflate]} # compression.encodings: 'deflate' is no encoding; use br, zstd",
+                "compression: {encodings: [br, br]} # compression.encodings: 'br' is listed twice",
+                "compression: {types: [html]} # compression.types: 'html' is no media type, such as text/html or",
+                "compression: {min_size: 2MiB, max_size: 1MiB} # compression.min_size: min_size 2MiB is above max_size",
+                "compression: {br_level: 12} # compression.br_level: 12 is above the limit of 11",
+                "compression: true # compression: must be a section with keys such as enabled"
+            })
+    void faultsHaveTheirPlace(String text, String message) {
+        ConfigResult result = read(text + "\nremap: [{map: /, to: 'http://o/'}]\n");
+        assertNull(result.config());
+        assertTrue(
+                result.text().matches("(?s)m\\.yaml:2:\\d+: .*")
+                        && result.text().contains(message),
+                result::text);
+    }
+}
