@@ -51,8 +51,7 @@ final class VclBackendResponse extends Walker {
             case "beresp.uncacheable" -> uncacheable(each, around);
             case "beresp.do_stream" -> each.note("responses are always delivered while they arrive");
             case "beresp.do_gzip", "beresp.do_gunzip" ->
-                each.notMapped(
-                        "not translated; set compression, globally or in a rule");
+                each.notMapped("not translated; set compression, globally or in a rule");
             case "beresp.do_esi" -> each.notMapped("ESI is not supported");
             case "beresp.storage", "beresp.storage_hint" ->
                 each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
