@@ -39,6 +39,17 @@ class ConfigCompressionTest {
         assertTrue(rules("remap: [{map: /, to: 'http://o/'}]").get(0).isOff());
     }
 
+    @ParameterizedTest
+    @CsvSource({"'', false", "'compression: {enabled: false}', true", "'compression: {gzip_level: 9}', false"})
+    void aKeySetOutsideOfTheFileTurnsItOnUnlessTheFileTurnsItOff(String section, boolean isOff) {
+        String text = "listen: [':1']\n" + section + "\nremap: [{map: /, to: 'http://o/'}]\n";
+        ConfigResult result = ConfigLoader.parse(text, "m.yaml", Path.of("/"), Map.of("compression.encodings", "[br]"));
+        assertNotNull(result.config(), result::text);
+        EncodingRules rules = result.config().remap().get(0).cache().settings().encoding();
+        assertEquals(isOff, rules.isOff());
+        assertEquals(isOff ? List.of() : List.of(ContentCoding.BROTLI), rules.codings());
+    }
+
     @Test
     void rulesOverrideIt() {
         List<EncodingRules> rules = rules("compression: {gzip_level: 9}\nremap:\n"

@@ -67,4 +67,9 @@ public final class CompressionKeys {
             .description("Level of gzip; 9 is smallest and slowest.");
 
     private CompressionKeys() {}
+
+    /** Returns true if compression is on when this key is set and {@link #ENABLED} is not. */
+    public static boolean turnsOn(ConfigKey<?> key) {
+        return key.path().startsWith(SECTION + ".");
+    }
 }

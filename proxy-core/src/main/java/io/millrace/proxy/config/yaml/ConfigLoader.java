@@ -3,6 +3,7 @@ package io.millrace.proxy.config.yaml;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.RemapChecks;
+import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.check.CacheKeyChecks;
 import io.millrace.proxy.config.check.CacheRulesChecks;
 import io.millrace.proxy.config.check.ConfigChecks;
@@ -220,6 +221,9 @@ public final class ConfigLoader {
             problems.setAt(path, place);
             try {
                 binder.bindText(FlowText.unbracketed(key, text), key, values);
+                if (CompressionKeys.turnsOn(key) && !values.isSet(CompressionKeys.ENABLED)) {
+                    values.put(CompressionKeys.ENABLED, true);
+                }
             } catch (InvalidValueException e) {
                 problems.error(place, path, e.problem(), e.suggestion());
             }
