@@ -1,4 +1,7 @@
-/** Types of setting values, with parsers and formatters: addresses, sizes, URLs of rules, regular expressions. */
+/**
+ * Types of setting values, with parsers and formatters: addresses, sizes, the kinds of remap rules ({@code RemapVerb}),
+ * URLs of rules, regular expressions.
+ */
 @NullMarked
 package io.millrace.proxy.config.value;
 
