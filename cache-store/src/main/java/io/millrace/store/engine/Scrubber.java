@@ -42,7 +42,7 @@ final class Scrubber {
     /** Number of the current pause; {@link #NONE} while a slice is verified, and before the start. */
     private final AtomicLong pause = new AtomicLong(NONE);
 
-    /** Number of pauses begun so far, which numbers the pauses. */
+    /** Number of pauses begun so far: the number of the latest pause. */
     private long pauses;
     /** Index in {@link #scrubbedVolumes} of the volume that was tried last. */
     private int lastTried;
@@ -75,38 +75,38 @@ final class Scrubber {
         bytesPerSecond = value;
         long current = pause.get();
         if (isOther && current != NONE) {
-            var unused = timer.after(0, () -> end(current));
+            var unused = timer.after(0, () -> endPause(current));
         }
     }
 
     /** Starts the scrubber, which runs as long as the timer. */
     void start() {
-        again(IDLE_NANOS);
+        beginPause(IDLE_NANOS);
     }
 
     /** Begins a pause. Pauses and slices alternate: the thread that ends a pause begins the next slice. */
-    private void again(long delayNanos) {
+    private void beginPause(long delayNanos) {
         long current = ++pauses;
         pause.set(current);
         // The timer accepts no task when the store closes. No more slices are needed then.
-        var unused = timer.after(delayNanos, () -> end(current));
+        var unused = timer.after(delayNanos, () -> endPause(current));
     }
 
     /** Ends the pause with this number and begins the next slice. No effect if the pause has already ended. */
-    private void end(long current) {
+    private void endPause(long current) {
         if (!pause.compareAndSet(current, NONE)) {
             return;
         }
         if (bytesPerSecond == 0) {
-            again(IDLE_NANOS);
+            beginPause(IDLE_NANOS);
         } else {
-            reads.read(BUFFER_BYTES, () -> again(slice()), () -> again(IDLE_NANOS));
+            reads.read(BUFFER_BYTES, () -> beginPause(slice()), () -> beginPause(IDLE_NANOS));
         }
     }
 
     /** Verifies a slice; returns the pause before the next one in nanoseconds. Runs on an I/O thread, one at a time. */
     long slice() {
-        follow(volumes.slots());
+        updateVolumes(volumes.slots());
         long rate = bytesPerSecond;
         for (int tries = scrubbedVolumes.size(); tries > 0 && rate > 0; tries--) {
             lastTried = (lastTried + 1) % scrubbedVolumes.size();
@@ -122,7 +122,7 @@ final class Scrubber {
     }
 
     /** Updates the list of volumes to verify: adds new volumes and removes closed ones. */
-    private void follow(VolumeGroup.Slot[] slots) {
+    private void updateVolumes(VolumeGroup.Slot[] slots) {
         List<Volume> present = new ArrayList<>();
         for (VolumeGroup.Slot slot : slots) {
             if (slot.volume() != null) {

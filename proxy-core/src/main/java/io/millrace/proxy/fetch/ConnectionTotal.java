@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * The connections of all event loops to one host and port, for a limit over the whole process.
  *
  * <p>Each pool acquires a place for each of its connections, idle ones included, and releases it when the connection is
- * closed. A pool without a place waits in one queue with the pools of other event loops, once, whatever its number of
- * calls. A free place goes to the first pool of the queue; for a further place the pool waits at the end again. So a
- * busy event loop cannot take every place.
+ * closed. Pools that need a place wait in one queue. A pool has one entry in it, even if several of its calls wait. A
+ * free place goes to the first pool of the queue. For a further place that pool waits at the end again. So a busy event
+ * loop cannot take every place.
  *
  * <p>Tunnels are not counted; they have a limit of their own.
  *
@@ -117,8 +117,9 @@ final class ConnectionTotal {
     }
 
     /**
-     * Returns true if a pool should leave a place that has become free to the first other waiting pool: if that pool
-     * has at least two places less, or none at all while there are fewer places than pools.
+     * Returns true if a pool should leave a place that has become free to the first other waiting pool. This is the
+     * case if that pool has at least two places fewer. It is also the case if that pool has no place, and the limit is
+     * below the number of pools.
      *
      * @param held places of the asking pool
      */

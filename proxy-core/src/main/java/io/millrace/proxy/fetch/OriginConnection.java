@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 final class OriginConnection extends ChannelInboundHandlerAdapter implements PooledCall.Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(OriginConnection.class);
 
-    /** Response head for a tunnel without a request. */
+    /** Response head for a tunnel in which no request is sent to the origin. */
     private static final ResponseHead CONNECTED = ResponseHead.of(200, "Connection established", 1, FieldSection.EMPTY);
 
     private enum State {

@@ -65,7 +65,7 @@ final class OriginPool {
         }
     }
 
-    /** An origin is crowded when less than one in this many of its permitted connections is free. */
+    /** An origin is crowded when at most one in this many of its permitted connections is free. */
     private static final int CROWDED_PARTS = 8;
 
     private final PooledOriginClient client;
@@ -444,7 +444,7 @@ final class OriginPool {
         afterClose();
     }
 
-    /** Uses the place of a closed connection for waiting calls, here or of another event loop. */
+    /** Uses the place of a closed connection for waiting calls of this event loop or of another one. */
     void afterClose() {
         places.settleDebt();
         serveWaiting();
@@ -587,8 +587,8 @@ final class OriginPool {
     /**
      * Returns true if a connection that has just become idle may be kept. This requires that the number of idle
      * connections is within the limit, and that no other event loop gets the place of the connection. An event loop
-     * that is owed a place gets it even if calls wait here. It also gets it if a third event loop has promised a place,
-     * because the calls of the third event loop may take long.
+     * that is owed a place gets this place even if calls wait here. A third event loop may already be draining an
+     * HTTP/2 connection for it. The place is left nevertheless, because the calls on that connection may take long.
      */
     boolean keepsIdle(FetchSettings settings) {
         if ((places.isAwaited() && waiting.isEmpty()) || places.isOwed() || places.isOver(settings)) {
@@ -651,7 +651,8 @@ final class OriginPool {
     }
 
     /**
-     * Waits for a place on behalf of the first waiting call, unless this call waits for the limit of this event loop.
+     * Waits for a place of the process-wide limit, for the first waiting call. No effect if this event loop has reached
+     * its own limit, for which that call then waits.
      */
     private void awaitPlace(FetchSettings first) {
         if (hasRoom(first) && first.connectionsTotalMax() > 0) {

@@ -83,7 +83,10 @@ final class ConnectionOutput {
         }
     }
 
-    /** Flushes at the end of the event loop iteration, or at once when the channel is not writable. */
+    /**
+     * Flushes at the end of the event loop iteration, or at once when the channel is not writable. While client bytes
+     * are processed, {@link #endRead} flushes instead.
+     */
     void flush() {
         if (inRead) {
             flushDue = true;

@@ -30,10 +30,10 @@ public final class HostDatabase {
     /** Limit of origins. A forward proxy has as many origins as its clients name. */
     public static final int HOSTS_MAX = 4096;
 
-    /** Fraction of the origins that are removed when the limit is reached. */
+    /** One in this many origins is removed when the limit is reached. */
     private static final int REMOVED_DIVISOR = 8;
 
-    /** Limit of doublings of the wait; any wait is then longer than {@code retry_time_max}. */
+    /** Limit of doublings of the wait. After so many, the wait has reached {@code retry_time_max}. */
     private static final int DOUBLINGS_MAX = 30;
 
     /** Smallest difference in ms by which the time of the last response is updated, to save writes. */
@@ -185,7 +185,7 @@ public final class HostDatabase {
             return new State(failures, reason, nowMillis, 0, 0, 0);
         }
         if (before.isDown()) {
-            // Another request than that of an attempt in the background may have failed. It does not change the wait.
+            // The failed request may not be an attempt in the background. Other requests do not change the wait.
             return new State(failures, reason, nowMillis, before.downSince(), before.retryAt(), before.trials());
         }
         return new State(failures, reason, nowMillis, nowMillis, nowMillis + waitMillis(rules, 0), 0);

@@ -90,8 +90,8 @@ public final class VolumePolicies {
     }
 
     /**
-     * Returns true if the volume admits a new object of the key. A key that the volume may already hold and a pinned
-     * object are always admitted.
+     * Returns true if the volume admits a new object of the key. An object is always admitted if it is pinned, or if
+     * the volume may already hold its key.
      */
     public boolean admits(int number, Volume volume, StoreKey key, long pinnedUntilSeconds) {
         SpacePolicy policy = policy(number);

@@ -130,7 +130,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Returns true for a key without which requests would bypass the parents. */
+    /** Returns true for a key that makes forwarded requests use parents. If it is dropped, forwarding must be off. */
     public static boolean isGuard(String path) {
         return path.equals(ORIGINS);
     }

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Invalidates stored responses by host, prefix, group, tag, pattern, URL, or all of them. A single URL is invalidated
- * only by soft purges, after which its responses may be used again after validation; hard purges of it use {@link
+ * Invalidates stored responses by host, prefix, group, tag, pattern, URL, or all of them. Soft purges of a single URL
+ * use this service; its responses may then be used again after validation. Hard purges of a single URL use {@link
  * PurgeService}. Thread-safe; never blocks.
  */
 @FunctionalInterface
@@ -60,8 +60,8 @@ public interface InvalidationService {
      * The requested scope of a purge. Immutable.
      *
      * @param kind the kind of scope
-     * @param host the host of a host or a group, with its port if not the default; else null
-     * @param text the URL of a prefix or of a single URL, the name of a group, or an expression; else null
+     * @param host the host, for the kinds HOST and GROUP, with its port if not the default; else null
+     * @param text a URL for the kinds PREFIX and URL, a name for GROUP, an expression for PATTERN; else null
      * @param soft whether responses may be used again after validation
      * @param tags the tags, at least one; empty for other kinds
      * @param site the site of tags; null for every site and for other kinds

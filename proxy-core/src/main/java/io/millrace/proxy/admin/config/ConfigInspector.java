@@ -73,7 +73,7 @@ public interface ConfigInspector {
      * @param source source of {@code after}
      * @param place place of {@code after}; empty for none
      * @param variables environment variables in {@code after}
-     * @param change live, rolling or relaunch
+     * @param change how the change is applied
      */
     record Difference(
             String key,

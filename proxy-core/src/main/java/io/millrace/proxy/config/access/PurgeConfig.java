@@ -3,9 +3,9 @@ package io.millrace.proxy.config.access;
 import io.millrace.proxy.config.key.ConfigValues;
 
 /**
- * Settings of purge records, and of the undo of purges. Immutable.
+ * Settings of the history of purges, and of the undo of purges. Immutable.
  *
- * @param historyMax limit of records
+ * @param historyMax number of purges whose records are kept
  * @param undoWindowMillis time after a soft purge in which it can be undone; 0 for never
  */
 public record PurgeConfig(int historyMax, long undoWindowMillis) {

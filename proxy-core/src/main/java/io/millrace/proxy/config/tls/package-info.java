@@ -1,6 +1,7 @@
 /**
- * Keys and records of TLS. {@code ServerTlsKeys} has those of listening addresses, {@code OriginTlsKeys} those of
- * origins, {@code AcmeKeys} those of automatic certificates, and {@code SharedTlsKeys} those that exist once.
+ * Configuration keys of TLS, and the settings that are read from them. {@code ServerTlsKeys} has the keys of each
+ * listening address, {@code SharedTlsKeys} those for all addresses. {@code OriginTlsKeys} has the keys of origins, and
+ * {@code AcmeKeys} those of automatic certificates.
  */
 @NullMarked
 package io.millrace.proxy.config.tls;

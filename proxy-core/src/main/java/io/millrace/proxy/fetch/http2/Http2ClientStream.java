@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class Http2ClientStream {
     /** High-water mark of unsent request content in bytes. From it on, {@link #isWritable} is false. */
     private static final int QUEUED_BYTES_MAX = 64 << 10;
-    /** Limit of interim responses before the final one, as in HTTP/1.1. */
+    /** Limit of interim responses before the final one, the same as for HTTP/1.1 origins. */
     private static final int INTERIM_MAX = 32;
 
     private final Http2ClientConnection connection;
@@ -44,7 +44,7 @@ public final class Http2ClientStream {
     private int receiveWindow;
     /** Consumed bytes that no WINDOW_UPDATE has returned to the origin yet. */
     private int unacknowledged;
-    /** Bytes of the current DATA frame that did not arrive as content; at the end of the frame, its padding. */
+    /** Bytes of the current DATA frame not yet received as content. At the end of the frame, this is its padding. */
     private int framePadding;
 
     private int interimCount;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Requests by host on one event loop, for at most {@value #HOSTS_MAX} hosts. The table has sets of {@value #WAYS}
  * hosts. Each host has a weight, which counts its requests. A request of a host that finds its set full takes 1 from
  * the least weight in the set, and replaces that host if its weight is 0 (the algorithm of Misra and Gries for each
- * set). So invented hosts displace no host that has more requests than they have. Nothing is allocated for a known
- * host.
+ * set). So requests with random host names cannot displace a host that has more requests. Nothing is allocated for a
+ * known host.
  *
  * <p>Counting is confined to the event loop; reading is thread-safe.
  */
@@ -21,7 +21,7 @@ public final class LoopHosts {
     private static final int WAYS = 4;
     private static final int SETS = HOSTS_MAX / WAYS;
 
-    /** Limit of a weight, so that a host without requests leaves the table after as many others. */
+    /** Limit of a weight, so that other hosts can soon replace a host without further requests. */
     private static final int WEIGHT_MAX = 1 << 12;
 
     /** Index of the requests in an array of figures. */

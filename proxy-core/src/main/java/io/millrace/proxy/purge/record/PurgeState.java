@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The state of a purge. */
 public enum PurgeState {
-    /** The purge is in force and durable. Its objects are being counted. */
+    /** The objects are being counted. Unless it is a dry run, the purge is in force and durable. */
     COUNTING,
     /** The purge is in force and durable. */
     DONE,
