@@ -35,6 +35,8 @@ sub vcl_hash {
 sub vcl_backend_response {
     set beresp.grace = 3d;
     if (beresp.http.content-type ~ "text") { set beresp.do_esi = true; }
+    if (bereq.url ~ "\.js$" || beresp.http.content-type ~ "text") { set beresp.do_gzip = true; }
+    if (beresp.http.content-type ~ "^(text/|application/(json|javascript))") { set beresp.do_gzip = true; }
     if (beresp.ttl <= 0s || beresp.http.Surrogate-control ~ "no-store" || beresp.http.Vary == "*") {
         set beresp.ttl = 120s;
         set beresp.uncacheable = true;

@@ -154,7 +154,7 @@ public final class AtsImport {
         new CacheConfigImport(state, new CacheRuleHosts(rules.forwarding(), forward)).read();
         SplitDnsImport.read(state);
         new LogImport(state).read();
-        Plugins.read(state, rules.all(), rules.rewrites());
+        Plugins.read(state, rules);
         // SniImport runs after the imports of other rules, since it adds rules to theirs.
         new SniImport(state, certificates).read(rules.all());
         rules.finish();

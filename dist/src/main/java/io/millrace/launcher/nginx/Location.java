@@ -1,6 +1,7 @@
 package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.PathPattern;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
 import java.util.Comparator;

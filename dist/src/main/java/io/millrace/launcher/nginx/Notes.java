@@ -13,7 +13,6 @@ final class Notes {
     private static final String FILES = "Millrace serves no files: put a web server behind it";
     private static final String PROCESS = "concerns the processes, threads and memory of nginx; Millrace has its own";
     private static final String SOCKETS = "concerns the sockets and buffers of nginx; Millrace has its own";
-    private static final String COMPRESSION = "not translated; set compression, globally or in a rule";
 
     /** Notes about directives that need no equivalent. */
     private static final Map<String, String> NO_EFFECT = new HashMap<>();
@@ -34,7 +33,9 @@ final class Notes {
             ssl_verify_client ssl_crl ssl_stapling ssl_session_ticket_key http2 set_real_ip_from real_ip_header
             limit_conn_zone log_format access_log proxy_request_buffering limit_except proxy_set_body return
             rewrite set limit_req limit_req_zone limit_req_dry_run expires more_set_headers more_clear_headers proxy_bind
-            http2_max_concurrent_streams""".strip().split("\\s+", -1));
+            http2_max_concurrent_streams gzip gzip_types gzip_min_length gzip_comp_level brotli brotli_types
+            brotli_min_length brotli_comp_level zstd zstd_types zstd_min_length
+            zstd_comp_level""".strip().split("\\s+", -1));
 
     static {
         put(NO_EFFECT, PROCESS, """
@@ -61,11 +62,10 @@ final class Notes {
                 default_type types index open_file_cache open_file_cache_valid open_file_cache_min_uses
                 open_file_cache_errors log_not_found etag if_modified_since autoindex autoindex_exact_size
                 autoindex_localtime disable_symlinks charset_types override_charset gzip_static autoindex_format
-                max_ranges""");
-        put(NO_EFFECT, "belongs to gzip; set compression, globally or in a rule", """
-                gzip_types gzip_vary gzip_proxied gzip_comp_level gzip_buffers gzip_http_version gzip_min_length
-                gzip_disable brotli_types brotli_comp_level brotli_min_length brotli_static brotli_buffers
-                gunzip_buffers brotli_window""");
+                max_ranges brotli_static zstd_static""");
+        put(NO_EFFECT, "concerns the memory in which nginx compresses; Millrace has its own", """
+                gzip_buffers gzip_window gzip_hash gzip_no_buffer brotli_buffers brotli_window zstd_buffers
+                gunzip_buffers""");
         put(NO_EFFECT, "Millrace manages sessions and tickets itself", """
                 ssl_session_cache ssl_session_timeout ssl_session_tickets ssl_prefer_server_ciphers ssl_dhparam
                 ssl_early_data proxy_ssl_session_reuse ssl_handshake_timeout""");
@@ -100,7 +100,11 @@ final class Notes {
                 random_index mp4 flv autoindex_header add_before_body
                 add_after_body ssi empty_gif stub_status""");
         put(MISSING, "not translated; write error_pages", "error_page recursive_error_pages");
-        put(MISSING, COMPRESSION, "gzip brotli gunzip");
+        put(
+                MISSING,
+                "content that the origin compresses is not decompressed; if compression is on, origins are asked for"
+                        + " the encoding of the client",
+                "gunzip");
         put(NO_EFFECT, "requests beyond a limit are answered with 429", "limit_req_status limit_conn_status");
         put(MISSING, "limits of connections have no dry run", "limit_conn_dry_run");
         put(MISSING, "bandwidth is not limited", "limit_rate limit_rate_after");
@@ -187,6 +191,7 @@ final class Notes {
 
     private static void addNote(Directive each, String around) {
         String name = each.name();
+        String compression = CompressionPlan.note(each);
         if (name.equals("map") && each.arg(0).equals("$http_upgrade")) {
             each.note("Millrace writes Connection itself when it forwards Upgrade");
             each.children().forEach(child -> child.note("Millrace writes Connection itself"));
@@ -210,6 +215,8 @@ final class Notes {
             minUses(each);
         } else if (name.equals("satisfy") && each.arg(0).equals("all")) {
             each.note("all, as in Millrace");
+        } else if (compression != null) {
+            each.note(compression);
         } else if (NO_EFFECT.containsKey(name)) {
             each.note(String.valueOf(NO_EFFECT.get(name)));
         } else if (isDefault(each)) {
@@ -236,6 +243,7 @@ final class Notes {
         boolean switches = List.of(
                         "gzip",
                         "brotli",
+                        "zstd",
                         "gunzip",
                         "expires",
                         "ssi",

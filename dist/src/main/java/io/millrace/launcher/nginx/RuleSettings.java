@@ -73,6 +73,11 @@ final class RuleSettings {
             values.putIfAbsent(key, new Value(text, null, List.of(), remark));
         }
 
+        /** Sets a list that is a default of nginx, unless the setting has a value. */
+        void putDefault(String key, List<String> words, String remark) {
+            values.putIfAbsent(key, new Value(String.join(", ", words), words, List.of(), remark));
+        }
+
         /** Returns false for a cache setting if the rule does not use the cache. */
         private boolean isAffectedBy(String key) {
             return !key.startsWith("cache.") || key.equals("cache.enabled") || !"false".equals(text("cache.enabled"));
@@ -103,8 +108,9 @@ final class RuleSettings {
             List<Rule> concerned =
                     rules.stream().filter(rule -> rule.isAffectedBy(key)).toList();
             Value first = concerned.isEmpty() ? null : concerned.get(0).values.get(key);
-            boolean same =
-                    first != null && concerned.stream().allMatch(rule -> first.hasSameText(rule.values.get(key)));
+            boolean same = first != null
+                    && mayHoldForAll(key)
+                    && concerned.stream().allMatch(rule -> first.hasSameText(rule.values.get(key)));
             for (Rule rule : rules) {
                 Value value = rule.values.get(key);
                 if (value != null) {
@@ -112,6 +118,12 @@ final class RuleSettings {
                 }
             }
         }
+    }
+
+    /** Returns false for a key of compression unless all rules compress: one such key turns it on for all. */
+    private boolean mayHoldForAll(String key) {
+        return !key.startsWith("compression.")
+                || rules.stream().allMatch(rule -> "true".equals(rule.text("compression.enabled")));
     }
 
     private static void write(DraftNode node, String key, Value value) {

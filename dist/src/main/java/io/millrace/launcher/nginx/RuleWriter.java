@@ -32,8 +32,15 @@ final class RuleWriter {
             "allow", "deny", "limit_except", "limit_req", "auth_basic", "auth_request", "auth_jwt", "secure_link");
 
     /** Other directives of a location with an expression that have no effect on the rule which it shares. */
-    private static final Set<String> CHANGING =
-            Set.of("proxy_set_header", "proxy_bind", "more_set_headers", "more_clear_headers", "rewrite");
+    private static final Set<String> CHANGING = Set.of(
+            "proxy_set_header",
+            "proxy_bind",
+            "more_set_headers",
+            "more_clear_headers",
+            "rewrite",
+            "gzip",
+            "brotli",
+            "zstd");
 
     private static final String UNREACHED = "no request reaches the server: other servers have its names and ports";
 
@@ -585,6 +592,7 @@ final class RuleWriter {
         origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
         origins.translateTls(scope, rule, target);
         OriginRules.localAddress(scope, rule);
+        CompressionPlan.fill(scope, rule);
     }
 
     /**

@@ -2,12 +2,15 @@ package io.millrace.launcher.varnish;
 
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.MediaTypes;
 import io.millrace.launcher.varnish.syntax.Condition;
 import io.millrace.launcher.varnish.syntax.Statement;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 
 /** The translator of {@code vcl_backend_response}. Confined to one thread. */
 final class VclBackendResponse extends Walker {
@@ -22,6 +25,8 @@ final class VclBackendResponse extends Walker {
 
     private final Plan plan;
     private final Set<String> codes = new LinkedHashSet<>();
+    /** Media types of responses that are compressed. */
+    private final Set<String> gzipTypes = new LinkedHashSet<>();
     /** Lifetime of responses with error statuses; empty until one is set. */
     private String negativeTime = "";
 
@@ -50,8 +55,8 @@ final class VclBackendResponse extends Walker {
             case "beresp.keep" -> each.note("stale responses are kept for validation until the space is needed");
             case "beresp.uncacheable" -> uncacheable(each, around);
             case "beresp.do_stream" -> each.note("responses are always delivered while they arrive");
-            case "beresp.do_gzip", "beresp.do_gunzip" ->
-                each.notMapped("not translated; set compression, globally or in a rule");
+            case "beresp.do_gzip" -> gzip(each);
+            case "beresp.do_gunzip" -> each.notMapped("content that the origin compresses is not decompressed");
             case "beresp.do_esi" -> each.notMapped("ESI is not supported");
             case "beresp.storage", "beresp.storage_hint" ->
                 each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
@@ -69,6 +74,68 @@ final class VclBackendResponse extends Walker {
                 }
             }
         }
+    }
+
+    /** Turns compression on for the types that the condition names. */
+    private void gzip(Statement each) {
+        if (each.value().equals("false") && reached().branches().isEmpty()) {
+            each.note("off, as in Millrace");
+            return;
+        }
+        List<String> types = each.value().equals("true") ? types(reached().branches()) : List.of();
+        if (types.isEmpty()) {
+            each.notMapped("compression depends on Content-Type only; write compression, globally or in a rule");
+            return;
+        }
+        gzipTypes.addAll(types);
+        DraftNode root = plan.workspace().draft().root();
+        Entry entry = each.markHandled();
+        root.put("compression.enabled", "true").from(entry);
+        root.putWords("compression.encodings", List.of("gzip")).from(entry);
+        root.putWords("compression.types", List.copyOf(gzipTypes))
+                .removableIfInvalid()
+                .from(entry);
+        root.put("compression.min_size", "0").remark("Varnish compresses content of any size; without the line: 1KiB");
+        each.note("only with status 200, 203, 403, 404 and 410, and up to compression.max_size");
+        if (!types.equals(MediaTypes.ANY)) {
+            each.note("the types are those that the importer knows");
+        }
+        if (!reached().passedReturns().isEmpty()) {
+            each.note("also for responses for which an earlier return ends the subroutine");
+        }
+    }
+
+    /**
+     * Returns the media types of the responses that meet conditions; all types if there are none. Returns an empty list
+     * if the conditions test anything but Content-Type.
+     */
+    private static List<String> types(List<Condition> conditions) {
+        if (conditions.isEmpty()) {
+            return MediaTypes.ANY;
+        }
+        Set<String> types = new LinkedHashSet<>();
+        for (List<Condition.Test> tests : Condition.alternatives(new Condition.All(conditions))) {
+            if (tests.size() != 1 || !isOfType(tests.get(0))) {
+                return List.of();
+            }
+            Condition.Test test = tests.get(0);
+            try {
+                boolean isText = test.operator().equals("==");
+                Pattern pattern = Pattern.compile(isText ? Pattern.quote(test.right()) : test.right());
+                types.addAll(MediaTypes.known(value -> isText
+                        ? pattern.matcher(value).matches()
+                        : pattern.matcher(value).find()));
+            } catch (PatternSyntaxException e) {
+                return List.of();
+            }
+        }
+        return List.copyOf(types);
+    }
+
+    private static boolean isOfType(Condition.Test test) {
+        return test.quoted()
+                && test.left().equalsIgnoreCase("beresp.http.content-type")
+                && List.of("~", "==").contains(test.operator());
     }
 
     private void ttl(Statement each, List<Condition> around) {

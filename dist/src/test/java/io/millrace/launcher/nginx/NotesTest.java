@@ -25,6 +25,13 @@ final class NotesTest {
         "proxy_store off, NO_EFFECT, 'off, as in Millrace'",
         "satisfy all, NO_EFFECT, 'all, as in Millrace'",
         "satisfy any, NO_EFFECT, a client needs only one of the access rules of the block; see their lines",
+        "gzip off, SAME_AS_DEFAULT, ''",
+        "gzip_vary on, NO_EFFECT, 'on, as in Millrace'",
+        "gzip_vary off, NO_EFFECT, "
+                + "'if compression is on, responses of its types always have Vary: Accept-Encoding'",
+        "gzip_proxied any, NO_EFFECT, 'any, as in Millrace'",
+        "gzip_proxied expired, NO_EFFECT, responses to requests with Via are compressed like all others",
+        "gzip_types text/css, NO_EFFECT, no imported rule uses it",
         "error_page 404 /404.html, NOT_MAPPED, not translated; write error_pages",
     })
     void explainsTheDirective(String directive, String outcome, String note) throws IOException {

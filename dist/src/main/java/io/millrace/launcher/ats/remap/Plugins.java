@@ -1,7 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.draft.ImportState;
-import io.millrace.launcher.ats.rewrite.HeaderRewriteImport;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.importing.source.SourceFile;
 import java.util.List;
@@ -76,8 +75,6 @@ public final class Plugins {
                     "regex_remap.so",
                     "not translated; write elements of rules with rewrite or redirect, and when: path =~"),
             Map.entry("tslua.so", "Millrace has no scripting language"),
-            Map.entry("compress.so", "not translated; set compression, globally or in a rule"),
-            Map.entry("gzip.so", "not translated; set compression, globally or in a rule"),
             Map.entry(
                     "rate_limit.so",
                     "write request_limits for requests in a time; limits.per_client limits the requests in progress of one client, origin.connections_max the connections to origins"),
@@ -122,14 +119,14 @@ public final class Plugins {
      * Imports plugin.config. Adds a note to each line. For a plugin that denies clients, all rules deny all requests,
      * and the forward proxy is disabled.
      *
-     * @param rules the rules to which the plugins apply
-     * @param rewrites imports the files of header_rewrite
+     * @param remap the rules to which the plugins apply
      */
-    public static void read(ImportState state, List<RemapRule> rules, HeaderRewriteImport rewrites) {
+    public static void read(ImportState state, RemapRules remap) {
         SourceFile file = state.read("plugin.config");
         if (file == null) {
             return;
         }
+        List<RemapRule> rules = remap.all();
         for (Words words : Words.of(file)) {
             String path = words.at(0);
             String plugin = path.substring(path.lastIndexOf('/') + 1);
@@ -137,7 +134,9 @@ public final class Plugins {
                 words.words().stream()
                         .skip(1)
                         .filter(word -> !word.startsWith("-"))
-                        .forEach(name -> rewrites.write(state.draft().root(), name, words.entry(), true));
+                        .forEach(name -> remap.rewrites().write(state.draft().root(), name, words.entry(), true));
+            } else if (CompressImport.isCompress(plugin)) {
+                remap.compression().writeForAll(words, rules);
             } else if (isBuiltIn(plugin)) {
                 words.entry().note(about(plugin));
             } else {

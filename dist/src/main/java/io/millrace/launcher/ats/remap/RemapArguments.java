@@ -81,6 +81,10 @@ final class RemapArguments {
         if (known) {
             return;
         }
+        if (CompressImport.isCompress(plugin)) {
+            rule.compress("");
+            return;
+        }
         if (plugin.equals(Plugins.URL_SIG)) {
             // The rule stays denied until the parameter with the file of keys is read.
             rule.markDenied();
@@ -115,6 +119,10 @@ final class RemapArguments {
         }
         if (plugin.equals("conf_remap.so")) {
             record(name, value, rule);
+            return;
+        }
+        if (CompressImport.isCompress(plugin)) {
+            rule.compress(text);
             return;
         }
         if (plugin.equals(Plugins.URL_SIG)) {

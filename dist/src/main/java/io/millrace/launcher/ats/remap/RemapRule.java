@@ -20,6 +20,8 @@ public final class RemapRule {
     private List<String> referers = List.of();
     private String refererRedirect = "";
     private String strategy = "";
+    /** The file of the plugin compress, empty if it has none; null for a rule without the plugin. */
+    private @Nullable String compress;
     /** Number of reasons to deny all requests. */
     private int denials;
 
@@ -92,6 +94,22 @@ public final class RemapRule {
     /** Sets the name of the rule's strategy. */
     public void strategy(String name) {
         strategy = name;
+    }
+
+    /** The file of the plugin compress, empty if it has none. Null for a rule without the plugin. */
+    @Nullable
+    String compress() {
+        return compress;
+    }
+
+    /** Sets the file of the plugin compress; empty for none. */
+    void compress(String file) {
+        compress = file;
+    }
+
+    /** Returns true if the rule maps requests to an origin. */
+    boolean isMapping() {
+        return verb.contains("map") && !verb.equals("reverse_map");
     }
 
     /** The settings of this rule by key. The value of a list is in square brackets. */

@@ -35,12 +35,14 @@ public final class RemapRules {
     private final RemapFilters filters;
     private final RemapArguments arguments;
     private final HeaderRewriteImport rewrites;
+    private final CompressImport compression;
     private final List<RemapRule> rules = new ArrayList<>();
 
     /** Creates an empty collection of the rules of {@code state}. */
     public RemapRules(ImportState state, IpAllowFilters ipAllow, StorageImport storage) {
         this.state = state;
         rewrites = new HeaderRewriteImport(state);
+        compression = new CompressImport(state);
         filters = new RemapFilters(state, ipAllow);
         arguments = new RemapArguments(state, storage, !state.has("records.yaml"));
     }
@@ -61,9 +63,7 @@ public final class RemapRules {
 
     /** Returns the rules that map to an origin. */
     public List<RemapRule> forwarding() {
-        return rules.stream()
-                .filter(rule -> rule.verb().contains("map") && !rule.verb().equals("reverse_map"))
-                .toList();
+        return rules.stream().filter(RemapRule::isMapping).toList();
     }
 
     /**
@@ -122,9 +122,8 @@ public final class RemapRules {
     }
 
     private void writeRewrites(RemapRule rule, DraftNode node) {
-        boolean forwards = rule.verb().contains("map") && !rule.verb().equals("reverse_map");
         for (String file : rule.rewrites()) {
-            if (forwards) {
+            if (rule.isMapping()) {
                 rewrites.write(node, file, rule.entry(), false);
             } else {
                 rule.entry().notMapped("header_rewrite.so: " + rule.verb() + " sends no requests to an origin");
@@ -132,8 +131,22 @@ public final class RemapRules {
         }
     }
 
+    private void writeCompression(RemapRule rule, DraftNode node) {
+        String file = rule.compress();
+        if (file != null && rule.isMapping()) {
+            compression.write(rule, node, file);
+        } else if (file != null) {
+            rule.entry().notMapped("compress.so: " + rule.verb() + " sends no requests to an origin");
+        }
+    }
+
+    /** The importer of the plugin compress. */
+    CompressImport compression() {
+        return compression;
+    }
+
     /** The importer of files of header_rewrite. */
-    public HeaderRewriteImport rewrites() {
+    HeaderRewriteImport rewrites() {
         return rewrites;
     }
 
@@ -159,6 +172,7 @@ public final class RemapRules {
                     .note("placed before the permanent redirections, because Traffic Server checks this rule first");
         }
         writeRewrites(rule, node);
+        writeCompression(rule, node);
         filters.write(rule, node);
         rule.setNode(node);
         rules.add(rule);
@@ -166,9 +180,10 @@ public final class RemapRules {
 
     /**
      * Extends the expressions of those rules that have filters, so that they match as many hosts as in Traffic Server.
-     * Otherwise some hosts would match a wider rule without filters.
+     * Otherwise some hosts would match a wider rule without filters. Adds notes to files that no rule uses.
      */
     public void finish() {
+        compression.finish();
         for (RemapRule rule : rules) {
             DraftNode node = rule.node();
             if (node != null

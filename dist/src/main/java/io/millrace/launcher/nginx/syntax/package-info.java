@@ -1,4 +1,4 @@
-/** The parser of nginx configuration files: tokens, directives and their scopes. */
+/** The parser of nginx configuration files: tokens, directives and their scopes, and patterns of paths. */
 @NullMarked
 package io.millrace.launcher.nginx.syntax;
 

@@ -1,4 +1,4 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.syntax;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -10,13 +10,18 @@ import org.jspecify.annotations.Nullable;
  * @param prefixes the matching paths, or prefixes of the matching paths
  * @param exact whether only the paths themselves match, and not longer paths
  */
-record PathPattern(List<String> prefixes, boolean exact) {
+public record PathPattern(List<String> prefixes, boolean exact) {
     /** Limit of paths of one expression. */
     private static final int PREFIXES_MAX = 100;
 
+    /** Copies the paths. */
+    public PathPattern {
+        prefixes = List.copyOf(prefixes);
+    }
+
     /** Returns the paths of an expression; null if it cannot be written as paths. */
     @Nullable
-    static PathPattern of(String expression) {
+    public static PathPattern of(String expression) {
         if (!expression.startsWith("^/")) {
             return null;
         }
