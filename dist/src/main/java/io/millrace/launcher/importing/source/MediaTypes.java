@@ -98,7 +98,8 @@ public final class MediaTypes {
     /** Returns the known types that match a pattern with {@code *} and {@code ?}. */
     public static List<String> matching(String pattern) {
         StringBuilder expression = new StringBuilder();
-        for (char c : pattern.toCharArray()) {
+        for (int i = 0; i < pattern.length(); i++) {
+            char c = pattern.charAt(i);
             expression.append(c == '*' ? ".*" : c == '?' ? "." : Pattern.quote(String.valueOf(c)));
         }
         Pattern whole = Pattern.compile(expression.toString(), Pattern.CASE_INSENSITIVE);
