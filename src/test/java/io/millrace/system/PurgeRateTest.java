@@ -129,9 +129,7 @@ class PurgeRateTest {
             for (int sample = 0; sample < samples; sample++) {
                 get(client, sample);
                 assertEquals(
-                        2,
-                        fetches(sample),
-                        "purged, but served: " + purge(sample * SAMPLE_EVERY + SAMPLE_EVERY - 1));
+                        2, fetches(sample), "purged, but served: " + purge(sample * SAMPLE_EVERY + SAMPLE_EVERY - 1));
             }
         }
     }
