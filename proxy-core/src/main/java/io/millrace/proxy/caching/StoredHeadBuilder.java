@@ -24,7 +24,7 @@ final class StoredHeadBuilder {
 
     /**
      * Fields that are not copied from a response: those of RFC 9111 s3.1; Age, which is computed for every response;
-     * and Content-Length, which is written anew if the length is known.
+     * and Content-Length, which is computed from the stored content.
      */
     static final FieldName[] NOT_STORED = {
         FieldName.AGE,

@@ -40,7 +40,7 @@ public final class ContentEncoders {
     }
 
     /** Returns the Maven coordinates of the library that a coding needs; empty for none. */
-    public static String library(ContentCoding coding) {
+    public static String mavenCoordinates(ContentCoding coding) {
         return switch (coding) {
             case GZIP -> "";
             case BROTLI -> "com.aayushatharva.brotli4j:brotli4j";

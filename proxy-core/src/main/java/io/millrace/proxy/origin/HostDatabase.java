@@ -33,7 +33,7 @@ public final class HostDatabase {
     /** One in this many origins is removed when the limit is reached. */
     private static final int REMOVED_DIVISOR = 8;
 
-    /** Limit of doublings of the wait. After so many, the wait has reached {@code retry_time_max}. */
+    /** How often the wait can double. {@code retry_time_max}, its limit, is reached before that. */
     private static final int DOUBLINGS_MAX = 30;
 
     /** Smallest difference in ms by which the time of the last response is updated, to save writes. */

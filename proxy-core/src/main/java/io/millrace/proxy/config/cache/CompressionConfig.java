@@ -89,7 +89,7 @@ public final class CompressionConfig {
         for (String name : values.get(CompressionKeys.ENCODINGS)) {
             ContentCoding coding = ContentCoding.ofToken(name.toLowerCase(Locale.ROOT));
             if (coding != null && !ContentEncoders.isAvailable(coding)) {
-                missing.add(name + " (needs " + ContentEncoders.library(coding) + ")");
+                missing.add(name + " (needs " + ContentEncoders.mavenCoordinates(coding) + ")");
             }
         }
         return missing.isEmpty()
