@@ -10,10 +10,9 @@ import io.millrace.proxy.admin.HttpExchange.Response;
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.resource.AdminReply;
-import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
-import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.resource.Json;
+import io.millrace.proxy.admin.resource.StubResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.config.admin.AdminConfig;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
@@ -42,6 +41,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The dashboard over real sockets: login, sessions, requests of other pages, DNS rebinding. */
 class DashboardAccessTest {
+    /** A resource that changes something. */
+    private static final AdminResource CHANGE = new StubResource(
+            "POST",
+            "/v1/change",
+            (request, responder) ->
+                    responder.reply(AdminReply.json(json -> json.writeBooleanProperty("changed", true))));
+
     private static final String TOKEN = "0123456789abcdef";
     private static final String JSON = "Content-Type: application/json";
 
@@ -67,25 +73,7 @@ class DashboardAccessTest {
                 .times(new AdminTimes(Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofMillis(10)))
                 .dashboard()
                 .resource(new MetricsResource(() -> "up 1\n"))
-                .resource(new Change());
-    }
-
-    /** A resource that changes something. */
-    private static final class Change implements AdminResource {
-        @Override
-        public String method() {
-            return "POST";
-        }
-
-        @Override
-        public String path() {
-            return "/v1/change";
-        }
-
-        @Override
-        public void handle(AdminRequest request, AdminResponder responder) {
-            responder.reply(AdminReply.json(json -> json.writeBooleanProperty("changed", true)));
-        }
+                .resource(CHANGE);
     }
 
     private AdminAccess token() throws IOException {

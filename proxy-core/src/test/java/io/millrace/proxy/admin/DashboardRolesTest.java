@@ -8,9 +8,8 @@ import io.millrace.proxy.admin.HttpExchange.Response;
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminReply;
-import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
-import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.StubResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.config.admin.AdminConfig;
 import io.millrace.proxy.config.admin.AdminConfig.Token;
@@ -50,30 +49,11 @@ class DashboardRolesTest {
     private String authority;
 
     /** Records its clients. */
-    private final class Recording implements AdminResource {
-        private final String method;
-        private final String path;
-
-        Recording(String method, String path) {
-            this.method = method;
-            this.path = path;
-        }
-
-        @Override
-        public String method() {
-            return method;
-        }
-
-        @Override
-        public String path() {
-            return path;
-        }
-
-        @Override
-        public void handle(AdminRequest request, AdminResponder responder) {
+    private AdminResource recording(String method, String path) {
+        return new StubResource(method, path, (request, responder) -> {
             callers.add(request.caller());
             responder.reply(AdminReply.json(json -> {}));
-        }
+        });
     }
 
     @BeforeEach
@@ -85,10 +65,10 @@ class DashboardRolesTest {
                 .times(new AdminTimes(Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofMillis(10)))
                 .dashboard()
                 .resource(new MetricsResource(() -> "up 1\n"))
-                .resource(new Recording("GET", "/v1/status"))
-                .resource(new Recording("GET", "/v1/cache/purges"))
-                .resource(new Recording("POST", "/v1/cache/purge"))
-                .resource(new Recording("POST", "/v1/config/set"))
+                .resource(recording("GET", "/v1/status"))
+                .resource(recording("GET", "/v1/cache/purges"))
+                .resource(recording("POST", "/v1/cache/purge"))
+                .resource(recording("POST", "/v1/config/set"))
                 .start();
         authority = "127.0.0.1:" + server.tcpAddress().getPort();
     }

@@ -6,9 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.HttpExchange.Response;
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.resource.AdminReply;
-import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
-import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.StubResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.config.admin.AdminConfig;
 import io.millrace.proxy.config.admin.AdminConfig.Token;
@@ -61,39 +60,11 @@ class SharedViewersTest {
     private String authority;
 
     /** A resource that counts its requests, and whose answer is the same until the time passes. */
-    private final class Counting implements AdminResource {
-        private final String method;
-        private final String path;
-        private final boolean isBlocking;
-        private final Map<String, AtomicLong> counts;
-
-        Counting(String method, String path, boolean isBlocking, Map<String, AtomicLong> counts) {
-            this.method = method;
-            this.path = path;
-            this.isBlocking = isBlocking;
-            this.counts = counts;
-        }
-
-        @Override
-        public String method() {
-            return method;
-        }
-
-        @Override
-        public String path() {
-            return path;
-        }
-
-        @Override
-        public boolean isBlocking() {
-            return isBlocking;
-        }
-
-        @Override
-        public void handle(AdminRequest request, AdminResponder responder) {
+    private AdminResource counting(String method, String path, boolean isBlocking, Map<String, AtomicLong> counts) {
+        return new StubResource(method, path, isBlocking, (request, responder) -> {
             counts.computeIfAbsent(path, none -> new AtomicLong()).incrementAndGet();
             responder.reply(AdminReply.json(json -> json.writeNumberProperty("at", nanos.get())));
-        }
+        });
     }
 
     @BeforeEach
@@ -101,11 +72,11 @@ class SharedViewersTest {
         Path socket = directory.resolve("worker.sock");
         worker = AdminServer.builder()
                 .unixSocket(socket)
-                .resource(new Counting("GET", MetricsResource.PATH, false, inWorker))
-                .resource(new Counting("GET", "/v1/status", false, inWorker))
-                .resource(new Counting("GET", "/v1/origins", false, inWorker))
-                .resource(new Counting("POST", "/v1/origins/down", false, inWorker))
-                .resource(new Counting("GET", "/v1/memory", false, inWorker))
+                .resource(counting("GET", MetricsResource.PATH, false, inWorker))
+                .resource(counting("GET", "/v1/status", false, inWorker))
+                .resource(counting("GET", "/v1/origins", false, inWorker))
+                .resource(counting("POST", "/v1/origins/down", false, inWorker))
+                .resource(counting("GET", "/v1/memory", false, inWorker))
                 .start();
         Duration limit = Duration.ofSeconds(30);
         launcher = AdminServer.builder()
@@ -118,8 +89,8 @@ class SharedViewersTest {
                 .forward("GET", "/v1/origins", () -> socket, limit)
                 .forward("POST", "/v1/origins/down", () -> socket, limit)
                 .forward("GET", "/v1/memory", () -> socket, limit)
-                .resource(new Counting("GET", "/v1/history", true, inLauncher))
-                .resource(new Counting("GET", "/v1/events", false, inLauncher))
+                .resource(counting("GET", "/v1/history", true, inLauncher))
+                .resource(counting("GET", "/v1/events", false, inLauncher))
                 .start();
         authority = "127.0.0.1:" + launcher.tcpAddress().getPort();
     }

@@ -9,9 +9,8 @@ import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
-import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
-import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.StubResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.config.admin.AdminConfig;
 import io.millrace.proxy.config.admin.AdminConfig.Token;
@@ -49,34 +48,15 @@ class TokenRightsTest {
     private AdminServer launcher;
 
     /** A resource of the worker. */
-    private final class Recording implements AdminResource {
-        private final String method;
-        private final String path;
-
-        Recording(String method, String path) {
-            this.method = method;
-            this.path = path;
-        }
-
-        @Override
-        public String method() {
-            return method;
-        }
-
-        @Override
-        public String path() {
-            return path;
-        }
-
-        @Override
-        public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+    private AdminResource recording(String method, String path) {
+        return new StubResource(method, path, (request, responder) -> {
             callers.add(request.caller());
             if (request.target().contains("refuse")) {
                 throw new AdminException(403, "site-refused", "not this site");
             }
             responder.reply(AdminReply.json(
                     json -> json.writeStringProperty("fields", request.fields().toString())));
-        }
+        });
     }
 
     @BeforeEach
@@ -113,7 +93,7 @@ class TokenRightsTest {
                 "POST /zones/{id}/purge_cache")) {
             String method = each.substring(0, each.indexOf(' '));
             String path = each.substring(each.indexOf(' ') + 1);
-            behind.resource(new Recording(method, path));
+            behind.resource(recording(method, path));
             front.forward(method, path, () -> socket, Duration.ofSeconds(10));
         }
         worker = behind.start();

@@ -11,6 +11,7 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.resource.RequestSender;
+import io.millrace.proxy.admin.resource.StubResource;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,36 +31,17 @@ class SharedRepliesTest {
     private final SharedReplies shared = new SharedReplies(Runnable::run, now::get);
 
     /** A resource that is answered by the test. */
-    private final class Source implements AdminResource {
-        private final String method;
-        private final String path;
-
-        Source(String method, String path) {
-            this.method = method;
-            this.path = path;
-        }
-
-        @Override
-        public String method() {
-            return method;
-        }
-
-        @Override
-        public String path() {
-            return path;
-        }
-
-        @Override
-        public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+    private AdminResource source(String method, String path) {
+        return new StubResource(method, path, (request, responder) -> {
             asked.add(request);
             asking.add(responder);
             if (request.target().endsWith("?bad")) {
                 throw new AdminException(400, "bad-request", "bad", 7);
             }
-        }
+        });
     }
 
-    private final AdminResource status = shared.sharing(new Source("GET", "/v1/status"));
+    private final AdminResource status = shared.sharing(source("GET", "/v1/status"));
 
     private static AdminRequest request(String target, AdminCaller caller, @Nullable String proof, String tag) {
         Map<String, String> fields =
@@ -157,16 +139,16 @@ class SharedRepliesTest {
 
     @Test
     void aChangeEndsTheReplies() throws AdminException {
-        AdminResource change = shared.sharing(new Source("POST", "/v1/origins/down"));
+        AdminResource change = shared.sharing(source("POST", "/v1/origins/down"));
         view();
         answer(200, "a");
         change.handle(request("/v1/origins/down", AdminCaller.UNKNOWN, null, ""), reply -> {});
         answer(200, "changed");
         view();
         assertEquals(3, asked.size());
-        AdminResource purge = new Source("POST", "/v1/cache/purge");
+        AdminResource purge = source("POST", "/v1/cache/purge");
         assertSame(purge, shared.sharing(purge));
-        AdminResource other = new Source("GET", "/v1/config");
+        AdminResource other = source("GET", "/v1/config");
         assertSame(other, shared.sharing(other));
     }
 
