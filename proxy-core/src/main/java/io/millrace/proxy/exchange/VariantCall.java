@@ -19,6 +19,7 @@ import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.observe.FaultLog;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
@@ -28,9 +29,9 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -40,7 +41,9 @@ import org.slf4j.LoggerFactory;
  * <p>Confined to one event loop.
  */
 final class VariantCall implements OriginCall {
-    private static final Logger log = LoggerFactory.getLogger(VariantCall.class);
+    /** An origin can send any number of responses whose content is not valid in its coding. */
+    private static final FaultLog FAULTS =
+            new FaultLog(LoggerFactory.getLogger(VariantCall.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
     /** Limit of the stored content, which is in memory while it is decoded. */
     static final int ENCODED_BYTES_MAX = 256 * 1024;
@@ -202,17 +205,19 @@ final class VariantCall implements OriginCall {
         ContentCoding coding = ContentCoding.ofToken(form);
         exchangeLoop.encoderThreads().execute(() -> {
             ByteBuf decoded = null;
+            Throwable failure = null;
             try {
                 decoded = ContentDecoders.decode(coding, content, DECODED_BYTES_MAX);
             } catch (IOException | RuntimeException | Error e) {
-                log.warn("a stored variant in {} cannot be decoded", form, e);
+                failure = e;
             } finally {
                 content.release();
                 exchangeLoop.encoderThreads().ended();
             }
             ByteBuf result = decoded;
+            Throwable fault = failure;
             try {
-                exchangeLoop.loop().execute(() -> decoded(head, result));
+                exchangeLoop.loop().execute(() -> decoded(form, head, result, fault));
             } catch (RejectedExecutionException e) {
                 // The event loop has ended with the proxy.
                 if (result != null) {
@@ -222,7 +227,11 @@ final class VariantCall implements OriginCall {
         });
     }
 
-    private void decoded(StoredHead head, @Nullable ByteBuf content) {
+    private void decoded(String form, StoredHead head, @Nullable ByteBuf content, @Nullable Throwable fault) {
+        if (fault != null) {
+            String url = plan.request().target().asString();
+            FAULTS.report("a stored variant cannot be decoded", form + ", for " + url, fault);
+        }
         if (content == null) {
             tryNext();
             return;
