@@ -509,6 +509,7 @@ public final class ProxyServer implements AutoCloseable {
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
+        shared.encoderThreads().close();
         serverTls.close();
         originTls.close();
         endOriginRecords();

@@ -15,12 +15,14 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>Thread-safe.
  */
-public final class EncoderThreads implements Executor {
+public final class EncoderThreads implements Executor, AutoCloseable {
     /** Limit of encoders of one proxy. Each has up to 4 MiB of memory outside the Java heap. */
     static final int ENCODERS_MAX = 128;
 
     private static final int THREADS_MAX = 8;
     private static final int IDLE_SECONDS = 10;
+    /** A task has at most 256 KiB, which the slowest level encodes in about a second. */
+    private static final int CLOSE_SECONDS = 10;
 
     private final AtomicInteger encoders = new AtomicInteger();
     private final LongAdder nanosWorked = new LongAdder();
@@ -62,8 +64,23 @@ public final class EncoderThreads implements Executor {
         return TimeUnit.NANOSECONDS.toSeconds(nanosWorked.sum());
     }
 
+    /** @throws java.util.concurrent.RejectedExecutionException after {@link #close} */
     @Override
     public void execute(Runnable task) {
         threads.execute(task);
+    }
+
+    /**
+     * Waits up to {@value #CLOSE_SECONDS} s for the tasks in progress, which release their buffers. The event loops must
+     * still run, because tasks end there.
+     */
+    @Override
+    public void close() {
+        threads.shutdown();
+        try {
+            threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -454,6 +454,13 @@ final class Exchange
         origin.onWritable();
     }
 
+    private static ExchangeOutcome outcome(FetchedResponse response, boolean collapsed) {
+        if (response.isFromVariant()) {
+            return ExchangeOutcome.HIT;
+        }
+        return collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED;
+    }
+
     @Override
     public void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
         if (!origin.isCurrentFetch(from) || answer.isHeadSent()) {
@@ -473,7 +480,7 @@ final class Exchange
         report.answeredBy(from.host());
         report.linkedTo(from.span());
         report.fetched(response, collapsed);
-        state.enter(ExchangePhase.SENDING_FETCHED, collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED);
+        state.enter(ExchangePhase.SENDING_FETCHED, outcome(response, collapsed));
         if (!answer.sendFetched(response, reader)) {
             finish();
         }

@@ -60,6 +60,9 @@ import org.jspecify.annotations.Nullable;
 final class ExchangeReport {
     private static final int UNKNOWN_VERSION = -1;
     /** Cache-Status detail of a response that is served stale because of {@code cache.stale_despite_s_maxage}. */
+    /** The detail of a response that is made from a stored variant in another coding. */
+    private static final String FROM_OTHER_ENCODING = "from-other-encoding";
+
     private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
 
     private static final int FAILURE_STATUS_MIN = 500;
@@ -241,10 +244,24 @@ final class ExchangeReport {
     }
 
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
+        if (response.isFromVariant()) {
+            madeFromVariant(response);
+            return;
+        }
         originStatus = response.originStatus();
         originVersion = response.head().version();
         collapsed = fromOthersFetch;
         stored = response.stored();
+        originFields = response.head().fields();
+        contentType = originFields.get(FieldName.CONTENT_TYPE);
+    }
+
+    /** Notes that the response is a stored variant in another coding: the request did not go to the origin. */
+    private void madeFromVariant(FetchedResponse response) {
+        wentToOrigin = false;
+        forwardReason = null;
+        result = CacheResult.HIT;
+        detail = FROM_OTHER_ENCODING;
         originFields = response.head().fields();
         contentType = originFields.get(FieldName.CONTENT_TYPE);
     }
@@ -394,10 +411,12 @@ final class ExchangeReport {
     void addTo(OutboundHead head) {
         head.via(via(head.status(), originVersion == UNKNOWN_VERSION ? 1 : originVersion));
         ByteBuf value = head.cacheStatus();
-        exchangeLoop
-                .settings()
-                .cacheStatus()
-                .forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
+        CacheStatus cacheStatus = exchangeLoop.settings().cacheStatus();
+        if (result == CacheResult.HIT) {
+            cacheStatus.hit(value);
+        } else {
+            cacheStatus.forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
+        }
         if (originStatus != 0) {
             CacheStatus.forwardStatus(value, originStatus);
         }

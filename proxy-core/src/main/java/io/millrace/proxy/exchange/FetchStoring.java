@@ -82,6 +82,9 @@ final class FetchStoring {
         Reception reception = head.status() == 206
                 ? receivePart(head, framing.contentLength(), requestMillis, nowMillis)
                 : receiveWhole(head, framing.contentLength(), requestMillis, nowMillis);
+        if (plan.isFromVariant()) {
+            reception = new Reception(reception.response().fromVariant(), reception.writer(), reception.inBlocks());
+        }
         if (reception.writer() == null) {
             endJoining();
             return new Reception(reception.response().unstored(), null, false);

@@ -146,11 +146,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         return OriginTries.fetch(exchangeLoop, plan, handler);
     }
 
-    /** Returns true if the response comes from a stored variant in another coding. */
-    private boolean isFromVariant() {
-        return encoding != null && encoding.origin() instanceof VariantCall variant && variant.isServing();
-    }
-
     /** Adds a follower. Callable from any thread. */
     void join(FetchFollower follower) {
         if (exchangeLoop.loop().inEventLoop()) {
@@ -301,7 +296,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         originVersion = head.version();
         try {
             // Rules have changed the head of a stored variant before.
-            boolean stored = isFromVariant();
+            boolean stored = plan.isFromVariant();
             ResponseHead received = stored
                     ? head
                     : plan.headAfterRules(exchangeLoop.settings().server().applyTo(head));

@@ -57,7 +57,6 @@ final class VariantCall implements OriginCall {
     private final Supplier<OriginCall> askOrigin;
     private final Queue<String> codings = new ArrayDeque<>();
     private @Nullable OriginCall origin;
-    private boolean serving;
     private boolean cancelled;
 
     private VariantCall(
@@ -113,11 +112,6 @@ final class VariantCall implements OriginCall {
                 .addAll(plan.request().fields())
                 .set(FieldName.ACCEPT_ENCODING, form)
                 .build();
-    }
-
-    /** Returns true if a stored variant answers; false once the origin was asked. */
-    boolean isServing() {
-        return serving;
     }
 
     /** The call to the origin; null if it was not asked. */
@@ -240,7 +234,6 @@ final class VariantCall implements OriginCall {
             content.release();
             return;
         }
-        serving = true;
         plan.forwardingRules(exchangeLoop.settings().access());
         plan.sourceHead(head);
         long ageSeconds = head.currentAgeSeconds(exchangeLoop.clock().millis());

@@ -195,6 +195,11 @@ public final class FetchPlan implements StoringTarget {
         sourceHead = head;
     }
 
+    /** Returns true if the response is made from a stored variant. */
+    public boolean isFromVariant() {
+        return sourceHead != null;
+    }
+
     /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */
     public StoredHead restamped(StoredHead head, long number) {
         return head.withStamp(number, keyUrl, mapped.rule().config().site());

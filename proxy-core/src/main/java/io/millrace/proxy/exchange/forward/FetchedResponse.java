@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
- * @param originStatus the status code that the origin sent
+ * @param originStatus the status code that the origin sent; 0 if the response is made from a stored variant
  * @param head the received head; for a 206 with the whole representation, the equivalent head of a 200
  * @param representation the head of the whole representation, which decides whether another exchange may use it
  * @param selection the head that evaluates a client's conditions and range; null when the response is passed on
@@ -46,6 +46,17 @@ public record FetchedResponse(
     /** Length of the whole representation; -1 when unknown. */
     public long length() {
         return part == null ? contentLength : part.length();
+    }
+
+    /** Returns true if the response is made from a stored variant in another coding, without the origin. */
+    public boolean isFromVariant() {
+        return originStatus == 0;
+    }
+
+    /** Returns the same response as made from a stored variant. */
+    public FetchedResponse fromVariant() {
+        return new FetchedResponse(
+                0, head, representation, selection, part, stored, keptUnder, contentLength, responseMillis);
     }
 
     public FetchedResponse unstored() {
