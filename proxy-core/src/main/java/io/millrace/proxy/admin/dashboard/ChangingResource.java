@@ -44,6 +44,15 @@ final class ChangingResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        try {
+            change(request, responder);
+        } catch (AdminException | RuntimeException e) {
+            replies.forget();
+            throw e;
+        }
+    }
+
+    private void change(AdminRequest request, AdminResponder responder) throws AdminException {
         change.handle(request, new AdminResponder() {
             @Override
             public void reply(AdminReply reply) {

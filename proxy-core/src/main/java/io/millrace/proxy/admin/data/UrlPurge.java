@@ -88,15 +88,25 @@ final class UrlPurge {
 
     private CompletionStage<PurgeReport> purge(@Nullable Count count) {
         CompletableFuture<PurgeReport> report = new CompletableFuture<>();
-        remove(0, false, count, report);
+        remove(0, false, null, count, report);
         return report;
     }
 
-    /** Removes the URLs from a place of the list on, one after the other. */
-    private void remove(int index, boolean wasFound, @Nullable Count count, CompletableFuture<PurgeReport> report) {
+    /** Removes the URLs from a place of the list on, one after the other, also after a failure. */
+    private void remove(
+            int index,
+            boolean wasFound,
+            @Nullable Exception earlierFailure,
+            @Nullable Count count,
+            CompletableFuture<PurgeReport> report) {
         ServingLoop loop = proxy.loops().get(0);
-        proxy.shared().purger().purge(urls.get(index), loop.loop(), (isFound, failure) -> {
+        proxy.shared().purger().purge(urls.get(index), loop.loop(), (isFound, problem) -> {
             boolean wasPresent = wasFound || isFound;
+            Exception failure = earlierFailure == null ? problem : earlierFailure;
+            if (index + 1 < urls.size()) {
+                remove(index + 1, wasPresent, failure, count, report);
+                return;
+            }
             if (failure != null) {
                 loop.counters().increment(Counter.PURGES_FAILED);
                 history.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
@@ -104,10 +114,6 @@ final class UrlPurge {
                         500,
                         "purge-not-durable",
                         "purged from this process, but the storage could not be written: " + failure.getMessage()));
-                return;
-            }
-            if (index + 1 < urls.size()) {
-                remove(index + 1, wasPresent, count, report);
                 return;
             }
             loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);

@@ -331,6 +331,7 @@ public final class ResponseImport {
         target = known;
         Variants variants = components.variants();
         StoreKey key = variants.keyFor(known, known.head());
+        components.store().countMiss(key);
         ObjectWriter<StoredHead> writer = components.store().create(key, variants.volumeFor(known));
         // A purge on another thread is either seen here, or finds the new writer or its Vary marker.
         if (components.purger().isPurgedSince(known.keyHash(), known.began())

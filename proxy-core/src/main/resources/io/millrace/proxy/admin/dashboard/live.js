@@ -5,7 +5,6 @@ import {Sample, Change, hits} from './metrics.js';
 import {pause} from './pause.js';
 
 const EVERY_MILLIS = 2000;
-const FIRST_MILLIS = 1100;
 const POINTS_MAX = 1800;
 // Quantiles need more observations than one interval may have.
 const QUANTILE_SAMPLES = 6;
@@ -72,9 +71,7 @@ async function run(signal) {
       failure = e;
     }
     listeners.forEach((listener) => listener());
-    // The second sample soon, because rates need two.
-    const usual = samples.length < 2 && !failure ? FIRST_MILLIS : EVERY_MILLIS;
-    await pause(Math.max(usual, failure ? failure.waitSeconds * 1000 : 0), signal);
+    await pause(Math.max(EVERY_MILLIS, failure ? failure.waitSeconds * 1000 : 0), signal);
   }
 }
 
