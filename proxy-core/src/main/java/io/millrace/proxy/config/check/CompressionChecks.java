@@ -2,12 +2,10 @@ package io.millrace.proxy.config.check;
 
 import io.millrace.proxy.config.cache.CompressionConfig;
 import io.millrace.proxy.config.cache.CompressionKeys;
-import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Units;
 import java.util.List;
 
@@ -30,8 +28,14 @@ final class CompressionChecks {
     }
 
     private void check(ConfigValues own, ConfigValues inForce, String prefix) {
-        checkPart(own, CompressionKeys.ENCODINGS, prefix, CompressionConfig::checkEncodings);
-        checkPart(own, CompressionKeys.TYPES, prefix, CompressionConfig::checkTypes);
+        String encodings = prefix + CompressionKeys.ENCODINGS.path();
+        if (own.isSet(CompressionKeys.ENCODINGS)) {
+            problems.check(encodings, wholeFile, () -> CompressionConfig.checkEncodings(own));
+        }
+        if (own.isSet(CompressionKeys.TYPES)) {
+            String types = prefix + CompressionKeys.TYPES.path();
+            problems.check(types, wholeFile, () -> CompressionConfig.checkTypes(own));
+        }
         boolean hasSize = own.isSet(CompressionKeys.MIN_SIZE) || own.isSet(CompressionKeys.MAX_SIZE);
         long least = inForce.get(CompressionKeys.MIN_SIZE);
         long most = inForce.get(CompressionKeys.MAX_SIZE);
@@ -46,26 +50,8 @@ final class CompressionChecks {
         }
         boolean isSet = own.isSet(CompressionKeys.ENABLED) || own.isSet(CompressionKeys.ENCODINGS);
         String warning = isSet ? CompressionConfig.missingLibraries(inForce) : null;
-        String path = prefix + CompressionKeys.ENCODINGS.path();
-        if (warning != null && !problems.isBroken(path)) {
-            problems.warning(at(path), path, warning);
-        }
-    }
-
-    /** A check of some values. */
-    private interface Check {
-        void of(ConfigValues values) throws InvalidValueException;
-    }
-
-    private void checkPart(ConfigValues own, ConfigKey<?> key, String prefix, Check check) {
-        String path = prefix + key.path();
-        if (!own.isSet(key) || problems.isBroken(path)) {
-            return;
-        }
-        try {
-            check.of(own);
-        } catch (InvalidValueException e) {
-            problems.error(at(path), path, e.problem(), e.suggestion());
+        if (warning != null && !problems.isBroken(encodings)) {
+            problems.warning(at(encodings), encodings, warning);
         }
     }
 

@@ -9,7 +9,6 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.value.InvalidValueException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -41,10 +40,10 @@ final class GuardChecks {
     private void check(ConfigValues own, ConfigValues general, String prefix) {
         String keys = prefix + SignedUrlKeys.KEYS.path();
         if (own.isSet(SignedUrlKeys.WHEN)) {
-            checkPart(own, prefix + SignedUrlKeys.WHEN.path(), SignedUrlConfig::checkWhen);
+            problems.check(prefix + SignedUrlKeys.WHEN.path(), wholeFile, () -> SignedUrlConfig.checkWhen(own));
         }
         if (own.isSet(SignedUrlKeys.KEYS)) {
-            checkPart(own, keys, SignedUrlConfig::checkKeys);
+            problems.check(keys, wholeFile, () -> SignedUrlConfig.checkKeys(own));
         }
         checkPasswords(own, general, prefix);
         boolean set = own.isSet(SignedUrlKeys.WHEN) || isNotDefault(own, SignedUrlKeys.URL);
@@ -56,13 +55,13 @@ final class GuardChecks {
 
     private void checkPasswords(ConfigValues own, ConfigValues general, String prefix) {
         if (own.isSet(PasswordKeys.WHEN)) {
-            checkPart(own, prefix + PasswordKeys.WHEN.path(), PasswordConfig::checkWhen);
+            problems.check(prefix + PasswordKeys.WHEN.path(), wholeFile, () -> PasswordConfig.checkWhen(own));
         }
         if (own.isSet(PasswordKeys.FILE)) {
-            checkPart(own, prefix + PasswordKeys.FILE.path(), PasswordConfig::checkFile);
+            problems.check(prefix + PasswordKeys.FILE.path(), wholeFile, () -> PasswordConfig.checkFile(own));
         }
         if (own.isSet(PasswordKeys.REALM)) {
-            checkPart(own, prefix + PasswordKeys.REALM.path(), PasswordConfig::checkRealm);
+            problems.check(prefix + PasswordKeys.REALM.path(), wholeFile, () -> PasswordConfig.checkRealm(own));
         }
         boolean set = own.isSet(PasswordKeys.WHEN) || isNotDefault(own, PasswordKeys.REALM);
         if (set
@@ -77,22 +76,6 @@ final class GuardChecks {
     private static boolean isNotDefault(ConfigValues own, ConfigKey<?> key) {
         Object value = own.find(key);
         return value != null && !value.equals(key.defaultValue());
-    }
-
-    /** A check of some values. */
-    private interface Check {
-        void of(ConfigValues values) throws InvalidValueException;
-    }
-
-    private void checkPart(ConfigValues values, String path, Check check) {
-        if (problems.isBroken(path)) {
-            return;
-        }
-        try {
-            check.of(values);
-        } catch (InvalidValueException e) {
-            problems.error(at(path), path, e.problem(), e.suggestion());
-        }
     }
 
     private Place at(String path) {

@@ -1,5 +1,6 @@
 package io.millrace.proxy.config.problem;
 
+import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Suggestions;
 import io.millrace.proxy.config.value.Units;
 import java.util.ArrayList;
@@ -158,6 +159,28 @@ public final class ConfigProblems {
     /** Returns the place where the key was set, else {@code otherwise}. */
     public Place placeOf(String path, Place otherwise) {
         return places.getOrDefault(path, otherwise);
+    }
+
+    /** A check of a value. */
+    @FunctionalInterface
+    public interface Check {
+        void run() throws InvalidValueException;
+    }
+
+    /**
+     * Runs a check of the value at a path, and adds its failure as an error. No effect if the value could not be read.
+     *
+     * @param otherwise place of the error if the path has none
+     */
+    public void check(String path, Place otherwise, Check check) {
+        if (isBroken(path)) {
+            return;
+        }
+        try {
+            check.run();
+        } catch (InvalidValueException e) {
+            error(placeOf(path, otherwise), path, e.problem(), e.suggestion());
+        }
     }
 
     /**
