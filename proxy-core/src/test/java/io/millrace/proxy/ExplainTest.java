@@ -416,7 +416,7 @@ class ExplainTest {
         assertFalse(explain("/a", new Field("Range", "bytes=0-0,2-2")).collapsed(), "ranges that are sent as they are");
         assertEquals(0, proxy.counted(Counter.LOOKUPS_FILLING), "what is explained counts as no waiting");
         RawClient waiter = proxy.client().get("/a");
-        ProxyExtension.await("a waiter", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        proxy.awaitFollowers(1);
         go.countDown();
         assertEquals("content", leader.response().text());
         assertEquals("content", waiter.response().text());

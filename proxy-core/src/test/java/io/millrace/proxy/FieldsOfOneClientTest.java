@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -95,7 +94,7 @@ class FieldsOfOneClientTest {
         for (int i = 0; i < 4; i++) {
             others.add(proxy.client().get("/a"));
         }
-        ProxyExtension.await("the waiters", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 4);
+        proxy.awaitFollowers(4);
         go.countDown();
         assertEquals("sid=1", leader.response().field("set-cookie"));
         for (RawClient other : others) {
@@ -114,7 +113,7 @@ class FieldsOfOneClientTest {
         RawClient leader = proxy.client().get("/a");
         ProxyExtension.await("the validation", () -> proxy.origin().requests() == 2);
         RawClient other = proxy.client().get("/a");
-        ProxyExtension.await("the waiter", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        proxy.awaitFollowers(1);
         go.countDown();
         assertEquals("the asker", leader.response().field("x-for"));
         ProxyExtension.await("a fetch of its own", () -> proxy.origin().requests() == 3);
@@ -148,7 +147,7 @@ class FieldsOfOneClientTest {
         RawClient leader = proxy.client().get("/a", "Cookie: sid=1\r\n");
         ProxyExtension.await("the validation", () -> proxy.origin().requests() == 2);
         RawClient other = proxy.client().get("/a", "Cookie: sid=2\r\n");
-        ProxyExtension.await("the waiter", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        proxy.awaitFollowers(1);
         go.countDown();
         assertEquals("page of 1", leader.response().text());
         assertEquals("page of 2", other.response().text());

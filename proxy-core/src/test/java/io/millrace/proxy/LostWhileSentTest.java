@@ -185,7 +185,7 @@ class LostWhileSentTest {
         RawClient slow = proxy.slowClient().get("/a");
         ProxyExtension.await("the fetch", () -> proxy.origin().requests() == 1);
         RawClient fast = proxy.client().get("/a");
-        ProxyExtension.await("the second", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        proxy.awaitFollowers(1);
         go.countDown();
         RawClient.Response head = slow.head();
         assertServedWhole(fast);

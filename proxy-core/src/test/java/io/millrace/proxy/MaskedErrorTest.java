@@ -3,7 +3,6 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.observe.Counter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -116,7 +115,7 @@ class MaskedErrorTest {
         for (int i = 0; i < 5; i++) {
             clients.add(proxy.client().get("/a"));
         }
-        ProxyExtension.await("the waiters", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 4);
+        proxy.awaitFollowers(4);
         go.countDown();
         for (RawClient client : clients) {
             assertEquals("good", client.response().text());

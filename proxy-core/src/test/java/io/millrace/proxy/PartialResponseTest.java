@@ -210,7 +210,7 @@ class PartialResponseTest {
         for (int i = 0; i < 12; i++) {
             clients.add(proxy.client().get("/a", range(1_100_000 + i * 1000, 1_100_999 + i * 1000)));
         }
-        ProxyExtension.await("all wait", () -> proxy.counted(io.millrace.proxy.observe.Counter.LOOKUPS_FILLING) == 11);
+        proxy.awaitFollowers(11);
         go.countDown();
         for (int i = 0; i < clients.size(); i++) {
             assertPart(

@@ -182,6 +182,17 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         }
     }
 
+    /** Waits until this many requests in all have joined the fetch of another. */
+    void awaitFollowers(int count) {
+        await(count + " followers", () -> counted(Counter.LOOKUPS_FILLING) == count);
+        // A request is counted on its own event loop, which then hands it to the loop of the fetch.
+        for (int round = 0; round < 2; round++) {
+            for (ServingLoop loop : proxy.loops()) {
+                loop.loop().submit(() -> {}).syncUninterruptibly();
+            }
+        }
+    }
+
     private static int activeFetches(ServingLoop loop) {
         return loop.loop()
                 .submit(() -> (int) loop.origins().statistics().connectionsActive())

@@ -26,7 +26,7 @@ class SharedFetchTest {
     private final CountDownLatch go = new CountDownLatch(1);
 
     private void awaitWaiters(int count) {
-        ProxyExtension.await(count + " waiters", () -> proxy.counted(Counter.LOOKUPS_FILLING) == count);
+        proxy.awaitFollowers(count);
     }
 
     private void awaitRequestAtOrigin() {

@@ -66,7 +66,7 @@ class SlowReaderTest {
         RawClient slow = proxy.slowClient().get("/a");
         ProxyExtension.await("the fetch", () -> proxy.origin().requests() == 1);
         RawClient fast = proxy.client().get("/a");
-        ProxyExtension.await("the second", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 1);
+        proxy.awaitFollowers(1);
         go.countDown();
         assertEquals(200, slow.head().status());
         assertEquals(200, fast.head().status());

@@ -71,7 +71,7 @@ class StaleResponseTest {
         for (int i = 0; i < 8; i++) {
             clients.add(proxy.client().get("/a"));
         }
-        ProxyExtension.await("the waiters", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 7);
+        proxy.awaitFollowers(7);
         go.countDown();
         for (RawClient client : clients) {
             assertEquals("old", client.response().text());

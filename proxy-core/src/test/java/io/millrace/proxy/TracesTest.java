@@ -12,7 +12,6 @@ import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.value.RemapVerb;
-import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.trace.Span;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -314,7 +313,7 @@ class TracesTest {
         for (int i = 0; i < 4; i++) {
             followers.add(proxy.client().get("/wait", parent("01")));
         }
-        ProxyExtension.await("followers", () -> proxy.counted(Counter.LOOKUPS_FILLING) == 4);
+        proxy.awaitFollowers(4);
         go.countDown();
         for (RawClient follower : followers) {
             assertEquals("content", follower.response().text());
