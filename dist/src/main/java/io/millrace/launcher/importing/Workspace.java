@@ -198,6 +198,13 @@ public final class Workspace {
                 throw new IllegalStateException("the import has no element to remove for the error: " + error.text());
             }
             boolean guards = error.path().startsWith("access.filters");
+            DraftNode status = part.node().find("answer.status");
+            if (status != null && String.valueOf(status.text()).matches("[45]\\d\\d")) {
+                part.node().sources().stream()
+                        .findFirst()
+                        .ifPresent(
+                                source -> warn("requests that a line refuses are not refused: see " + source.place()));
+            }
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
                 if (guards) {

@@ -356,7 +356,7 @@ final class AccessImport {
         List<String> parts = new ArrayList<>();
         for (String name : line.argsFrom(1)) {
             Acl acl = acls.find(name);
-            String text = acl == null || acl.type().equals("http_status") ? null : HeaderImport.condition(acl);
+            String text = acl == null || acl.type().equals("http_status") ? null : HeaderImport.condition(acls, acl);
             if (text == null || (text.isEmpty() && name.startsWith("!"))) {
                 return null;
             }
@@ -401,7 +401,7 @@ final class AccessImport {
                             (below ? value.substring(1) : value).toLowerCase(Locale.ROOT));
                 }
                 case "src" -> {
-                    List<String> words = Acls.addresses(acl);
+                    List<String> words = acls.connections(acl);
                     if (words == null) {
                         return false;
                     }

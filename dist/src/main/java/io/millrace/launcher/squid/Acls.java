@@ -43,8 +43,15 @@ final class Acls {
     }
 
     private final Map<String, Acl> all = new LinkedHashMap<>();
+    /** True if lists of type src have the client in X-Forwarded-For. Rules have the address of the connection. */
+    private final boolean forwarded;
 
     Acls(SquidReader reader) {
+        forwarded = reader.lines().stream()
+                        .anyMatch(each -> each.name().equals("follow_x_forwarded_for")
+                                && each.arg(0).equals("allow"))
+                && reader.lines().stream()
+                        .noneMatch(each -> each.name().equals("acl_uses_indirect_client") && !each.isOn());
         builtIn("all", "src", "all");
         builtIn("localhost", "src", "127.0.0.1/32", "::1");
         builtIn("to_localhost", "dst", "127.0.0.0/8", "0.0.0.0/32", "::1");
@@ -78,6 +85,16 @@ final class Acls {
                 acl.values.add(value);
             }
         }
+    }
+
+    /**
+     * Returns the addresses of a list of type src for conditions, which compare the address of the connection. Returns
+     * null if the list compares the client in X-Forwarded-For, and if {@link #addresses} does.
+     */
+    @Nullable
+    List<String> connections(Acl acl) {
+        List<String> addresses = addresses(acl);
+        return addresses == null || (forwarded && !addresses.contains("all")) ? null : addresses;
     }
 
     @Nullable

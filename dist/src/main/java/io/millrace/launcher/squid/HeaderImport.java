@@ -158,7 +158,7 @@ final class HeaderImport {
         Set<Acl> used = new HashSet<>();
         for (String name : names) {
             Acl acl = acls.find(name);
-            String text = acl == null ? null : condition(acl);
+            String text = acl == null ? null : condition(acls, acl);
             if (acl == null || text == null) {
                 line.notMapped(
                         acl == null
@@ -185,11 +185,11 @@ final class HeaderImport {
     }
 
     /** Returns the condition for a list; empty if all requests match. Returns null if there is no equivalent. */
-    static @Nullable String condition(Acl acl) {
+    static @Nullable String condition(Acls acls, Acl acl) {
         String flag = acl.ignoresCase() ? "(?i)" : "";
         return switch (acl.type()) {
             case "src" -> {
-                List<String> addresses = Acls.addresses(acl);
+                List<String> addresses = acls.connections(acl);
                 yield addresses == null ? null : addresses.contains("all") ? "" : in("client", addresses);
             }
             case "method" -> in("method", acl.values());
@@ -210,9 +210,11 @@ final class HeaderImport {
                         ? "status in (" + String.join(", ", acl.values()) + ")"
                         : null;
             case "browser" ->
-                any(acl.values().stream()
-                        .map(each -> "request_header[\"User-Agent\"] =~ " + RuleTexts.literal(flag + each))
-                        .toList());
+                acl.values().stream().allMatch(UrlCondition::isRe2)
+                        ? any(acl.values().stream()
+                                .map(each -> "request_header[\"User-Agent\"] =~ " + RuleTexts.literal(flag + each))
+                                .toList())
+                        : null;
             case "urlpath_regex" -> {
                 List<String> parts = new ArrayList<>();
                 for (String value : acl.values()) {

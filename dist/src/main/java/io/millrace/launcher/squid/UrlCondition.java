@@ -13,7 +13,15 @@ final class UrlCondition {
     private static final Pattern WITHOUT_QUERY =
             Pattern.compile("(?:[A-Za-z0-9/_~%=&,;@!-]|\\\\[./_+-]|[()|?*+]|\\(\\?:|\\[[A-Za-z0-9/_-]+])*");
 
+    /** Parts of a POSIX expression that have another meaning in RE2. */
+    private static final Pattern NOT_RE2 = Pattern.compile("\\\\[<>`'dD]");
+
     private UrlCondition() {}
+
+    /** Returns true if a POSIX expression has the same meaning in RE2. */
+    static boolean isRe2(String expression) {
+        return !NOT_RE2.matcher(expression).find() && RuleTexts.isRe2(expression);
+    }
 
     /** Returns the condition for URLs that match an expression. Returns null if it spans several parts. */
     static @Nullable String of(String expression) {
@@ -36,7 +44,7 @@ final class UrlCondition {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String body = expression.substring(flag.length());
         if (body.startsWith("^")) {
-            boolean inPath = WITHOUT_QUERY.matcher(body.substring(1)).matches() && !body.contains("|");
+            boolean inPath = WITHOUT_QUERY.matcher(body.substring(1)).matches() && !body.contains("|") && isRe2(body);
             return inPath ? "path =~ " + RuleTexts.literal(expression) : null;
         }
         return inPathOrQuery(flag, body, false);
@@ -45,7 +53,7 @@ final class UrlCondition {
     private static @Nullable String inPathOrQuery(String flag, String body, boolean host) {
         boolean ends = body.endsWith("$") && !body.endsWith("\\$");
         String core = ends ? body.substring(0, body.length() - 1) : body;
-        if (!WITHOUT_QUERY.matcher(core).matches()) {
+        if (!WITHOUT_QUERY.matcher(core).matches() || !isRe2(body)) {
             return null;
         }
         if (ends && body.replaceAll("\\([^)]*\\)", "").contains("|")) {

@@ -1,5 +1,8 @@
 package io.millrace.launcher.importing.draft;
 
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+
 /** Checks and texts for elements of {@code rules}. Stateless. */
 public final class RuleTexts {
     /** Reason for values with variables, which are not mapped. */
@@ -10,6 +13,24 @@ public final class RuleTexts {
     /** Returns true if a field name can be a key of the draft. A name with a dot cannot. */
     public static boolean isFieldName(String name) {
         return name.matches("[A-Za-z0-9][A-Za-z0-9_-]*");
+    }
+
+    /**
+     * Returns true if a regular expression of another proxy is one in RE2 syntax. Conditions combine expressions, so
+     * that one with another syntax would make other conditions invalid too.
+     */
+    public static boolean isRe2(String expression) {
+        try {
+            Pattern.compile(expression);
+            return true;
+        } catch (PatternSyntaxException e) {
+            return false;
+        }
+    }
+
+    /** Returns the regular expression that matches a text only. */
+    public static String quoted(String text) {
+        return text.replaceAll("([.?+*()\\[\\]{}|^$\\\\])", "\\\\$1");
     }
 
     /** Returns the literal of an expression for a text, in double quotes. */
