@@ -120,6 +120,11 @@ final class Match {
         return !statuses.isEmpty() && others.isEmpty() && urls.isEmpty() && cookies.isEmpty() && hosts.isEmpty();
     }
 
+    /** Returns true if the status is tested. */
+    boolean testsStatus() {
+        return !statuses.isEmpty();
+    }
+
     /** Returns true if only requests with methods other than GET and HEAD meet the tests. */
     boolean isUnsafe() {
         for (Test test : methods) {

@@ -66,6 +66,7 @@ public final class VarnishImport {
         VclBackendResponse response = new VclBackendResponse(plan);
         response.walk("vcl_backend_response");
         response.walk("vcl_fetch");
+        response.finish();
         fetch("vcl_backend_fetch");
         deliver();
         for (Map.Entry<String, List<Statement>> each : vcl.subs().entrySet()) {

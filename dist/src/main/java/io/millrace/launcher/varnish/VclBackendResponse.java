@@ -5,12 +5,14 @@ import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.MediaTypes;
 import io.millrace.launcher.varnish.syntax.Condition;
 import io.millrace.launcher.varnish.syntax.Statement;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
 
 /** The translator of {@code vcl_backend_response}. Confined to one thread. */
 final class VclBackendResponse extends Walker {
@@ -23,7 +25,16 @@ final class VclBackendResponse extends Walker {
 
     private static final String FORBIDDEN = "(?i)no-cache|no-store|private";
 
+    /** A statement that excludes responses by status, with its condition; null if that has no equivalent. */
+    private record Exclusion(Statement statement, List<Condition> around, RuleCondition.@Nullable When when) {}
+
     private final Plan plan;
+    /** True once a rule gives responses to some URLs a lifetime, whatever their status is. */
+    private boolean hasLifetimes;
+    /** True once an element of cache_rules gives responses with statuses below 400 a lifetime. */
+    private boolean hasFixedLifetimes;
+
+    private final List<Exclusion> exclusions = new ArrayList<>();
     private final Set<String> codes = new LinkedHashSet<>();
     /** Media types of responses that are compressed. */
     private final Set<String> gzipTypes = new LinkedHashSet<>();
@@ -152,6 +163,14 @@ final class VclBackendResponse extends Walker {
         if (Match.all(around).stream().allMatch(Match::isUrl) && isBuiltInReached() && lifetime(each)) {
             return;
         }
+        long seconds = Plan.seconds(each.value());
+        Exclusion limited = new Exclusion(each, around, when());
+        String directive = seconds <= 0 ? "no-store" : "max-age=" + seconds;
+        boolean byStatus = Match.all(around).stream().anyMatch(Match::testsStatus);
+        boolean onlyByStatus = Match.all(around).stream().allMatch(Match::isStatus);
+        if (byStatus && !onlyByStatus && limit(limited, directive)) {
+            return;
+        }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
                 each.note(NO_RULE_NEEDED);
@@ -164,11 +183,52 @@ final class VclBackendResponse extends Walker {
                     each.notMapped("the condition has more than one test of URL or host");
                 } else if (!never) {
                     each.note("the lifetime holds whatever the response says, except private");
+                    hasFixedLifetimes = true;
                 }
             } else {
                 each.notMapped("'" + match.unknown() + "': lifetimes are chosen by URL, host and status");
             }
         }
+        if (onlyByStatus) {
+            limit(limited, directive);
+        }
+    }
+
+    private RuleCondition.@Nullable When when() {
+        return plan.fields().conditions().of(reached(), true);
+    }
+
+    /** Writes the rules for responses that are not stored, which no later lifetime changes. */
+    void finish() {
+        exclusions.forEach(each -> limit(each, "no-store"));
+    }
+
+    /**
+     * Replaces the lifetimes that rules by URL give to responses with some statuses. Returns false if there are none, or
+     * no rule can replace them.
+     */
+    private boolean limit(Exclusion limited, String directive) {
+        Statement each = limited.statement;
+        boolean isFixed = hasFixedLifetimes
+                && Match.all(limited.around).stream()
+                        .anyMatch(match -> match.codes().stream().anyMatch(code -> code.compareTo("400") < 0));
+        boolean has = limited.when != null && !limited.when.text().isEmpty();
+        if (isFixed || (hasLifetimes && !has)) {
+            each.notMapped("these responses have the lifetimes that other lines set by URL");
+        }
+        if (!hasLifetimes || !has || limited.when == null) {
+            return false;
+        }
+        boolean stored = !directive.equals("no-store");
+        String when = stored ? permitted(each, limited.when.text()) : limited.when.text();
+        write(each, new RuleCondition.When(when, limited.when.partial()), directive);
+        return true;
+    }
+
+    private void write(Statement each, RuleCondition.When when, String directive) {
+        DraftNode rule = plan.fields().rule(each, when);
+        rule.put("set_stored_header." + FIELD, directive);
+        rule.putWords("remove_response_header", List.of(FIELD));
     }
 
     /** Returns true if the built-in VCL follows, which does not store responses with private, no-cache and no-store. */
@@ -183,29 +243,53 @@ final class VclBackendResponse extends Walker {
      */
     private boolean lifetime(Statement each) {
         long seconds = Plan.seconds(each.value());
-        RuleCondition.When when = plan.fields().conditions().of(reached(), true);
+        RuleCondition.When when = when();
         if (seconds <= 0 || when == null || when.text().isEmpty()) {
             return false;
         }
-        String permitted = when.text() + " && !(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")"
-                + (isCookieRemoved() ? "" : " && !(response_header[\"Set-Cookie\"] =~ \"\")");
-        DraftNode rule = plan.fields().rule(each, new RuleCondition.When(permitted, when.partial()));
-        rule.put("set_stored_header." + FIELD, "max-age=" + seconds);
-        rule.putWords("remove_response_header", List.of(FIELD));
+        write(each, new RuleCondition.When(permitted(each, when.text()), when.partial()), "max-age=" + seconds);
+        hasLifetimes = true;
         each.note("the lifetime holds whatever the response says, except private, no-cache and no-store");
         return true;
     }
 
-    /** Returns true if a statement removes Set-Cookie. With this field, the built-in VCL does not store a response. */
-    private boolean isCookieRemoved() {
-        return isCookieRemoved(plan.vcl().sub("vcl_backend_response"));
+    /** Adds to a condition that the built-in VCL permits to store the response. */
+    private String permitted(Statement each, String when) {
+        boolean isCookieRemoved = isCookieRemoved(plan.vcl().sub("vcl_backend_response"), each)
+                || isCookieRemoved(plan.vcl().sub("vcl_fetch"), each);
+        return when + " && !(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")"
+                + " && !(response_header[\"Surrogate-Control\"] =~ \"(?i)no-store\")"
+                + (isCookieRemoved ? "" : " && !(response_header[\"Set-Cookie\"] =~ \"\")");
     }
 
-    private static boolean isCookieRemoved(List<Statement> statements) {
+    /**
+     * Returns true if Set-Cookie is removed from all responses that reach a statement: in a block around it, or in a
+     * block with the same condition. With this field, the built-in VCL does not store a response.
+     */
+    private static boolean isCookieRemoved(List<Statement> statements, Statement reached) {
+        for (Statement each : statements) {
+            if (each == reached || contains(each.body(), reached)) {
+                Condition condition = each.kind().equals("if") ? each.condition() : null;
+                return removesCookie(statements)
+                        || statements.stream()
+                                .anyMatch(one -> one.kind().equals("if")
+                                        && condition != null
+                                        && condition.equals(one.condition())
+                                        && removesCookie(one.body()))
+                        || isCookieRemoved(each.body(), reached);
+            }
+        }
+        return false;
+    }
+
+    private static boolean contains(List<Statement> statements, Statement wanted) {
+        return statements.stream().anyMatch(each -> each == wanted || contains(each.body(), wanted));
+    }
+
+    private static boolean removesCookie(List<Statement> statements) {
         return statements.stream()
                 .anyMatch(each ->
-                        (each.kind().equals("unset") && each.target().equalsIgnoreCase("beresp.http.set-cookie"))
-                                || isCookieRemoved(each.body()));
+                        each.kind().equals("unset") && each.target().equalsIgnoreCase("beresp.http.set-cookie"));
     }
 
     private void status(Statement each, Match match, String time) {
@@ -259,6 +343,9 @@ final class VclBackendResponse extends Walker {
         if (around.isEmpty()) {
             plan.set("cache.enabled", "false", each.markHandled());
             return;
+        }
+        if (Match.all(around).stream().anyMatch(Match::testsStatus)) {
+            exclusions.add(new Exclusion(each, around, when()));
         }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
