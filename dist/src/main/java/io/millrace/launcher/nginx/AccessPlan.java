@@ -155,6 +155,11 @@ final class AccessPlan {
         return null;
     }
 
+    /** Returns true if a deny filter answers like the directive: with 403, or without a response. */
+    static boolean isDenial(Directive refusal) {
+        return List.of("403", "444").contains(refusal.arg(0));
+    }
+
     /** Returns true if a scope denies all clients. */
     static boolean onlyDenies(Scope scope) {
         List<Directive> lines = scope.own("allow", "deny");

@@ -2,6 +2,7 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
@@ -74,7 +75,7 @@ final class CacheConditions {
                 rule.put("url_regex", expression);
             }
             if (!prefix.equals("/")) {
-                rule.put("prefix", prefix);
+                rule.put("prefix", UrlBase.encoded(prefix));
             }
             if (all && expression == null && prefix.equals("/")) {
                 rule.put("dest_domain", ".");
@@ -233,9 +234,13 @@ final class CacheConditions {
 
         private void entries(Directive map) {
             String variable = map.arg(0).startsWith("$") ? map.arg(0).substring(1) : map.arg(0);
+            boolean hostnames = !map.children("hostnames").isEmpty();
             for (Directive each : map.children()) {
+                Conditions.Condition line = Conditions.ofMapLine(variable, each.name());
                 boolean off = each.arg(0).equals("0") || each.arg(0).isEmpty();
-                if (each.name().equals("default")) {
+                if (List.of("hostnames", "volatile").contains(each.name())) {
+                    each.note("see the lines of the list");
+                } else if (each.name().equals("default")) {
                     if (off) {
                         each.note("requests use the cache by default");
                     } else {
@@ -243,12 +248,10 @@ final class CacheConditions {
                     }
                 } else if (off) {
                     each.note("such requests use the cache, unless another line applies");
-                } else if (each.name().startsWith("~*")) {
-                    bypassIf(each, variable, "~*", each.name().substring(2));
-                } else if (each.name().startsWith("~")) {
-                    bypassIf(each, variable, "~", each.name().substring(1));
+                } else if (hostnames) {
+                    each.notMapped("names of a list with hostnames can have wildcards; write a rule with bypass");
                 } else {
-                    bypassIf(each, variable, "=", each.name());
+                    bypassIf(each, variable, line.operator(), line.value());
                 }
             }
         }
@@ -258,10 +261,11 @@ final class CacheConditions {
             List<String> parts = new ArrayList<>();
             for (Directive each : map.children()) {
                 String name = each.name().replaceAll("^[\"']|[\"']$", "");
-                String operator = name.startsWith("~*") ? "~*" : name.startsWith("~") ? "~" : "=";
-                String value = operator.equals("=") ? name : name.substring(operator.length());
-                String when = ConditionText.of(new Conditions.Condition(variable, operator, value));
-                if (each != line && when == null) {
+                String when = ConditionText.of(Conditions.ofMapLine(variable, name));
+                if (name.equals("volatile")) {
+                    continue;
+                }
+                if (each != line && (when == null || name.equals("hostnames"))) {
                     line.notMapped("a line of the list has no equivalent");
                     return;
                 }
@@ -303,9 +307,7 @@ final class CacheConditions {
                                         : ofPath(flag + value),
                                 directive.markHandled());
                     } else if (operator.equals("=")) {
-                        never(
-                                BEFORE_PATH + value.replaceAll("([.?+*()\\[\\]])", "\\\\$1") + "$",
-                                directive.markHandled());
+                        never(BEFORE_PATH + RuleTexts.quoted(value) + "$", directive.markHandled());
                     } else {
                         directive.notMapped("the condition has no equivalent");
                     }
@@ -322,10 +324,6 @@ final class CacheConditions {
                 default -> {
                     if (variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
                         cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
-                    } else if (variable.startsWith("arg_")) {
-                        never(
-                                "[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
-                                directive.markHandled());
                     } else if (!variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
                         directive.notMapped("'$" + variable + "': conditions of rules have no equivalent");
                     }

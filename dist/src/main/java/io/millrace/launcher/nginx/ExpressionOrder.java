@@ -3,6 +3,7 @@ package io.millrace.launcher.nginx;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.request.ConditionText;
+import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.List;
@@ -12,14 +13,25 @@ import org.jspecify.annotations.Nullable;
 final class ExpressionOrder {
     private ExpressionOrder() {}
 
-    /** Returns true if a location has an expression too, and nginx compares paths with another one first. */
-    static boolean isBefore(Server server, Location first, Location second) {
-        List<Directive> all = server.scope().block().children();
-        return second.source().arg(0).startsWith("~") && all.indexOf(first.source()) < all.indexOf(second.source());
+    /**
+     * Returns true if a location has an expression too, and nginx compares paths with another one first. The order of
+     * two expressions is that of the blocks which contain them in their innermost common block.
+     */
+    static boolean isBefore(Location first, Location second) {
+        Scope around = first.scope().parent();
+        Scope at = second.scope();
+        while (around != null && at.parent() != null && !isWithin(at, around)) {
+            at = at.parent();
+        }
+        // A location without an expression has compared its inner locations before.
+        boolean ordered =
+                around != null && isWithin(at, around) && at.block().arg(0).startsWith("~");
+        List<Directive> all = ordered ? around.block().children() : List.of();
+        return ordered && all.indexOf(first.source()) < all.indexOf(at.block());
     }
 
     /** Returns true if nginx compares paths of a location, or longer ones, with an expression. */
-    static boolean isCompared(Server server, Location expression, Location found) {
+    static boolean isCompared(Location expression, Location found) {
         Scope around = expression.scope().parent();
         boolean inside = false;
         for (Scope scope = found.scope(); scope != null && around != null; scope = scope.parent()) {
@@ -31,13 +43,18 @@ final class ExpressionOrder {
         return inside
                 && switch (found.kind()) {
                     case PREFIX, EXACT -> true;
-                    case PATHS -> isBefore(server, expression, found);
+                    case PATHS -> isBefore(expression, found);
                     default -> false;
                 };
     }
 
-    /** Returns the condition for the requests of a location with an expression; earlier expressions precede it. */
+    /**
+     * Returns the condition for the requests of a location with an expression; earlier expressions precede it. Returns
+     * null if an expression has no equivalent. A refusal then holds for the requests of such an earlier one too.
+     */
     static @Nullable String whenMatched(Location location, List<Location> locations) {
+        Scope scope = location.scope();
+        boolean refuses = AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null;
         Scope around = location.scope().parent();
         StringBuilder when = new StringBuilder();
         for (Location each : locations) {
@@ -45,36 +62,59 @@ final class ExpressionOrder {
             if (each.equals(location)) {
                 return matches == null ? null : matches + when;
             }
-            boolean precedes = each.kind() == Kind.EXPRESSION && isWithin(each, around);
-            if (precedes && matches == null) {
+            boolean precedes = each.kind() == Kind.EXPRESSION && around != null && isWithin(each.scope(), around);
+            if (precedes && matches == null && !refuses) {
                 return null;
             }
-            if (precedes) {
+            if (precedes && matches == null) {
+                noteWider(location.source(), each);
+            } else if (precedes) {
                 when.append(" && !(").append(matches).append(')');
             }
         }
         return null;
     }
 
-    private static boolean isWithin(Location location, @Nullable Scope around) {
-        Scope parent = location.scope().parent();
-        return parent != null && around != null && parent.block() == around.block();
+    private static void noteWider(Directive refusal, Location expression) {
+        refusal.entry()
+                .note("also refuses paths that match " + expression.expression() + ", which nginx compares first");
+    }
+
+    private static boolean isWithin(Scope scope, Scope around) {
+        Scope parent = scope.parent();
+        return parent != null && parent.block() == around.block();
+    }
+
+    /**
+     * Returns what a condition for an expression has to exclude in the rule of another location. The rule of an exact
+     * location also has the longer paths, which nginx compares with the expression.
+     */
+    static String unlessExact(Location expression, Location found) {
+        boolean longer = found.kind() == Kind.EXACT && !isBefore(expression, found);
+        return longer ? " && path != " + RuleTexts.literal(UrlBase.encoded(found.path())) : "";
     }
 
     /**
      * Returns what a condition for the requests of a plain location has to exclude: paths that match an expression, and
-     * paths that are longer than an exact one. Returns null if an expression has no equivalent.
+     * paths that are longer than an exact one. Returns null if an expression has no equivalent. A refusal then holds for
+     * paths that match it too.
+     *
+     * @param block block with a condition
      */
-    static @Nullable String unlessMatched(Server server, Location location, List<Location> locations) {
+    static @Nullable String unlessMatched(Location location, List<Location> locations, Directive block) {
         if (location.kind() == Kind.EXACT) {
-            return " && path == " + RuleTexts.literal(location.path());
+            return " && path == " + RuleTexts.literal(UrlBase.encoded(location.path()));
         }
         StringBuilder text = new StringBuilder();
         for (Location each : locations) {
-            if (each.kind() == Kind.EXPRESSION && isCompared(server, each, location)) {
+            if (each.kind() == Kind.EXPRESSION && isCompared(each, location)) {
                 String matches = ConditionText.path(each.expression());
-                if (matches == null) {
+                if (matches == null && !Conditions.refuses(block)) {
                     return null;
+                }
+                if (matches == null) {
+                    noteWider(block, each);
+                    continue;
                 }
                 text.append(" && !(").append(matches).append(')');
             }

@@ -36,6 +36,21 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         return !path.isEmpty();
     }
 
+    /** Returns true if the rule of a location without {@code =} has the same path, so that this one has none. */
+    boolean isPrefixToo(List<Location> locations) {
+        return kind == Kind.EXACT
+                && locations.stream().anyMatch(each -> each.kind != Kind.EXACT && each.path.equals(path));
+    }
+
+    /** Returns true if a rule is written for the path of this location, and not for an earlier one with the path. */
+    boolean hasRule(List<Location> locations) {
+        Location first = locations.stream()
+                .filter(each -> each.path.equals(path) && !each.isPrefixToo(locations))
+                .findFirst()
+                .orElse(null);
+        return isPath() && equals(first);
+    }
+
     /**
      * Returns the locations of a server except the named ones, in the order of the rules to write. Expressions are
      * last.

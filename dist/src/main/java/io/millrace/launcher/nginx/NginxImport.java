@@ -95,6 +95,6 @@ public final class NginxImport {
         scopes.addAll(rules.proxied());
         new GeneralSettings(workspace, http, scopes).write();
         new Logs(workspace.draft(), http).write(scopes);
-        Notes.finish(root.children());
+        Notes.finish(workspace, root.children());
     }
 }

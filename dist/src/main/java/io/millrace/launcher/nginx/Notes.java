@@ -1,6 +1,8 @@
 package io.millrace.launcher.nginx;
 
+import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -155,10 +157,10 @@ final class Notes {
     }
 
     /** Adds notes to the directives of a block that were not handled, recursively. */
-    static void finish(List<Directive> directives) {
+    static void finish(Workspace workspace, List<Directive> directives) {
         Set<Entry> used = new HashSet<>();
         collect(directives, used);
-        finish(directives, "", used);
+        finish(workspace, directives, "", used);
     }
 
     /**
@@ -174,10 +176,10 @@ final class Notes {
         }
     }
 
-    private static void finish(List<Directive> directives, String around, Set<Entry> used) {
+    private static void finish(Workspace workspace, List<Directive> directives, String around, Set<Entry> used) {
         for (Directive each : directives) {
             if (!each.isHandled() && !used.contains(each.entry())) {
-                addNote(each, around);
+                addNote(workspace, each, around);
             }
             boolean section = List.of("http", "server", "events").contains(each.name()) && each.hasBlock();
             boolean isTranslatedBlock =
@@ -185,11 +187,11 @@ final class Notes {
             String reason = around.isEmpty() && !isTranslatedBlock
                     ? "belongs to " + each.name() + " of " + each.entry().place()
                     : around;
-            finish(each.children(), reason, used);
+            finish(workspace, each.children(), reason, used);
         }
     }
 
-    private static void addNote(Directive each, String around) {
+    private static void addNote(Workspace workspace, Directive each, String around) {
         String name = each.name();
         String compression = CompressionPlan.note(each);
         if (name.equals("map") && each.arg(0).equals("$http_upgrade")) {
@@ -197,10 +199,10 @@ final class Notes {
             each.children().forEach(child -> child.note("Millrace writes Connection itself"));
             return;
         }
-        boolean refuses =
-                each.children("return").stream().anyMatch(child -> child.arg(0).matches("4\\d\\d"));
-        if (name.equals("if") && refuses) {
+        if (name.equals("if") && Conditions.refuses(each)) {
             each.notMapped("requests that meet the condition are not refused");
+            workspace.warn("requests that meet a condition are not refused: see "
+                    + each.entry().place());
             return;
         }
         if (List.of("http", "events", "server").contains(name) && each.hasBlock()) {

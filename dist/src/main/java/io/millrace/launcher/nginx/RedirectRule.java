@@ -39,9 +39,10 @@ record RedirectRule(Directive source, String when, String to, int status) {
      */
     static @Nullable RedirectRule ofReturn(
             Directive source, UrlBase base, String serverName, String path, boolean exact) {
+        String encoded = UrlBase.encoded(path);
         String when = exact
-                ? "path == " + RuleTexts.literal(path)
-                : "path =~ " + RuleTexts.literal("^" + path.replaceAll("([.?+*()\\[\\]{}|^$\\\\])", "\\\\$1"));
+                ? "path == " + RuleTexts.literal(encoded)
+                : "path =~ " + RuleTexts.literal("^" + RuleTexts.quoted(encoded));
         return ofReturn(source, base, serverName, when);
     }
 

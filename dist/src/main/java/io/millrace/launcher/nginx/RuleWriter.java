@@ -2,7 +2,6 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
-import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
 import io.millrace.launcher.nginx.request.ConditionText;
@@ -29,7 +28,15 @@ final class RuleWriter {
 
     /** Directives that restrict requests. */
     private static final Set<String> RESTRICTING = Set.of(
-            "allow", "deny", "limit_except", "limit_req", "auth_basic", "auth_request", "auth_jwt", "secure_link");
+            "allow",
+            "deny",
+            "limit_except",
+            "limit_req",
+            "limit_conn",
+            "auth_basic",
+            "auth_request",
+            "auth_jwt",
+            "secure_link");
 
     /** Other directives of a location with an expression that have no effect on the rule which it shares. */
     private static final Set<String> CHANGING = Set.of(
@@ -118,7 +125,7 @@ final class RuleWriter {
             refusal.note("requests without a rule are answered with 404");
             return;
         }
-        if (refusal != null && isDenial(refusal)) {
+        if (refusal != null && AccessPlan.isDenial(refusal)) {
             deny(base, "/", refusal, "requests are answered with 403");
             return;
         }
@@ -152,10 +159,10 @@ final class RuleWriter {
             redirectUnlessMapped(server, base, found.prefix(), found, locations, null);
             return;
         }
-        RedirectRule rule = found == null ? RedirectRule.ofRewrite(rewrite, base, serverName(server)) : null;
+        RedirectRule rule = found == null ? RedirectRule.ofRewrite(rewrite, base, server.firstName()) : null;
         if (rule != null) {
             for (Location each : locations) {
-                if (each.isPath() && isMapping(server, each)) {
+                if (each.hasRule(locations) && isMapping(server, each)) {
                     addRule(base, each, rule::write);
                 }
             }
@@ -191,7 +198,7 @@ final class RuleWriter {
         }
         Consumer<DraftNode> rule = answerOrRedirection(server, base, scope, block, when + more);
         for (Location location : locations) {
-            if (rule != null && location.isPath() && isAnswered(server, location)) {
+            if (rule != null && location.hasRule(locations) && isAnswered(server, location)) {
                 addRule(base, location, rule);
             }
         }
@@ -199,12 +206,11 @@ final class RuleWriter {
 
     /** Plans the answers and redirections of {@code if} directives in a location. */
     private void conditionalAnswers(Server server, UrlBase base, Location location, List<Location> locations) {
-        String more = ExpressionOrder.unlessMatched(server, location, locations);
-        if (more == null) {
-            return;
-        }
         for (Directive each : location.scope().own("if")) {
-            conditionalAnswer(server, base, location.scope(), each, more, List.of(location));
+            String more = ExpressionOrder.unlessMatched(location, locations, each);
+            if (more != null) {
+                conditionalAnswer(server, base, location.scope(), each, more, List.of(location));
+            }
         }
     }
 
@@ -221,7 +227,7 @@ final class RuleWriter {
             return answer::write;
         }
         for (Directive each : block.children("return")) {
-            RedirectRule redirection = RedirectRule.ofReturn(each, base, serverName(server), when);
+            RedirectRule redirection = RedirectRule.ofReturn(each, base, server.firstName(), when);
             if (redirection != null) {
                 return node -> {
                     redirection.write(node);
@@ -235,16 +241,6 @@ final class RuleWriter {
     /** Returns true if a location has a remap rule whose {@code rules} apply to its requests. */
     private static boolean isAnswered(Server server, Location location) {
         return isMapping(server, location) || AnswerRule.of(location.scope()) != null;
-    }
-
-    private static String serverName(Server server) {
-        String name = server.names().isEmpty() ? "" : server.names().get(0);
-        return name.matches("[\\w.-]+") ? name : "";
-    }
-
-    /** Returns true if a deny filter answers like the directive: with 403, or without a response. */
-    private static boolean isDenial(Directive refusal) {
-        return List.of("403", "444").contains(refusal.arg(0));
     }
 
     private void answer(UrlBase base, String path, Scope scope, Directive source) {
@@ -306,7 +302,7 @@ final class RuleWriter {
             }
             return;
         }
-        String url = Redirects.url(redirect, base, serverName(server), path);
+        String url = Redirects.url(redirect, base, server.firstName(), path);
         if (url == null) {
             redirect.source().notMapped("the target has variables that a redirection cannot have");
             return;
@@ -387,7 +383,7 @@ final class RuleWriter {
             Redirect redirect,
             List<Location> locations,
             @Nullable Location own) {
-        String name = serverName(server);
+        String name = server.firstName();
         Directive source = redirect.source();
         if (source.name().equals("rewrite")) {
             return RedirectRule.ofRewrite(source, base, name);
@@ -428,7 +424,7 @@ final class RuleWriter {
             expression(server, base, location, locations);
             return;
         }
-        if (location.kind() == Kind.EXACT && isPrefixToo(location, locations)) {
+        if (location.isPrefixToo(locations)) {
             location.source()
                     .notMapped("rules match all paths that begin with " + location.path()
                             + "; requests use the rule for this prefix");
@@ -451,7 +447,7 @@ final class RuleWriter {
         Directive refusal = AccessPlan.refusal(location.scope());
         boolean closed = AccessPlan.onlyDenies(location.scope());
         Directive answer = AnswerRule.of(location.scope());
-        if (refusal != null && isDenial(refusal)) {
+        if (refusal != null && AccessPlan.isDenial(refusal)) {
             deny(base, location.path(), refusal, "answered with 403");
         } else if (answer != null) {
             answer(base, location.path(), location.scope(), answer);
@@ -462,7 +458,7 @@ final class RuleWriter {
             return;
         }
         for (Directive each : location.scope().own("rewrite")) {
-            RedirectRule rule = RedirectRule.ofRewrite(each, base, serverName(server));
+            RedirectRule rule = RedirectRule.ofRewrite(each, base, server.firstName());
             if (rule != null) {
                 addRule(base, location, rule::write);
             }
@@ -482,13 +478,6 @@ final class RuleWriter {
         if (location.kind() == Kind.EXACT) {
             location.source().entry().note("the rule also matches paths that continue after " + location.path());
         }
-    }
-
-    private static boolean isPrefixToo(Location location, List<Location> locations) {
-        return locations.stream()
-                .anyMatch(each -> !each.equals(location)
-                        && each.kind() != Kind.EXACT
-                        && each.path().equals(location.path()));
     }
 
     private void deny(UrlBase base, String path, Directive why, String note) {
@@ -529,7 +518,7 @@ final class RuleWriter {
             return;
         }
         noteLongerPaths(location);
-        String prefix = location.path().replace(" ", "%20");
+        String prefix = UrlBase.encoded(location.path());
         planned.add(new Planned(base.rank(), node -> {
             write(server, base, prefix, scope, target, node);
             node.from(location.source().markHandled());
@@ -619,18 +608,20 @@ final class RuleWriter {
         if (target == null) {
             source.notMapped("the location leads to no origin that Millrace can reach"
                     + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
+            unrestricted(location, wider);
             return;
         }
         Target outer = wider == null ? null : Target.of(handler(server, wider.scope()));
         if (wider == null || !target.isSameOrigin(outer)) {
             source.notMapped("rules match paths by their beginning only, so that an expression cannot select an"
                     + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
+            unrestricted(location, wider);
             return;
         }
         target.source().note("the same origin as for " + wider.path());
         for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
             if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
-                    && !expressionField(base, location, each, wider, locations)) {
+                    && !expressionField(server, base, location, each, locations)) {
                 each.notMapped("the location shares the rule for " + wider.path()
                         + "; write an element of rules with when: path =~ and the expression of the location");
             }
@@ -638,7 +629,7 @@ final class RuleWriter {
         shared(location, wider);
         for (Location each : locations) {
             if (!each.equals(wider)
-                    && ExpressionOrder.isCompared(server, location, each)
+                    && ExpressionOrder.isCompared(location, each)
                     && each.kind() != Kind.EXACT
                     && isMapping(server, each)
                     && !target.isSameOrigin(Target.of(handler(server, each.scope())))) {
@@ -650,19 +641,34 @@ final class RuleWriter {
 
     /** Reports the directives of a location with an expression that its shared rule does not have. */
     private void shared(Location location, Location wider) {
+        unrestricted(location, wider);
         for (Directive each : location.source().children()) {
-            boolean restricts = RESTRICTING.contains(each.name());
-            if (!restricts && !CHANGING.contains(each.name())) {
-                continue;
+            if (CHANGING.contains(each.name()) && !isSame(each, wider)) {
+                each.notMapped("the location shares the rule for " + wider.path());
             }
-            boolean same = wider.scope().all(each.name()).stream()
-                    .anyMatch(one -> one.text().equals(each.text()));
-            if (same) {
-                each.note("the same as for " + wider.path());
-                continue;
-            }
-            each.notMapped("the location shares the rule for " + wider.path());
-            if (restricts) {
+        }
+    }
+
+    private static boolean isSame(Directive directive, Location wider) {
+        boolean same = wider.scope().all(directive.name()).stream()
+                .anyMatch(one -> one.text().equals(directive.text()));
+        if (same) {
+            directive.note("the same as for " + wider.path());
+        }
+        return same;
+    }
+
+    /**
+     * Reports the directives of a location with an expression that restrict its requests.
+     *
+     * @param wider the location whose rule has the requests; null if there is none
+     */
+    private void unrestricted(Location location, @Nullable Location wider) {
+        for (Directive each : location.source().children()) {
+            boolean refuses = each.name().equals("if") && Conditions.refuses(each);
+            boolean restricts = refuses || RESTRICTING.contains(each.name());
+            if (wider != null && restricts && (refuses || !isSame(each, wider))) {
+                each.notMapped("the location shares the rule for " + wider.path());
                 workspace.warn("requests for paths that match " + location.expression() + " are not restricted: see "
                         + each.entry().place());
             }
@@ -677,12 +683,13 @@ final class RuleWriter {
         String when = ExpressionOrder.whenMatched(location, locations);
         boolean isPlanned = false;
         for (Location each : locations) {
-            if (when == null || !isAnswered(server, each) || !ExpressionOrder.isCompared(server, location, each)) {
+            if (when == null
+                    || !each.hasRule(locations)
+                    || !isAnswered(server, each)
+                    || !ExpressionOrder.isCompared(location, each)) {
                 continue;
             }
-            // The remap rule of an exact location also has the longer paths, which are compared.
-            boolean longer = each.kind() == Kind.EXACT && !ExpressionOrder.isBefore(server, location, each);
-            String whole = longer ? when + " && path != " + RuleTexts.literal(each.path()) : when;
+            String whole = when + ExpressionOrder.unlessExact(location, each);
             Consumer<DraftNode> rule = answerOrRedirection(server, base, location.scope(), location.source(), whole);
             if (rule != null) {
                 addRule(base, each, rule);
@@ -693,18 +700,28 @@ final class RuleWriter {
     }
 
     /**
-     * Plans a changed field of a location with an expression, in the rule of the wider location. Returns false if that
-     * location changes fields too, which the location with the expression does not inherit.
+     * Plans a changed field of a location with an expression, in the rules of all locations whose requests nginx
+     * compares with it. Returns false if one of them changes fields too, which the location with the expression does
+     * not inherit.
      */
     private boolean expressionField(
-            UrlBase base, Location location, Directive field, Location wider, List<Location> locations) {
+            Server server, UrlBase base, Location location, Directive field, List<Location> locations) {
         String when = ExpressionOrder.whenMatched(location, locations);
-        boolean alone = wider.scope().all(field.name()).isEmpty();
-        if (when == null || !alone || field.name().equals("proxy_hide_header")) {
+        List<Location> compared = locations.stream()
+                .filter(each -> each.hasRule(locations)
+                        && isMapping(server, each)
+                        && ExpressionOrder.isCompared(location, each))
+                .toList();
+        boolean alone = compared.stream()
+                .allMatch(each -> each.scope().all(field.name()).isEmpty());
+        if (when == null || !alone || compared.isEmpty() || field.name().equals("proxy_hide_header")) {
             return false;
         }
         field.markHandled();
-        addRule(base, wider, node -> headers.matched(location.scope(), base, node, field, when));
+        for (Location each : compared) {
+            String whole = when + ExpressionOrder.unlessExact(location, each);
+            addRule(base, each, node -> headers.matched(location.scope(), base, node, field, whole));
+        }
         return true;
     }
 
@@ -758,7 +775,7 @@ final class RuleWriter {
         // These rules were planned while the rules above were written.
         origins.writeReverseRules();
         headers.writeRules(workspace.draft(), common);
-        limits.write(workspace.draft());
+        limits.write(workspace);
         settings.write(workspace.draft());
     }
 

@@ -60,6 +60,12 @@ final class Server {
         return names;
     }
 
+    /** The first name; empty if it is not one host. */
+    String firstName() {
+        String name = names.isEmpty() ? "" : names.get(0);
+        return name.matches("[\\w.-]+") ? name : "";
+    }
+
     /** The schemes, hosts and ports for which the server answers. {@link Servers} adds them. */
     List<UrlBase> bases() {
         return bases;

@@ -61,7 +61,13 @@ record UrlBase(int rank, String scheme, String host, boolean expression, int por
 
     /** The first URL of a rule with a path. */
     String url(String path) {
-        return isForAllUrls() ? path : scheme + "://" + host + (port == 0 ? "" : ":" + port) + path;
+        String encoded = encoded(path);
+        return isForAllUrls() ? encoded : scheme + "://" + host + (port == 0 ? "" : ":" + port) + encoded;
+    }
+
+    /** Converts a path of nginx, which is decoded, to the form of rules. */
+    static String encoded(String path) {
+        return path.replace(" ", "%20");
     }
 
     /** The text that stands for the host of the request in a target URL. */

@@ -9,8 +9,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Converts conditions of nginx to conditions of {@code rules}. Stateless. */
 public final class ConditionText {
-    /** Parts of a regular expression that RE2 does not have: look-around, back-references, possessive quantifiers. */
-    private static final Pattern NOT_RE2 = Pattern.compile("\\(\\?(?:[=!>]|<[=!])|\\\\[1-9]|[+*?}]\\+");
+    /** Parts of a regular expression that have another meaning in PCRE than in RE2: a horizontal or vertical space. */
+    private static final Pattern NOT_RE2 = Pattern.compile("\\\\[hvHV]|[+*?}]\\+");
+
+    /** Parts of a regular expression for characters that paths of rules have in encoded form. */
+    private static final Pattern ENCODED = Pattern.compile("[^!-~]|\\\\[sx]");
 
     private static final Set<String> OPERATORS = Set.of("", "=", "!=", "~", "~*", "!~", "!~*");
 
@@ -19,13 +22,14 @@ public final class ConditionText {
     /** Returns the condition for paths that match an expression. Returns null if RE2 does not have a part of it. */
     @Nullable
     public static String path(String expression) {
-        String converted = expression(expression);
+        String converted = ENCODED.matcher(expression).find() ? null : expression(expression);
         return converted == null ? null : "path =~ " + RuleTexts.literal(converted);
     }
 
     /** Converts an expression to RE2 syntax. Returns null if that is not possible. */
     private static @Nullable String expression(String expression) {
-        return NOT_RE2.matcher(expression).find() ? null : expression.replaceAll("\\(\\?<([A-Za-z])", "(?P<$1");
+        String converted = expression.replaceAll("\\(\\?<([A-Za-z])", "(?P<$1");
+        return NOT_RE2.matcher(expression).find() || !RuleTexts.isRe2(converted) ? null : converted;
     }
 
     /** Returns the condition of an {@code if} directive. Returns null if it has no equivalent. */
@@ -53,13 +57,15 @@ public final class ConditionText {
             return optional("request_header[" + RuleTexts.literal(rest.replace('_', '-')) + "]", condition);
         }
         if (name.startsWith("cookie_")) {
-            return optional("cookie[" + RuleTexts.literal(rest) + "]", condition);
+            FirstValue value = FirstValue.cookie(rest);
+            return value == null ? null : value.when(condition);
         }
         if (name.startsWith("arg_")) {
-            return optional("param[" + RuleTexts.literal(rest) + "]", condition);
+            FirstValue value = FirstValue.parameter(rest);
+            return value == null ? null : value.when(condition);
         }
         return switch (name) {
-            case "uri", "document_uri" -> single("path", condition);
+            case "uri", "document_uri" -> ENCODED.matcher(condition.value()).find() ? null : single("path", condition);
             case "args", "query_string" -> single("query", condition);
             case "request_method" -> single("method", condition);
             case "host" -> single("host", condition);

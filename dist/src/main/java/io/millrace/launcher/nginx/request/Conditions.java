@@ -1,5 +1,6 @@
 package io.millrace.launcher.nginx.request;
 
+import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,24 @@ public final class Conditions {
             value = value.substring(1, value.length() - 1);
         }
         return new Condition(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), value);
+    }
+
+    /**
+     * Returns the condition of a line of a {@code map} block. nginx ignores the case of names without {@code ~}.
+     *
+     * @param variable name without the dollar sign
+     * @param name the text with which the variable is compared, or an expression with {@code ~} or {@code ~*} before it
+     */
+    public static Condition ofMapLine(String variable, String name) {
+        if (name.startsWith("~")) {
+            String operator = name.startsWith("~*") ? "~*" : "~";
+            return new Condition(variable, operator, name.substring(operator.length()));
+        }
+        String text = name.startsWith("\\") ? name.substring(1) : name;
+        boolean hasLetters = !text.toLowerCase(Locale.ROOT).equals(text.toUpperCase(Locale.ROOT));
+        return hasLetters
+                ? new Condition(variable, "~*", "^" + RuleTexts.quoted(text) + "$")
+                : new Condition(variable, "=", text);
     }
 
     /** Returns the only host that meets a condition. Returns null if the condition is not for one host. */
@@ -95,11 +114,15 @@ public final class Conditions {
     @Nullable
     public static List<String> permittedMethods(Directive directive) {
         Condition condition = of(directive);
-        boolean refuses = directive.children("return").stream()
-                .anyMatch(each -> each.arg(0).matches("4\\d\\d"));
-        if (condition == null || !refuses || !condition.variable.equals("request_method")) {
+        if (condition == null || !refuses(directive) || !condition.variable.equals("request_method")) {
             return null;
         }
         return condition.operator.startsWith("!") ? methods(condition.value) : null;
+    }
+
+    /** Returns true if the block of a condition refuses requests: it answers with a status from 400 to 499. */
+    public static boolean refuses(Directive directive) {
+        return directive.children("return").stream()
+                .anyMatch(each -> each.arg(0).matches("4\\d\\d"));
     }
 }

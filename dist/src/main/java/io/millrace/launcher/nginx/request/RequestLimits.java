@@ -1,6 +1,6 @@
 package io.millrace.launcher.nginx.request;
 
-import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.syntax.Directive;
@@ -21,11 +21,13 @@ public final class RequestLimits {
     /** The limits of one remap rule. */
     private record Limited(DraftNode node, List<Directive> limits, boolean dryRun, Scope scope) {}
 
+    private final Scope http;
     private final Map<String, Directive> zones = new HashMap<>();
     private final List<Limited> rules = new ArrayList<>();
 
     /** @param http scope with the {@code limit_req_zone} directives */
     public RequestLimits(Scope http) {
+        this.http = http;
         for (Directive each : http.own("limit_req_zone")) {
             String zone = option(each, "zone");
             if (zone != null) {
@@ -48,16 +50,21 @@ public final class RequestLimits {
     }
 
     /** Writes the limits into the remap rules, or once for all requests if the rules have the same limits. */
-    public void write(Draft draft) {
+    public void write(Workspace workspace) {
         if (rules.isEmpty()) {
             return;
         }
         Limited first = rules.get(0);
-        boolean same = rules.stream().allMatch(each -> each.limits.equals(first.limits) && each.dryRun == first.dryRun);
+        boolean same = areForAllRequests(first)
+                && rules.stream().allMatch(each -> each.limits.equals(first.limits) && each.dryRun == first.dryRun);
         Map<String, Integer> uses = new LinkedHashMap<>();
         for (Limited each : same ? rules.subList(0, 1) : rules) {
             for (Directive limit : each.limits) {
-                write(same ? draft.root() : each.node, limit, each, uses);
+                DraftNode into = same ? workspace.draft().root() : each.node;
+                if (!write(into, limit, each, uses)) {
+                    workspace.warn(
+                            "requests are not limited: see " + limit.entry().place());
+                }
             }
             Directive status = each.scope.last("limit_req_status");
             if (status != null && status.arg(0).equals("429")) {
@@ -68,7 +75,27 @@ public final class RequestLimits {
         }
     }
 
-    private void write(DraftNode into, Directive limit, Limited rule, Map<String, Integer> uses) {
+    /**
+     * Returns true if all requests inherit the limits of a rule: those of the block {@code http}, or of the only server.
+     * With several servers, a key with the name of the server counts the requests of each apart.
+     */
+    private boolean areForAllRequests(Limited rule) {
+        List<Directive> servers = http.own("server");
+        List<Directive> outer = new ArrayList<>(http.own("limit_req"));
+        if (servers.size() == 1) {
+            outer.addAll(servers.get(0).children("limit_req"));
+        }
+        return outer.containsAll(rule.limits)
+                && (servers.size() == 1 || rule.limits.stream().noneMatch(this::isByServer));
+    }
+
+    private boolean isByServer(Directive limit) {
+        Directive zone = zones.get(String.valueOf(option(limit, "zone")));
+        return zone != null && zone.arg(0).replaceAll("[{}]", "").contains("$server_name");
+    }
+
+    /** Writes a limit. Returns false if it has no equivalent. */
+    private boolean write(DraftNode into, Directive limit, Limited rule, Map<String, Integer> uses) {
         String name = option(limit, "zone");
         Directive zone = name == null ? null : zones.get(name);
         String rate = zone == null ? null : option(zone, "rate");
@@ -76,8 +103,8 @@ public final class RequestLimits {
         List<String> keys = zone == null ? List.of() : keys(zone.arg(0));
         if (zone == null || !parts.matches() || keys.isEmpty()) {
             limit.notMapped("the limit needs a zone with a rate, whose key is the client, the host, or one request"
-                    + " field, cookie or parameter");
-            return;
+                    + " field; nginx ignores the case of the names of cookies and parameters");
+            return false;
         }
         int number = uses.merge(String.valueOf(name), 1, Integer::sum);
         DraftNode element = into.element("request_limits").removableIfInvalid();
@@ -104,11 +131,13 @@ public final class RequestLimits {
                     .note("each remap rule counts its own requests, in nginx all of the zone are counted"
                             + " together");
         }
+        return true;
     }
 
     /**
      * Returns the parts of a key. Returns an empty list if one has no equivalent. A field of the request is the only
-     * part: nginx counts requests without it too if the key has another part.
+     * part: nginx counts requests without it too if the key has another part. The name of the server is the same for
+     * all requests of a rule.
      */
     private static List<String> keys(String text) {
         List<String> keys = new ArrayList<>();
@@ -117,19 +146,16 @@ public final class RequestLimits {
             String rest = variable.substring(variable.indexOf('_') + 1);
             if (variable.matches("(binary_)?remote_addr")) {
                 keys.add("client");
-            } else if (variable.matches("(http_)?host|server_name")) {
+            } else if (variable.matches("(http_)?host")) {
                 keys.add("host");
             } else if (variable.matches("http_\\w+")) {
                 keys.add("request_header[" + RuleTexts.literal(rest.replace('_', '-')) + "]");
-            } else if (variable.matches("cookie_\\w+")) {
-                keys.add("cookie[" + RuleTexts.literal(rest) + "]");
-            } else if (variable.matches("arg_\\w+")) {
-                keys.add("param[" + RuleTexts.literal(rest) + "]");
-            } else {
+            } else if (!variable.equals("server_name")) {
                 return List.of();
             }
         }
         boolean optional = keys.stream().anyMatch(each -> each.endsWith("]"));
-        return optional && keys.size() > 1 ? List.of() : keys;
+        boolean alone = !text.contains("server_name") && keys.size() == 1;
+        return optional && !alone ? List.of() : keys.isEmpty() ? List.of("all") : keys;
     }
 }
