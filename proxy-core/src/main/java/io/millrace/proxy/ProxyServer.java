@@ -179,7 +179,8 @@ public final class ProxyServer implements AutoCloseable {
         Invalidator invalidator = Invalidator.over(store.journal(), builder.clock()::millis, () -> live.config()
                 .purges()
                 .undoWindowMillis());
-        shared = ExchangeLoop.Shared.over(store, invalidator, purges, builder.clock(), () -> live.exchange());
+        shared =
+                ExchangeLoop.Shared.over(store, invalidator, purges, allocator, builder.clock(), () -> live.exchange());
         shared.groups()
                 .apply(
                         config.originGroups(),

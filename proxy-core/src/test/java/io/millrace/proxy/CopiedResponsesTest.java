@@ -238,6 +238,30 @@ class CopiedResponsesTest {
                 proxy.get("/a", "Accept-Language: de\r\n").text());
     }
 
+    /** The source chose the coding by its own rules, so its variant may not be the one of the same clients here. */
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "true, 'gzip, br', gzip, other-encoding",
+                "true, 'gzip, br', br, -",
+                "true, 'gzip, br', -, -",
+                "true, gzip, gzip, -",
+                "true, identity, gzip, other-encoding",
+                "false, 'gzip, br', gzip, -"
+            })
+    void contentInAnotherCodingThanThatOfItsClientsIsNotStored(
+            String enabled, String accepted, String coding, String reason) throws Exception {
+        proxy.purgeRecords(directory);
+        proxy.start(
+                request -> request.ok(FRESH, RawInput.latin1("hello")),
+                config -> config.set("compression.enabled", enabled));
+        adapt();
+        String field = coding == null ? "" : "Content-Encoding: " + coding + "\r\n";
+        NewCopy copy = handMade(URL, FRESH + "Vary: Accept-Encoding\r\n" + field, "Accept-Encoding: " + accepted);
+        assertEquals(new Progress(null, reason == null, reason), imported(copy));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"HEAD", "POST", "get"})
     void onlyResponsesToGetAreStored(String method) throws Exception {

@@ -58,7 +58,10 @@ public final class StoredHead {
     static final int IMAGE = 1 << 5;
     static final int TEXT = 1 << 6;
     static final int PURGED_SOFTLY = 1 << 7;
-    static final int FLAGS = (1 << 8) - 1;
+    /** The rule compresses, and the content is in a coding: Last-Modified does not identify its bytes. */
+    static final int DATE_IS_WEAK = 1 << 8;
+
+    static final int FLAGS = (1 << 9) - 1;
 
     final boolean varyMarker;
     final int status;
@@ -231,6 +234,11 @@ public final class StoredHead {
     /** Returns whether the response must be validated because of {@link #withSoftPurge}. */
     public boolean isPurgedSoftly() {
         return (flags & PURGED_SOFTLY) != 0;
+    }
+
+    /** Returns true if Last-Modified does not identify the bytes, because the rule compresses and these are encoded. */
+    public boolean isDateWeak() {
+        return (flags & DATE_IS_WEAK) != 0;
     }
 
     /**

@@ -117,6 +117,7 @@ final class StoredHeadBuilder {
                 | (control.isNoCache() && !settings.storing().ignoreServerNoCache() ? StoredHead.NO_CACHE : 0)
                 | CookieRule.flags(fields, control);
         variance = settings.key().variance(fields);
+        flags |= isOneOfSeveralCodings(fields, settings) ? StoredHead.DATE_IS_WEAK : 0;
         varyValues = variance.valuesOf(request.fields(), settings.encoding());
         groups = CacheGroups.hashes(request.target(), fields);
         tags = tags(fields, settings.tags());
@@ -128,6 +129,12 @@ final class StoredHeadBuilder {
         byte[] statusLine = statusLine(response);
         setWire(statusLine, storedFields(fields, control, receivedSeconds, settings));
         return this;
+    }
+
+    private boolean isOneOfSeveralCodings(FieldSection fields, CacheSettings settings) {
+        return !settings.encoding().isOff()
+                && variance.names().contains(FieldName.ACCEPT_ENCODING)
+                && fields.contains(FieldName.CONTENT_ENCODING);
     }
 
     /**

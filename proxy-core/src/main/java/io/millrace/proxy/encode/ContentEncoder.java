@@ -58,7 +58,14 @@ final class ContentEncoder {
         opened.close();
     }
 
-    /** Frees the memory. Idempotent. */
+    /** Returns true if the encoder may keep back input, which {@link #close} encodes. */
+    boolean keepsInput() {
+        return !closed && stream != null;
+    }
+
+    /**
+     * Frees the memory. Idempotent. First encodes all input that was kept back, which takes up to 100 ms at slow levels.
+     */
     void close() {
         if (closed) {
             return;

@@ -19,6 +19,10 @@ public final class ContentEncoders {
     private static final int BROTLI_LEVEL_QUICK = 6;
     private static final int ZSTD_LEVEL_QUICK = 9;
 
+    private static final int BROTLI_LEVEL_LARGE = 10;
+    private static final int ZSTD_LEVEL_LARGE = 16;
+    private static final int PERMITS_LARGE = 4;
+
     private ContentEncoders() {}
 
     /** Returns true if this process has an encoder for the coding. The first call loads its library. */
@@ -37,6 +41,20 @@ public final class ContentEncoders {
             case BROTLI -> level <= BROTLI_LEVEL_QUICK;
             case ZSTD -> level <= ZSTD_LEVEL_QUICK;
         };
+    }
+
+    /**
+     * Returns the number of permits of {@link EncoderThreads} that an encoder needs: slow levels search in up to 10 MiB
+     * of tables, others in up to 4 MiB.
+     */
+    static int permits(ContentCoding coding, int level) {
+        boolean isLarge =
+                switch (coding) {
+                    case GZIP -> false;
+                    case BROTLI -> level >= BROTLI_LEVEL_LARGE;
+                    case ZSTD -> level >= ZSTD_LEVEL_LARGE;
+                };
+        return isLarge ? PERMITS_LARGE : 1;
     }
 
     /** Returns the Maven coordinates of the library that a coding needs; empty for none. */

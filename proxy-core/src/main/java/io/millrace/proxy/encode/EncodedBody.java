@@ -2,7 +2,6 @@ package io.millrace.proxy.encode;
 
 import io.millrace.proxy.caching.settings.ContentCoding;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -49,6 +48,8 @@ public final class EncodedBody {
     private final EncoderThreads threads;
     private final Executor executor;
     private final ContentEncoder encoder;
+    private final boolean isQuick;
+    private final int permits;
     private final boolean flushes;
     private final Receiver receiver;
     private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>();
@@ -67,11 +68,14 @@ public final class EncodedBody {
             EncoderThreads threads,
             ContentEncoder encoder,
             boolean isQuick,
+            int permits,
             long length,
             Receiver receiver) {
         this.loop = loop;
         this.threads = threads;
         this.encoder = encoder;
+        this.isQuick = isQuick;
+        this.permits = permits;
         this.flushes = length < 0;
         this.executor = isQuick && length >= 0 && length <= INLINE_BYTES_MAX ? Runnable::run : threads;
         this.receiver = receiver;
@@ -91,16 +95,17 @@ public final class EncodedBody {
             int level,
             long length,
             Receiver receiver) {
-        if (!threads.begin()) {
-            return null;
-        }
-        return new EncodedBody(
-                loop,
-                threads,
-                ContentEncoders.create(coding, level),
-                ContentEncoders.isQuick(coding, level),
-                length,
-                receiver);
+        int permits = ContentEncoders.permits(coding, level);
+        ContentEncoder encoder = ContentEncoders.create(coding, level);
+        boolean isQuick = ContentEncoders.isQuick(coding, level);
+        return threads.begin(permits)
+                ? new EncodedBody(loop, threads, encoder, isQuick, permits, length, receiver)
+                : null;
+    }
+
+    /** Begins a body with an encoder of a slow level, for which the caller has taken one permit. */
+    static EncodedBody slow(EventExecutor loop, EncoderThreads threads, ContentEncoder encoder, Receiver receiver) {
+        return new EncodedBody(loop, threads, encoder, false, 1, -1, receiver);
     }
 
     /** Adds a piece of content. Takes ownership. */
@@ -139,12 +144,26 @@ public final class EncodedBody {
         }
     }
 
+    /** Frees the encoder: not on the event loop if it first encodes what it kept back at a slow level. */
     private void free() {
-        if (!freed) {
-            freed = true;
-            encoder.close();
-            threads.ended();
+        if (freed) {
+            return;
         }
+        freed = true;
+        if (isQuick || !encoder.keepsInput()) {
+            freeNow();
+            return;
+        }
+        try {
+            threads.execute(this::freeNow);
+        } catch (RejectedExecutionException e) {
+            freeNow();
+        }
+    }
+
+    private void freeNow() {
+        encoder.close();
+        threads.ended(permits);
     }
 
     private void run() {
@@ -258,9 +277,7 @@ public final class EncodedBody {
 
         private ByteBuf allocate() {
             int size = Math.max(256, bytes / 4);
-            return pieces.isEmpty()
-                    ? Unpooled.buffer(size)
-                    : pieces.get(0).alloc().directBuffer(size);
+            return threads.allocator().directBuffer(size);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.encode;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -11,24 +12,30 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * The threads that encode the content of responses. Event loops do not wait for them. They start with the first
  * content and end when they are idle. Each body has at most one task here, so the queue has at most
- * {@link #ENCODERS_MAX} tasks.
+ * {@link #PERMITS_MAX} tasks.
  *
  * <p>Thread-safe.
  */
 public final class EncoderThreads implements Executor, AutoCloseable {
-    /** Limit of encoders of one proxy. Each has up to 4 MiB of memory outside the Java heap. */
-    static final int ENCODERS_MAX = 128;
+    /**
+     * Permits for encoders and decoders of one proxy. Each encoder needs one permit for up to 4 MiB of memory outside the
+     * Java heap; one of a slow level needs {@link ContentEncoders#permits more}.
+     */
+    static final int PERMITS_MAX = 128;
 
     private static final int THREADS_MAX = 8;
     private static final int IDLE_SECONDS = 10;
     /** A task has at most 256 KiB, which the slowest level encodes in about a second. */
     private static final int CLOSE_SECONDS = 10;
 
-    private final AtomicInteger encoders = new AtomicInteger();
+    private final ByteBufAllocator allocator;
+    private final AtomicInteger permits = new AtomicInteger();
     private final LongAdder nanosWorked = new LongAdder();
     private final ThreadPoolExecutor threads;
 
-    public EncoderThreads() {
+    /** @param allocator the buffer pool of the connections, so that encoded content counts in its limit */
+    public EncoderThreads(ByteBufAllocator allocator) {
+        this.allocator = allocator;
         int count = Math.min(THREADS_MAX, Runtime.getRuntime().availableProcessors());
         threads = new ThreadPoolExecutor(
                 count,
@@ -40,28 +47,63 @@ public final class EncoderThreads implements Executor, AutoCloseable {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** Returns true if one more encoder or decoder may exist; {@link #ended} must follow. */
+    /** The buffer pool of the connections. */
+    public ByteBufAllocator allocator() {
+        return allocator;
+    }
+
+    /** Returns true if one more decoder may exist; {@link #ended()} must follow. */
     public boolean begin() {
-        if (encoders.incrementAndGet() <= ENCODERS_MAX) {
+        return begin(1);
+    }
+
+    /** Returns true if an encoder that needs these permits may exist; {@link #ended(int)} must follow. */
+    boolean begin(int wanted) {
+        if (permits.addAndGet(wanted) <= PERMITS_MAX) {
             return true;
         }
-        encoders.decrementAndGet();
+        permits.addAndGet(-wanted);
         return false;
     }
 
-    /** Called when an encoder or decoder was closed. */
+    /** Called when a decoder was closed. */
     public void ended() {
-        encoders.decrementAndGet();
+        ended(1);
     }
 
-    /** Counts the time of an encoder. */
+    /** Called when an encoder with these permits was closed. */
+    void ended(int held) {
+        permits.addAndGet(-held);
+    }
+
+    /** Counts the time of an encoder or decoder. */
     void worked(long nanos) {
         nanosWorked.add(nanos);
     }
 
-    /** Returns the time that encoders have worked since the start, in whole seconds. */
+    /** Returns the time that encoders and decoders have worked since the start, in whole seconds. */
     public long secondsWorked() {
-        return TimeUnit.NANOSECONDS.toSeconds(nanosWorked.sum());
+        return TimeUnit.NANOSECONDS.toSeconds(nanosWorked());
+    }
+
+    long nanosWorked() {
+        return nanosWorked.sum();
+    }
+
+    /**
+     * Runs a decoder on one of the threads, and counts its time.
+     *
+     * @throws java.util.concurrent.RejectedExecutionException after {@link #close}
+     */
+    public void decode(Runnable decoder) {
+        threads.execute(() -> {
+            long began = System.nanoTime();
+            try {
+                decoder.run();
+            } finally {
+                worked(System.nanoTime() - began);
+            }
+        });
     }
 
     /** @throws java.util.concurrent.RejectedExecutionException after {@link #close} */

@@ -9,6 +9,9 @@ import java.io.OutputStream;
 
 /** The only class that uses zstd-jni, an optional dependency. */
 final class ZstdLibrary {
+    /** Window of 8 MiB, the limit in HTTP (RFC 9659). It bounds the memory of a decoder. */
+    private static final int WINDOW_BITS_MAX = 23;
+
     private ZstdLibrary() {}
 
     /** Loads the native library. Returns false if there is none for this machine. */
@@ -18,11 +21,10 @@ final class ZstdLibrary {
     }
 
     static InputStream decoder(InputStream from) throws IOException {
-        return new ZstdInputStreamNoFinalizer(from);
+        return new ZstdInputStreamNoFinalizer(from).setLongMax(WINDOW_BITS_MAX);
     }
 
     static OutputStream over(OutputStream to, int level) throws IOException {
-        // Clients need not support windows above 8 MiB (RFC 9659).
         return new ZstdOutputStreamNoFinalizer(to, level).setWindowLog(ContentEncoders.WINDOW_BITS);
     }
 }

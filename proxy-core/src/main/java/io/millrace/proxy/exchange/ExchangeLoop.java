@@ -60,6 +60,7 @@ import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import java.time.ZoneId;
@@ -110,11 +111,16 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             Supplier<ExchangeSettings> settings)
             implements DecisionInputs {
 
-        /** Creates the shared components of a new proxy over a store. */
+        /**
+         * Creates the shared components of a new proxy over a store.
+         *
+         * @param allocator the buffer pool of the connections
+         */
         public static Shared over(
                 CacheStore<StoredHead> store,
                 Invalidator invalidator,
                 PurgeHistory purges,
+                ByteBufAllocator allocator,
                 WallClock clock,
                 Supplier<ExchangeSettings> settings) {
             Collapser<SharedFetch> collapser = new Collapser<>();
@@ -130,7 +136,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
                     new HostDatabase(),
                     new Overload(),
                     new ClientAdmission(),
-                    new EncoderThreads(),
+                    new EncoderThreads(allocator),
                     clock,
                     settings);
         }

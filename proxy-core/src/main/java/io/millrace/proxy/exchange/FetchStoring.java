@@ -49,6 +49,8 @@ final class FetchStoring {
     private @Nullable PurgePoint startPoint;
 
     private int keyHash;
+    /** True if the response is for the waiting clients only. */
+    private boolean isWithheld;
 
     FetchStoring(ExchangeLoop exchangeLoop, FetchPlan plan, SharedFetch fetch) {
         this.exchangeLoop = exchangeLoop;
@@ -62,6 +64,30 @@ final class FetchStoring {
         boolean changesStore = plan.mayStore() || plan.mayStorePost() || plan.comparedToHead() != null;
         keyHash = changesStore ? Purger.keyHash(plan.primaryBytes()) : 0;
         startPoint = changesStore ? exchangeLoop.purger().point(keyHash) : null;
+    }
+
+    /** Determines whether the next response is withheld from the store: it is for the waiting clients only. */
+    void withhold(boolean withheld) {
+        isWithheld = withheld;
+    }
+
+    /** Removes the stored content in other codings, from which outdated content could be made again. */
+    void removeOtherCodings() {
+        exchangeLoop.variants().removeOtherCodings(plan);
+    }
+
+    /**
+     * Returns true if a response to a validation proves that the stored content is outdated: it has other content, or
+     * reports that there is none.
+     */
+    private boolean isOtherContent(ResponseHead head) {
+        StoredObject<StoredHead> stale = plan.stale();
+        return stale != null
+                && switch (head.status()) {
+                    case 200 -> !Validation.isConfirmed(stale.head(), head.fields());
+                    case 404, 410 -> true;
+                    default -> false;
+                };
     }
 
     /**
@@ -96,6 +122,9 @@ final class FetchStoring {
     }
 
     private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
+        if (isOtherContent(head)) {
+            removeOtherCodings();
+        }
         boolean storable = (plan.mayStore() || plan.mayStorePost()) && isStorable(head, nowMillis);
         if (storable) {
             StoredHead stored = stored(head, length, requestMillis, nowMillis);
@@ -185,6 +214,10 @@ final class FetchStoring {
 
     private boolean isStorable(ResponseHead head, long nowMillis) {
         if (isPurged()) {
+            return false;
+        }
+        if (isWithheld) {
+            exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
         // When a range was requested, only 200 and 206 describe the representation. Any other status may depend on the
@@ -383,6 +416,7 @@ final class FetchStoring {
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
                 exchangeLoop.store().discard(stale);
+                removeOtherCodings();
             }
             return new Confirmation(null, unstorable.head());
         }
@@ -415,6 +449,7 @@ final class FetchStoring {
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             exchangeLoop.store().discard(known);
+            removeOtherCodings();
         }
     }
 

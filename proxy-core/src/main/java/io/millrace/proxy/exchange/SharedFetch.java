@@ -21,6 +21,7 @@ import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.forward.TrailerFields;
 import io.millrace.proxy.memory.SlowClients;
@@ -73,6 +74,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private long requestMillis;
     private volatile int originVersion;
+    /** True once the origin was asked: the answer to a second request comes from the origin too. */
+    private boolean isOriginAsked;
     /** True if the request is sent again once the current response is read. */
     private boolean fetchAgain;
 
@@ -123,21 +126,24 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private void sendNow() {
-        requestMillis = exchangeLoop.clock().millis();
-        timer.sent();
         if (plan.cacheSettings().encoding().isOff()) {
             call = askOrigin(this);
             return;
         }
         EncodedResponse encoded = new EncodedResponse(
                 plan, exchangeLoop.loop(), exchangeLoop.encoderThreads(), exchangeLoop.counters(), this);
-        VariantCall variant = VariantCall.begin(exchangeLoop, plan, encoded, () -> askOrigin(encoded));
+        VariantCall variant =
+                isOriginAsked ? null : VariantCall.begin(exchangeLoop, plan, encoded, () -> askOrigin(encoded));
+        if (variant != null) {
+            requestMillis = exchangeLoop.clock().millis();
+        }
         encoded.over(variant == null ? askOrigin(encoded) : variant);
         encoding = encoded;
         call = encoded;
     }
 
     private OriginCall askOrigin(OriginResponseHandler handler) {
+        isOriginAsked = true;
         requestMillis = exchangeLoop.clock().millis();
         timer.sent();
         exchangeLoop
@@ -310,6 +316,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 respond(received, framing);
             } else {
                 ResponseHead answer = encoded.received(received, framing);
+                storage.withhold(encoded.isOverLimit());
                 respond(answer, encoded.framing(framing));
             }
         } catch (RuntimeException e) {
@@ -398,11 +405,19 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         EncodingRules rules = plan.cacheSettings().encoding();
         return !rules.isOff()
                 && head.status() == 206
-                && plan.range() != null
+                && (plan.range() != null || isRangePassed())
                 && state == State.WAITING
                 && RangeRequest.isDated(plan.request().fields())
-                && EncodedHeads.concerns(head.fields(), -1, rules)
+                && EncodedHeads.concernsPart(head.fields(), rules)
                 && rules.choose(plan.request().fields()) != null;
+    }
+
+    /** Returns true if the client's own Range was sent, and the request can be sent again without it. */
+    private boolean isRangePassed() {
+        return plan.isPass()
+                && !plan.asksForWhole()
+                && plan.request().method() == Method.GET
+                && plan.contentLength() == 0;
     }
 
     private void resumeDelivery(ResponseHead head, ResponseFraming framing) {
@@ -423,6 +438,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (confirmation != null) {
             confirm(stale, confirmation, head);
         } else {
+            storage.removeOtherCodings();
             // The 304 is about another representation. After the 304 is read, the request is sent again without
             // conditions.
             fetchAgain = true;

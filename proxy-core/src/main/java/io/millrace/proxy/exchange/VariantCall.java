@@ -10,6 +10,7 @@ import io.millrace.proxy.caching.settings.ContentCoding;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.encode.ContentDecoders;
 import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.exchange.decide.Variants;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.response.ResponseFraming;
@@ -24,7 +25,6 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
-import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -50,6 +50,9 @@ final class VariantCall implements OriginCall {
 
     /** Limit of the decoded content. */
     static final int DECODED_BYTES_MAX = 1 << 20;
+
+    /** Pieces that the content has before Netty joins them. */
+    private static final int PIECES_MAX = 64;
 
     private final ExchangeLoop exchangeLoop;
     private final FetchPlan plan;
@@ -103,15 +106,8 @@ final class VariantCall implements OriginCall {
     }
 
     private byte[] valuesOf(StoredHead marker, String form) {
-        return marker.variance().valuesOf(fieldsFor(form), plan.cacheSettings().encoding());
-    }
-
-    /** Returns the request's fields as of a client that gets this coding. */
-    private FieldSection fieldsFor(String form) {
-        return FieldSection.builder()
-                .addAll(plan.request().fields())
-                .set(FieldName.ACCEPT_ENCODING, form)
-                .build();
+        FieldSection fields = Variants.fieldsFor(plan.request().fields(), form);
+        return marker.variance().valuesOf(fields, plan.cacheSettings().encoding());
     }
 
     /** The call to the origin; null if it was not asked. */
@@ -148,8 +144,13 @@ final class VariantCall implements OriginCall {
             tryNext();
             return;
         }
-        CompositeByteBuf content = Unpooled.compositeBuffer(64);
-        readOn(form, object, content);
+        if (!exchangeLoop.encoderThreads().begin()) {
+            object.release();
+            codings.clear();
+            tryNext();
+            return;
+        }
+        readOn(form, object, exchangeLoop.encoderThreads().allocator().compositeDirectBuffer(PIECES_MAX));
     }
 
     private boolean isUsable(String form, StoredObject<StoredHead> object) {
@@ -162,7 +163,8 @@ final class VariantCall implements OriginCall {
                 || !EncodedHeads.mayDecode(head.fields(), plan.cacheSettings().encoding())) {
             return false;
         }
-        RequestHead like = RequestHead.of("GET", plan.request().target(), fieldsFor(form));
+        FieldSection fields = Variants.fieldsFor(plan.request().fields(), form);
+        RequestHead like = RequestHead.of("GET", plan.request().target(), fields);
         long nowMillis = exchangeLoop.clock().millis();
         Outdated outdated = exchangeLoop.invalidations().of(plan.keyUrl(), head, object.length());
         return Reuse.of(like, head, nowMillis, plan.cacheSettings(), outdated) instanceof Reuse.Fresh;
@@ -178,7 +180,7 @@ final class VariantCall implements OriginCall {
         object.read(content.readableBytes(), length, exchangeLoop.loop(), (piece, failure) -> {
             if (piece == null) {
                 object.release();
-                content.release();
+                drop(content);
                 tryNext();
             } else {
                 content.addComponent(true, piece);
@@ -190,35 +192,46 @@ final class VariantCall implements OriginCall {
     private void decode(String form, StoredObject<StoredHead> object, CompositeByteBuf content) {
         StoredHead head = object.head();
         object.release();
-        if (cancelled || !exchangeLoop.encoderThreads().begin()) {
-            content.release();
-            codings.clear();
-            tryNext();
+        if (cancelled) {
+            drop(content);
             return;
         }
-        ContentCoding coding = ContentCoding.ofToken(form);
-        exchangeLoop.encoderThreads().execute(() -> {
-            ByteBuf decoded = null;
-            Throwable failure = null;
-            try {
-                decoded = ContentDecoders.decode(coding, content, DECODED_BYTES_MAX);
-            } catch (IOException | RuntimeException | Error e) {
-                failure = e;
-            } finally {
-                content.release();
-                exchangeLoop.encoderThreads().ended();
+        try {
+            exchangeLoop.encoderThreads().decode(() -> decodeNow(form, head, content));
+        } catch (RejectedExecutionException e) {
+            // The proxy is closing.
+            drop(content);
+            codings.clear();
+            tryNext();
+        }
+    }
+
+    /** Releases the content, and the permit to decode it. Any thread. */
+    private void drop(ByteBuf content) {
+        content.release();
+        exchangeLoop.encoderThreads().ended();
+    }
+
+    private void decodeNow(String form, StoredHead head, ByteBuf content) {
+        ByteBuf decoded = null;
+        Throwable failure = null;
+        try {
+            decoded = ContentDecoders.decode(ContentCoding.ofToken(form), content, DECODED_BYTES_MAX);
+        } catch (IOException | RuntimeException | Error e) {
+            failure = e;
+        } finally {
+            drop(content);
+        }
+        ByteBuf result = decoded;
+        Throwable fault = failure;
+        try {
+            exchangeLoop.loop().execute(() -> decoded(form, head, result, fault));
+        } catch (RejectedExecutionException e) {
+            // The event loop has ended with the proxy.
+            if (result != null) {
+                result.release();
             }
-            ByteBuf result = decoded;
-            Throwable fault = failure;
-            try {
-                exchangeLoop.loop().execute(() -> decoded(form, head, result, fault));
-            } catch (RejectedExecutionException e) {
-                // The event loop has ended with the proxy.
-                if (result != null) {
-                    result.release();
-                }
-            }
-        });
+        }
     }
 
     private void decoded(String form, StoredHead head, @Nullable ByteBuf content, @Nullable Throwable fault) {

@@ -268,8 +268,8 @@ public enum MetricFamily implements Metric {
             "millrace_compression_seconds_total",
             Kind.COUNTER,
             "seconds",
-            "Time that encoders worked, in whole seconds; if it is a large share of the processors' time, lower the"
-                    + " levels of compression."),
+            "Time that encoders and decoders worked, in whole seconds; if it is a large share of the processors' time,"
+                    + " lower the levels of compression."),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",
             Kind.COUNTER,

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 public final class EncodedHeads {
     private static final long UNKNOWN = -1;
 
+    private static final String MULTIPART = "multipart/byteranges";
+
     /** Fields about the bytes that the origin sent. */
     private static final FieldName[] ABOUT_BYTES = {
         FieldName.CONTENT_LENGTH,
@@ -62,6 +64,16 @@ public final class EncodedHeads {
      */
     public static boolean mayDecode(FieldSection storedFields, EncodingRules rules) {
         return hasType(storedFields, rules) && !storedFields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
+    }
+
+    /**
+     * Returns true if the whole representation of a part would be encoded, or may be: several parts have a media type of
+     * their own.
+     */
+    public static boolean concernsPart(FieldSection fields, EncodingRules rules) {
+        String type = fields.get(FieldName.CONTENT_TYPE);
+        boolean isMultipart = type != null && type.regionMatches(true, 0, MULTIPART, 0, MULTIPART.length());
+        return isMultipart ? !rules.isOff() : concerns(fields, UNKNOWN, rules);
     }
 
     private static boolean isPlain(FieldSection fields) {
@@ -126,12 +138,28 @@ public final class EncodedHeads {
      * fields about the origin's bytes are removed. A Vary in the 304 keeps Accept-Encoding.
      */
     public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored) {
-        FieldSection fields = notModified.fields();
         boolean varied = stored.variance().names().contains(FieldName.ACCEPT_ENCODING);
         if (!varied) {
             return notModified;
         }
         boolean encoded = stored.fields().contains(FieldName.CONTENT_ENCODING) && hasWeakTag(stored);
+        return confirmed(notModified, encoded);
+    }
+
+    /**
+     * Returns a 304 with fields that fit the copy of the client that sent the condition: a weak entity tag, unless the
+     * client named only strong ones, which this proxy does not give to encoded content.
+     */
+    public static ResponseHead confirmed(ResponseHead notModified, FieldSection requestFields, EncodingRules rules) {
+        if (rules.choose(requestFields) == null) {
+            return notModified;
+        }
+        String tags = requestFields.joined(FieldName.IF_NONE_MATCH);
+        return confirmed(notModified, tags == null || tags.contains("W/"));
+    }
+
+    private static ResponseHead confirmed(ResponseHead notModified, boolean encoded) {
+        FieldSection fields = notModified.fields();
         FieldSection.Builder changed = FieldSection.builder();
         for (int line = 0; line < fields.size(); line++) {
             if (encoded && fields.isNamed(line, FieldName.ETAG)) {

@@ -47,13 +47,10 @@ public final class StrongValidator {
     }
 
     /**
-     * Returns true if Last-Modified identifies the bytes. That of content which was encoded for this client does not:
-     * the same content encoded another time, or by the origin, has the same date.
+     * Returns true if Last-Modified identifies the bytes. If the rule compresses, that of encoded content does not: the
+     * same content encoded another time, or by the origin, has the same date.
      */
     static boolean hasStrongDate(StoredHead head) {
-        return head.hasLastModified()
-                && head.dateSeconds() - head.lastModifiedSeconds() >= 1
-                && !(head.variance().names().contains(FieldName.ACCEPT_ENCODING)
-                        && head.fields().contains(FieldName.CONTENT_ENCODING));
+        return head.hasLastModified() && head.dateSeconds() - head.lastModifiedSeconds() >= 1 && !head.isDateWeak();
     }
 }

@@ -2,7 +2,10 @@ package io.millrace.proxy.exchange.copy;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.StoringTarget;
@@ -208,8 +211,23 @@ public final class ResponseImport {
         if (Storability.of(request, response, nowMillis, rules) instanceof Storability.NotStorable not) {
             return not.reason().text();
         }
-        boolean varies = !rules.key().variance(fields).isNone();
-        return varies && !copied.hasRequest() ? "no-request" : null;
+        Variance variance = rules.key().variance(fields);
+        if (!variance.isNone() && !copied.hasRequest()) {
+            return "no-request";
+        }
+        return isInOtherCoding(request.fields(), fields, variance, rules.encoding()) ? "other-encoding" : null;
+    }
+
+    /**
+     * Returns true if this proxy would store the response as the variant of clients that get another coding. The source
+     * chose the coding by its own rules.
+     */
+    private static boolean isInOtherCoding(
+            FieldSection requestFields, FieldSection fields, Variance variance, EncodingRules rules) {
+        return !rules.isOff()
+                && variance.names().contains(FieldName.ACCEPT_ENCODING)
+                && fields.contains(FieldName.CONTENT_ENCODING)
+                && !EncodedHeads.isIn(fields, rules.normalForm(requestFields));
     }
 
     /**

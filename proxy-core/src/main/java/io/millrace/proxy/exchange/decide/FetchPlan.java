@@ -53,6 +53,7 @@ public final class FetchPlan implements StoringTarget {
     private int spans;
     private volatile @Nullable ClientSpan span;
     private @Nullable RangeRequest range;
+    private boolean asksForWhole;
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules forwardingRules;
     private @Nullable StoredHead sourceHead;
@@ -139,6 +140,11 @@ public final class FetchPlan implements StoringTarget {
     /** The range to request; null for the whole. */
     public @Nullable RangeRequest range() {
         return range;
+    }
+
+    /** Returns true if the client's own Range is not sent, because the answer to it was of no use. */
+    public boolean asksForWhole() {
+        return asksForWhole;
     }
 
     /** The URL to request from the origin, before the rule maps it. With a cache key it is the key's URL. */
@@ -389,6 +395,7 @@ public final class FetchPlan implements StoringTarget {
      */
     public void release() {
         range = null;
+        asksForWhole = true;
         StoredObject<StoredHead> object = stale;
         stale = null;
         if (object != null) {

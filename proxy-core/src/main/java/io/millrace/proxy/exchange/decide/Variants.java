@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.caching.reuse.VariantList;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.FaultLog;
@@ -116,6 +117,45 @@ public final class Variants {
                         primary == null ? shared.store().key(plan.primaryBytes()) : primary,
                         Runnable::run,
                         (wasPresent, failure) -> {});
+    }
+
+    /**
+     * Removes the stored variants in other codings, if the rule compresses: the content of the variant for this request
+     * is outdated, and theirs was the same. Otherwise a response could be made from them.
+     */
+    public void removeOtherCodings(StoringTarget plan) {
+        if (plan.cacheSettings().encoding().isOff()) {
+            return;
+        }
+        StoreKey primary = plan.primaryKey();
+        StoredHead marker = primary == null ? null : marker(primary, plan.marker());
+        EncodingRules rules = plan.cacheSettings().encoding();
+        if (primary == null || marker == null || !marker.variance().names().contains(FieldName.ACCEPT_ENCODING)) {
+            return;
+        }
+        FieldSection fields = plan.request().fields();
+        String own = rules.normalForm(fields);
+        for (String form : rules.normalForms()) {
+            byte[] values = marker.variance().valuesOf(fieldsFor(fields, form), rules);
+            if (!form.equals(own) && VariantList.contains(marker, values)) {
+                StoreKey key = shared.store().key(VariantKey.of(primary.bytes(), marker, values));
+                shared.store().remove(key, Runnable::run, (wasPresent, failure) -> {});
+            }
+        }
+    }
+
+    /**
+     * Returns the fields of a client that gets a coding, and is like another client otherwise.
+     *
+     * @param form a result of {@link EncodingRules#normalForm}
+     */
+    public static FieldSection fieldsFor(FieldSection requestFields, String form) {
+        FieldSection.Builder fields =
+                FieldSection.builder().addAll(requestFields).set(FieldName.ACCEPT_ENCODING, form);
+        if (requestFields.hasToken(FieldName.CACHE_CONTROL, "no-transform")) {
+            fields.remove(FieldName.CACHE_CONTROL);
+        }
+        return fields.build();
     }
 
     /**

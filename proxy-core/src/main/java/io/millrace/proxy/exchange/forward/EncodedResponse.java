@@ -48,6 +48,8 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     private @Nullable ContentCoding coding;
     private @Nullable EncodedBody body;
     private @Nullable FieldSection trailers;
+    /** True if the content stays as it is because too many other responses are being encoded. */
+    private boolean isOverLimit;
     /** True while the fetch wants no content. */
     private boolean isPaused;
     /** True once the origin's response has ended. */
@@ -89,7 +91,9 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     public ResponseHead received(ResponseHead head, ResponseFraming framing) {
         StoredObject<StoredHead> stale = plan.stale();
         if (head.status() == 304) {
-            return stale == null ? head : EncodedHeads.confirmed(head, stale.head());
+            return stale == null
+                    ? EncodedHeads.confirmed(head, plan.request().fields(), rules)
+                    : EncodedHeads.confirmed(head, stale.head());
         }
         boolean isHead = plan.request().method() == Method.HEAD;
         long length = isHead ? EncodedHeads.declaredLength(head) : framing.contentLength();
@@ -100,7 +104,8 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         if (chosen != null && !isHead) {
             body = EncodedBody.begin(loop, threads, chosen, rules.level(chosen), length, this);
         }
-        if (chosen == null || (!isHead && body == null)) {
+        isOverLimit = chosen != null && !isHead && body == null;
+        if (chosen == null || isOverLimit) {
             counters.increment(Counter.COMPRESSION_PLAIN);
             return EncodedHeads.varied(head);
         }
@@ -110,6 +115,14 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
                     counter(chosen, Counter.COMPRESSED_BR, Counter.COMPRESSED_ZSTD, Counter.COMPRESSED_GZIP));
         }
         return EncodedHeads.encoded(head, chosen);
+    }
+
+    /**
+     * Returns true if the content stays as it is because too many other responses are being encoded. It must not be
+     * stored as the variant for later clients, who accept the coding.
+     */
+    public boolean isOverLimit() {
+        return isOverLimit;
     }
 
     /** Returns the framing of the content for the fetch: of unknown length if it is encoded. */

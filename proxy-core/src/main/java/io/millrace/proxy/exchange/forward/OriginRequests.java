@@ -213,8 +213,7 @@ public final class OriginRequests {
         HopByHop hopByHop = HopByHop.of(from);
         EncodingRules encoding = plan.cacheSettings().encoding();
         boolean encodes = !encoding.isOff();
-        // The client has a part of the encoded content, of which the origin knows no bytes.
-        boolean asksForWhole = encodes && plan.isPass() && RangeRequest.isDated(from) && encoding.choose(from) != null;
+        boolean asksForWhole = plan.asksForWhole();
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
                     || isReplacedTraceField(plan, from, line)

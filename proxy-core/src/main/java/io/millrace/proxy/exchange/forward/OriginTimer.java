@@ -16,6 +16,7 @@ public final class OriginTimer {
     private final Overload overload;
     private final FetchPlan plan;
     private long sentNanos;
+    private boolean isSent;
 
     /** Creates a timer that was not started. */
     public OriginTimer(LoopCounters counters, Overload overload, FetchPlan plan) {
@@ -26,6 +27,7 @@ public final class OriginTimer {
 
     /** Starts the timer, because the request is sent. */
     public void sent() {
+        isSent = true;
         sentNanos = System.nanoTime();
     }
 
@@ -42,9 +44,9 @@ public final class OriginTimer {
         }
     }
 
-    /** Reports to the gauge that no exchange waits for the answer any more. */
+    /** Reports to the gauge that no exchange waits for the answer any more. Without a request there is no report. */
     public void givenUp() {
-        OverloadGauge gauge = gauge();
+        OverloadGauge gauge = isSent ? gauge() : null;
         if (gauge != null) {
             gauge.givenUp(System.nanoTime() - sentNanos);
         }
