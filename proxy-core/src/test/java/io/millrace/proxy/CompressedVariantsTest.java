@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests which content the variants of a compressed response have after changes, and the limit of encoders. */
 class CompressedVariantsTest {
-    private static final String FRESH = "Cache-Control: max-age=600\r\n";
     private static final String HTML = "Content-Type: text/html\r\n";
     private static final String BR = "Accept-Encoding: br\r\n";
     private static final String GZIP = "Accept-Encoding: gzip\r\n";
