@@ -27,8 +27,8 @@ public final class RequestLimitKeys {
             .defaultsTo(List.of(RequestLimitConfig.CLIENT))
             .description("Requests with the same values of these parts are counted together: client (an IPv4 address,"
                     + " or the first 64 bits of an IPv6 address), host, request_header[\"NAME\"], cookie[\"NAME\"],"
-                    + " param[\"NAME\"], or all alone for one count of all requests. A request without one of the"
-                    + " values is not counted.");
+                    + " param[\"NAME\"], or only the word all, for one count of all requests. A request without one of"
+                    + " the values is not counted.");
     public static final ConfigKey<String> RATE = ConfigKey.builder("request_limits[].rate", ValueType.STRING)
             .description("Requests in a time: a number and /s, /m, /h or /d, such as 100/s; at most 1000000/s.");
     public static final ConfigKey<Integer> BURST = ConfigKey.builder("request_limits[].burst", ValueType.INTEGER)

@@ -17,8 +17,8 @@ public final class UnixListenKeys {
     public static final ConfigKey<String> OWNER = ConfigKey.builder("listen[].socket_owner", ValueType.STRING)
             .rolling()
             .atsName("uds-user, uds-group")
-            .description("Owner of a Unix socket in listen: user, user:group or :group. Another user needs root, and"
-                    + " another group needs root or membership; by default, the user and group of the launcher.");
+            .description("Owner of a Unix socket in listen: user, user:group or :group. The default is the user and"
+                    + " group of the launcher. Another user needs root, another group root or membership.");
 
     private UnixListenKeys() {}
 }
