@@ -261,7 +261,7 @@ public final class Inventory {
         return entriesMax;
     }
 
-    /** Returns the number of entries, including obsolete ones. Any thread. */
+    /** Returns the number of entries, including those of objects that are no longer stored. Any thread. */
     public long entries() {
         return entries;
     }

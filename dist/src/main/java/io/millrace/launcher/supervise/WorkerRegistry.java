@@ -132,7 +132,7 @@ final class WorkerRegistry {
     }
 
     /**
-     * Returns true if the worker failed during its start. It crashed before it was ready for some time, or exited
+     * Returns true if the worker failed during its start. It crashed before it had been ready for some time, or exited
      * before it connected to the launcher.
      */
     private static boolean failedDuringStart(WorkerProcess worker, int exitValue) {
@@ -164,7 +164,7 @@ final class WorkerRegistry {
         return worker;
     }
 
-    /** Records that a worker warms up. Extends the time limit of its start by the warm-up limit. */
+    /** Records that a worker warms up. It must then be ready soon after the warm-up limit, counted from now. */
     void expectWarm(WorkerProcess worker, long limitNanos) {
         long now = System.nanoTime();
         worker.warmsUp(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));

@@ -11,8 +11,8 @@ import java.util.function.LongFunction;
 import javax.net.SocketFactory;
 
 /**
- * The generator of requests for a warm-up. Each cycle sends the same mix of requests. Not thread-safe, except
- * {@link #stop}.
+ * The generator of requests for a warm-up. Each cycle sends the same mix of requests. One of
+ * {@link #BIG_MISS_CYCLES} cycles also fetches and stores a big response. Not thread-safe, except {@link #stop}.
  *
  * <p>Some connections only request responses that are in the cache, so that the proxy uses its fast path for hits. The
  * other connections send requests of all kinds.
@@ -118,7 +118,7 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     /**
-     * Sends each kind of request several times, and reads the responses. Returns early if {@link #isOver}.
+     * Sends the requests of one cycle, and reads the responses. Returns early if {@link #isOver}.
      *
      * @throws IOException if the proxy does not answer, or if too many responses have an unexpected status
      */

@@ -59,7 +59,7 @@ public record StaleRules(
     /**
      * Origin responses that count as failure.
      *
-     * @param enabled whether any response counts as failure; otherwise only a missing response does
+     * @param enabled whether responses with these status codes count as failure; otherwise only a missing response does
      * @param lifetimeSeconds Expires of a stale response served instead, in seconds from now; 0 keeps the stored
      *     Expires
      * @param statuses the status codes

@@ -44,6 +44,7 @@ final class PatternFields {
     private static final List<FieldName> TYPE =
             List.of(FieldName.of("X-Ban-Content-Type"), FieldName.of("X-Purge-Content-Type"));
 
+    // Fields of BAN requests from FOSHttpCache.
     private static final FieldName FOS_URL = FieldName.of("X-Url");
     private static final FieldName FOS_HOST = FieldName.of("X-Host");
     private static final FieldName FOS_TYPE = FieldName.of("X-Content-Type");
@@ -61,7 +62,7 @@ final class PatternFields {
     private final Map<String, String> regexes = new LinkedHashMap<>();
     private boolean isPattern;
     private @Nullable String problem;
-    /** The tags that the last expression over tags lists; null if it is another expression. */
+    /** The tags of the last expression over tags, if it only lists tags; else null. */
     private PurgeRequest.@Nullable ListedTags listed;
 
     private PatternFields(FieldSection fields) {
@@ -107,7 +108,7 @@ final class PatternFields {
                 : null;
     }
 
-    /** Returns the purge of URLs whose path and query match an expression from the start. */
+    /** Returns the purge by an expression, which is the target's path and query. It must match from the start. */
     static PurgeRequest ofPath(TargetUri target) {
         String regex = '^' + target.pathAndQuery();
         return new PurgeRequest.Matching(

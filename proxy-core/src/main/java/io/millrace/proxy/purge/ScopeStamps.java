@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * The stamps of purged scopes: everything, hosts, prefixes, URLs, groups and tags. A stamp is a number that
  * increases with each purge; it outdates covered responses with a lower stamp. Hard stamps (responses are gone) and
  * soft stamps (responses are stale) are separate. Each table has a limit. A full table removes stamps that a wider
- * stamp covers. Then it raises a floor, which is a stamp for everything or for all labels.
+ * stamp covers. Then it raises a floor, which is a stamp for everything, for all groups or for all tags.
  *
  * <p>Any thread may read without a lock. Changes need the lock of the owner, {@link InvalidationTable}.
  */
@@ -36,6 +36,7 @@ final class ScopeStamps {
     private volatile PrefixStamps prefixes = PrefixStamps.NONE;
     private volatile long hard;
     private volatile long soft;
+    /** See {@link #stamped()}. */
     private volatile long stamped;
     /** Equal to {@link #hard} if a full table has raised that stamp; 0 if a purge of everything has. */
     private volatile long hardFloor;
@@ -61,7 +62,7 @@ final class ScopeStamps {
         return hard;
     }
 
-    /** The soft stamp of everything without purges that can still be undone. */
+    /** The soft stamp of everything, as it is after an undo of every purge that can be undone. */
     long settledSoft() {
         return undos.settled(soft);
     }
@@ -108,7 +109,10 @@ final class ScopeStamps {
         return stamp < hard ? Outdated.BY_ALL : found;
     }
 
-    /** The stamp at the creation of the journal; 0 for none. Responses with a lower stamp above 0 are outdated. */
+    /**
+     * The stamp at the creation of the journal of purges; 0 for none. An earlier journal may have been lost, so
+     * responses with a lower stamp above 0 are outdated.
+     */
     long stamped() {
         return stamped;
     }
@@ -174,7 +178,7 @@ final class ScopeStamps {
         return stamp > beyond ? stamp : 0;
     }
 
-    /** Returns the hard stamp of a scope; 0 for none. */
+    /** Returns the hard stamp of a scope; 0 for none. A hard purge of one URL removes the response and has no stamp. */
     long hardStamp(InvalidationScope scope) {
         return switch (scope.kind()) {
             case ALL -> hard;
@@ -372,7 +376,7 @@ final class ScopeStamps {
         return displaced;
     }
 
-    /** Adds the soft prefixes that an entry has replaced to {@code displaced}. */
+    /** Adds the soft prefixes that are missing, because {@code by} has replaced them, to {@code displaced}. */
     void addMissing(InvalidationEntry[] prefixesBefore, InvalidationEntry by, List<InvalidationEntry> displaced) {
         List<InvalidationEntry> left = List.of(prefixes.of(by.hash()));
         for (InvalidationEntry prefix : prefixesBefore) {

@@ -56,9 +56,9 @@ final class CacheRule {
 
     /**
      * Returns true if the rule matches the request. Allocates only if the rule has an expression or the path has
-     * encodings.
+     * percent-encodings.
      *
-     * @param mapped the mapping of the request; URL expressions are matched with its key URL
+     * @param mapped the mapping of the request. URL expressions are matched with the URL of the cache key
      * @param client the client's address, null if unknown
      * @param minuteOfDay 0 to 1439
      */

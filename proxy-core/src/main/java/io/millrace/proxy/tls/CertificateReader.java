@@ -54,6 +54,7 @@ public final class CertificateReader {
     /** Cache of issuers' certificates, which thousands of chains may share. */
     private final Map<ByteBuffer, byte[]> issuers = new ConcurrentHashMap<>();
 
+    /** Cache of texts that many certificates have in common, such as names of issuers and types of keys. */
     private final Map<String, String> texts = new ConcurrentHashMap<>();
 
     /**

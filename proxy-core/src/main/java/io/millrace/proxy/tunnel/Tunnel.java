@@ -21,7 +21,7 @@ public final class Tunnel implements ClientTunnel {
     public enum End {
         /** Both directions have ended. */
         CLOSED("closed"),
-        /** The client's connection was reset, or failed. */
+        /** The client's connection was reset or failed, or the client read too slowly. */
         CLIENT_BROKEN("client-broken"),
         /** The origin's connection was reset, or failed. */
         ORIGIN_BROKEN("origin-broken"),

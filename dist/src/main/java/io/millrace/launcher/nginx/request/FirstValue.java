@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Conditions for the value of a query parameter or a cookie. nginx takes the first one with a name, and ignores the case
- * of names. In rules, {@code param} and {@code cookie} compare the case, and hold for any value. The conditions
- * therefore test the whole query, or the whole field Cookie. Immutable.
+ * of names. In rules, {@code param} and {@code cookie} compare the case, and one of several values is enough. The
+ * conditions therefore test the whole query, or the whole field Cookie. Immutable.
  *
  * @param field the field of rules that contains all names and values
  * @param anywhere expression for the text before the value of any occurrence
@@ -19,7 +19,7 @@ record FirstValue(String field, String anywhere, String before, char stop, Strin
     /** Limit of a name's length: the expression has a group for each character. */
     private static final int NAME_MAX = 40;
 
-    /** The parts of an expression that match no character which ends a value, except the dot, which is replaced. */
+    /** Expressions that match no character that ends a value. A dot may match one, and is replaced. */
     private static final Pattern WITHIN_VALUE = Pattern.compile("(?:[A-Za-z0-9/_~%=@!:-]|\\\\[./_+dw-]|[.()|?*+]"
             + "|\\(\\?:|\\[[A-Za-z0-9/_-]+]|\\{\\d{1,3}(?:,\\d{0,3})?})*");
 
@@ -48,8 +48,8 @@ record FirstValue(String field, String anywhere, String before, char stop, Strin
     }
 
     /**
-     * Returns an expression for parts with another name. RE2 has no look-ahead, so that the expression lists the
-     * characters that can follow each beginning of the name.
+     * Returns an expression for parts, such as {@code name=value}, with another name. RE2 has no look-ahead, so that
+     * the expression lists the characters that can follow each beginning of the name.
      *
      * @param end expression for what can follow the whole name
      * @param first characters that cannot be the first of a part
@@ -66,8 +66,9 @@ record FirstValue(String field, String anywhere, String before, char stop, Strin
     }
 
     /**
-     * Returns the condition of rules for a test. Returns null if it has no equivalent. A test for any value but 0 holds
-     * for each occurrence, which makes the expression short: it may hold for more requests than in nginx.
+     * Returns the condition of rules for a test. Returns null if it has no equivalent. A test of the variable alone
+     * holds for any value but 0. Its expression tests every occurrence of the name instead of the first one. This makes
+     * it short, but it may hold for more requests than in nginx.
      */
     @Nullable
     String when(Conditions.Condition condition) {

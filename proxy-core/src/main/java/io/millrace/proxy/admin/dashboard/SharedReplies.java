@@ -24,16 +24,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies to requests that open pages of the dashboard repeat. All viewers share one reply for two seconds, so that
+ * The replies to requests that open pages of the dashboard repeat. All pages share one reply for two seconds, so that
  * their number does not change the load on the worker.
  *
- * <p>Only requests of a dashboard session are answered with a shared reply. Scripts and {@code millctl} always get a
- * new one. A request that changes something ends all shared replies, so that a page sees its own change.
+ * <p>Only requests of a dashboard session are answered with a shared reply, except for a {@link #snapshot}. Scripts and
+ * {@code millctl} get a new one. A request that changes something ends all shared replies, so that a page sees its own
+ * change.
  *
  * <p>Thread-safe.
  */
 public final class SharedReplies {
-    /** The interval of the page's most frequent requests. A single viewer therefore always gets a new reply. */
+    /** The interval of the page's most frequent requests. A single page therefore always gets a new reply. */
     static final Duration LIFE = Duration.ofSeconds(2);
 
     /** Limit of kept replies; the oldest gives way. Pages of one kind need about ten. */
@@ -42,7 +43,7 @@ public final class SharedReplies {
     /** Limit of the content of all kept replies, in bytes; the oldest gives way. */
     static final long BYTES_MAX = 8 << 20;
 
-    /** Longer targets contain text that a person entered, which viewers have not in common. */
+    /** Longer targets contain text that a person entered. Other pages do not repeat such requests. */
     private static final int TARGET_LENGTH_MAX = 2048;
 
     /** The age of a shared reply, in milliseconds. */
@@ -50,7 +51,7 @@ public final class SharedReplies {
 
     private static final String METRIC = "millrace_dashboard_replies_total";
 
-    /** The queries that open pages repeat. Their replies depend on the target and on the role viewer only. */
+    /** The queries that open pages repeat. A reply depends only on the target, and on whether the role is viewer. */
     private static final Set<String> REPEATED = Set.of(
             "/v1/status",
             "/v1/alarms",
@@ -82,7 +83,7 @@ public final class SharedReplies {
     private final LongAdder unchanged = new LongAdder();
 
     /**
-     * Creates the replies, without any.
+     * Creates an instance that has no replies yet.
      *
      * @param blockingCalls runs blocking resources
      * @param nanoTime as {@link System#nanoTime}
@@ -122,7 +123,7 @@ public final class SharedReplies {
                 : new ChangingResource(resource, this);
     }
 
-    /** Returns a query at another path whose replies all its clients share. */
+    /** Returns a query at {@code path} with the replies of {@code source}. All clients share them, also scripts. */
     public AdminResource snapshot(String path, AdminResource source) {
         return new SharedSnapshot(path, source, this);
     }
@@ -182,7 +183,7 @@ public final class SharedReplies {
         });
     }
 
-    /** The request without what distinguishes its sender from other viewers. */
+    /** Returns the request without the identity of its sender. Keeps whether the role is viewer. */
     private static AdminRequest neutral(AdminRequest request, boolean isViewer) {
         AdminCaller caller = isViewer ? new AdminCaller(-1, null, null, null, true) : AdminCaller.UNKNOWN;
         return new AdminRequest("GET", request.target(), request.path(), new byte[0], request.overTcp(), caller);

@@ -5,7 +5,7 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 import java.time.Duration;
 
-/** A query at another path, whose replies all its clients share. Parameters are ignored. Thread-safe. */
+/** A query with the replies of another resource, which all its clients share. Ignores parameters. Thread-safe. */
 final class SharedSnapshot implements AdminResource {
     private final String path;
     private final AdminResource source;

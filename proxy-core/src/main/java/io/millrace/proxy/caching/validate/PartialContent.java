@@ -104,7 +104,8 @@ public record PartialContent(
 
     /**
      * Returns the stored head of the whole representation, combined from a stored part and this one. The fields of this
-     * part take precedence, except those for the requesting client only (RFC 9111 s3.4).
+     * part take precedence (RFC 9111 s3.4). Fields for the requesting client only, such as a new Set-Cookie, are not
+     * stored.
      */
     public StoredHead combinedWith(
             RequestHead request,
