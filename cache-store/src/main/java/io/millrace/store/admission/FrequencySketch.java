@@ -2,6 +2,7 @@ package io.millrace.store.admission;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An approximate counter of recent requests per hash. It is a count-min sketch with four rows of 4-bit counters. The
@@ -14,6 +15,8 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>After ten counts per long, or {@value #COUNTS_PER_OBJECT} per object of the cache, whichever is earlier,
  * {@link #age} halves every counter. Old requests thus lose weight, and popular objects do not all reach the maximum.
+ *
+ * <p>The array is created with the first count, so that a cache without requests needs no memory for it.
  *
  * <p>Thread-safe. Concurrent counts in the same long may be lost. {@link #age} is confined to one thread.
  */
@@ -39,7 +42,9 @@ final class FrequencySketch {
     /** Clears the bit that a shift of the long moves from one 4-bit counter into the next. */
     private static final long HALVING_MASK = 0x7777_7777_7777_7777L;
 
-    private final AtomicLongArray longs;
+    /** The counters; null before the first count. */
+    private volatile @Nullable AtomicLongArray longs;
+
     private final int blockMask;
     /** Number of longs with counters. */
     private final int length;
@@ -55,22 +60,30 @@ final class FrequencySketch {
             count <<= 1;
         }
         length = count;
-        longs = new AtomicLongArray(LONGS_UNUSED + length);
         blockMask = (length >>> BLOCK_SHIFT) - 1;
     }
 
     /** Adds one to the count of the hash. Any thread. */
     void count(long hash) {
+        AtomicLongArray existing = longs;
+        AtomicLongArray counters = existing == null ? created() : existing;
         long mixed = mix(hash);
         for (int row = 0; row < ROWS; row++) {
             int at = at(mixed, row);
             int shift = shift(mixed, row);
-            long before = longs.getOpaque(at);
+            long before = counters.getOpaque(at);
             if (((before >>> shift) & COUNT_MAX) < COUNT_MAX) {
-                longs.compareAndSet(at, before, before + (1L << shift));
+                counters.compareAndSet(at, before, before + (1L << shift));
             }
         }
         counts.increment();
+    }
+
+    /** Creates the array. If two threads do so at once, counts in one of the arrays are lost. */
+    private AtomicLongArray created() {
+        AtomicLongArray counters = new AtomicLongArray(LONGS_UNUSED + length);
+        longs = counters;
+        return counters;
     }
 
     /**
@@ -78,10 +91,14 @@ final class FrequencySketch {
      * counters.
      */
     int frequency(long hash) {
+        AtomicLongArray counters = longs;
+        if (counters == null) {
+            return 0;
+        }
         long mixed = mix(hash);
         int least = COUNT_MAX;
         for (int row = 0; row < ROWS; row++) {
-            least = Math.min(least, (int) (longs.getOpaque(at(mixed, row)) >>> shift(mixed, row)) & COUNT_MAX);
+            least = Math.min(least, (int) (counters.getOpaque(at(mixed, row)) >>> shift(mixed, row)) & COUNT_MAX);
         }
         return least;
     }
@@ -105,6 +122,10 @@ final class FrequencySketch {
      * number of longs; the next calls continue.
      */
     void age(long objects) {
+        AtomicLongArray counters = longs;
+        if (counters == null) {
+            return;
+        }
         long countsOfFullSketch = (long) COUNTS_PER_LONG * length;
         long countsMax = Math.min(countsOfFullSketch, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));
         long counted = counts.sum();
@@ -115,8 +136,8 @@ final class FrequencySketch {
         for (int i = 0; i < LONGS_HALVED_PER_CALL && longsToHalve > 0; i++) {
             longsToHalve--;
             int at = LONGS_UNUSED + longsToHalve;
-            long before = longs.getOpaque(at);
-            longs.compareAndSet(at, before, (before >>> 1) & HALVING_MASK);
+            long before = counters.getOpaque(at);
+            counters.compareAndSet(at, before, (before >>> 1) & HALVING_MASK);
         }
     }
 }

@@ -36,6 +36,13 @@ class SpacePolicyTest {
         assertEquals(before / 2, sketch.frequency(seen));
     }
 
+    @Test
+    void aSketchWithoutCountsKnowsNothing() {
+        FrequencySketch sketch = new FrequencySketch(1024);
+        sketch.age(100);
+        assertEquals(0, sketch.frequency(random.nextLong()));
+    }
+
     /**
      * Counters saturate. With few objects for the length of the sketch, the counters of popular ones must not all reach
      * the maximum.

@@ -1,6 +1,9 @@
 package io.millrace.proxy.observe.log;
 
-/** The texts of an access log record, each with a maximum length. Longer texts are truncated and marked. */
+/**
+ * The texts of an access log record, each with a maximum length. Longer texts are truncated and marked. Numbers are in
+ * {@link AccessLogRecord}; the codes of templates are in {@code LogCodes}.
+ */
 public enum LogField {
     /** The request's method. */
     METHOD(32),
