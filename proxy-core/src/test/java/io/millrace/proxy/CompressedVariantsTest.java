@@ -137,6 +137,40 @@ class CompressedVariantsTest {
         assertEquals(2, proxy.origin().requests());
     }
 
+    /** New content that is in the cache in another coding stays there. */
+    @Test
+    void newContentInOtherCodingsStays() throws Exception {
+        start(request -> request.ok(fields("max-age=60"), content()));
+        assertGets("br");
+        proxy.advanceSeconds(61);
+        version = "v2";
+        assertGets("gzip");
+        assertGets("br");
+        assertEquals(3, proxy.origin().requests());
+        assertGets("gzip");
+        assertEquals(3, proxy.origin().requests());
+    }
+
+    /** A validation shows that the content is gone, by a response that is not stored. */
+    @Test
+    void contentThatIsGoneIsRemovedInAllCodings() throws Exception {
+        start(request -> {
+            if (version.equals("v1")) {
+                request.ok(fields("max-age=600"), content());
+            } else {
+                request.send("HTTP/1.1 404 Not Found\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n");
+            }
+        });
+        assertGets("br");
+        assertGets("gzip");
+        version = "v2";
+        assertEquals(
+                404, proxy.getAndSettle("/a", BR, "Cache-Control: no-cache\r\n").status());
+        assertEquals(404, proxy.getAndSettle("/a", BR).status());
+        assertEquals(404, proxy.getAndSettle("/a", GZIP).status());
+        assertEquals(4, proxy.origin().requests());
+    }
+
     /** A 304 about other content leads to a second request, whose answer does not come from an old variant. */
     @Test
     void a304AboutOtherContentIsFollowedByTheContent() throws Exception {

@@ -59,10 +59,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class ExchangeReport {
     private static final int UNKNOWN_VERSION = -1;
-    /** Cache-Status detail of a response that is served stale because of {@code cache.stale_despite_s_maxage}. */
     /** The detail of a response that is made from a stored variant in another coding. */
     private static final String FROM_OTHER_ENCODING = "from-other-encoding";
 
+    /** Cache-Status detail of a response that is served stale because of {@code cache.stale_despite_s_maxage}. */
     private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
 
     private static final int FAILURE_STATUS_MIN = 500;

@@ -19,6 +19,7 @@ import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.LazyStoredHead;
 import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.fetch.response.ResponseFraming;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.PurgePoint;
@@ -71,9 +72,25 @@ final class FetchStoring {
         isWithheld = withheld;
     }
 
-    /** Removes the stored content in other codings, from which outdated content could be made again. */
-    void removeOtherCodings() {
-        exchangeLoop.variants().removeOtherCodings(plan);
+    /**
+     * Removes the stored content in other codings, from which outdated content could be made again.
+     *
+     * @param current fields with the validators of the current content, which stays; null to remove all
+     */
+    void removeOtherCodings(@Nullable FieldSection current) {
+        exchangeLoop.variants().removeOtherCodings(plan, current);
+    }
+
+    /**
+     * Removes the stored content in all codings, because the origin has other content. That of this request is replaced
+     * if the response is stored.
+     */
+    private void removeOutdated(ResponseHead head, boolean isStored) {
+        removeOtherCodings(head.status() == 200 ? head.fields() : null);
+        StoredObject<StoredHead> stale = plan.stale();
+        if (!isStored && stale != null && !plan.cacheSettings().encoding().isOff()) {
+            exchangeLoop.store().discard(stale);
+        }
     }
 
     /**
@@ -122,10 +139,10 @@ final class FetchStoring {
     }
 
     private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
-        if (isOtherContent(head)) {
-            removeOtherCodings();
-        }
         boolean storable = (plan.mayStore() || plan.mayStorePost()) && isStorable(head, nowMillis);
+        if (isOtherContent(head)) {
+            removeOutdated(head, storable);
+        }
         if (storable) {
             StoredHead stored = stored(head, length, requestMillis, nowMillis);
             FetchedResponse response = whole(head, LazyStoredHead.of(stored), true, length, nowMillis);
@@ -416,7 +433,7 @@ final class FetchStoring {
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
                 exchangeLoop.store().discard(stale);
-                removeOtherCodings();
+                removeOtherCodings(null);
             }
             return new Confirmation(null, unstorable.head());
         }
@@ -449,7 +466,7 @@ final class FetchStoring {
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             exchangeLoop.store().discard(known);
-            removeOtherCodings();
+            removeOtherCodings(outcome instanceof Validation.Mismatched ? answer.fields() : null);
         }
     }
 

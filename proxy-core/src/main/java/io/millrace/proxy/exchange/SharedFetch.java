@@ -438,7 +438,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (confirmation != null) {
             confirm(stale, confirmation, head);
         } else {
-            storage.removeOtherCodings();
+            storage.removeOtherCodings(head.fields());
             // The 304 is about another representation. After the 304 is read, the request is sent again without
             // conditions.
             fetchAgain = true;

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.caching.reuse.VariantList;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;
@@ -122,8 +123,10 @@ public final class Variants {
     /**
      * Removes the stored variants in other codings, if the rule compresses: the content of the variant for this request
      * is outdated, and theirs was the same. Otherwise a response could be made from them.
+     *
+     * @param current fields with the validators of the current content: variants of it stay; null to remove all
      */
-    public void removeOtherCodings(StoringTarget plan) {
+    public void removeOtherCodings(StoringTarget plan, @Nullable FieldSection current) {
         if (plan.cacheSettings().encoding().isOff()) {
             return;
         }
@@ -138,9 +141,38 @@ public final class Variants {
         for (String form : rules.normalForms()) {
             byte[] values = marker.variance().valuesOf(fieldsFor(fields, form), rules);
             if (!form.equals(own) && VariantList.contains(marker, values)) {
-                StoreKey key = shared.store().key(VariantKey.of(primary.bytes(), marker, values));
-                shared.store().remove(key, Runnable::run, (wasPresent, failure) -> {});
+                removeUnlessCurrent(shared.store().key(VariantKey.of(primary.bytes(), marker, values)), current);
             }
+        }
+    }
+
+    private void removeUnlessCurrent(StoreKey key, @Nullable FieldSection current) {
+        CacheStore<StoredHead> store = shared.store();
+        if (current == null) {
+            store.remove(key, Runnable::run, (wasPresent, failure) -> {});
+            return;
+        }
+        StoredObject<StoredHead> inRam = store.get(key);
+        if (inRam != null) {
+            discardUnlessCurrent(store, inRam, current);
+        } else if (store.contains(key)) {
+            store.open(key, Runnable::run, object -> {
+                if (object != null) {
+                    discardUnlessCurrent(store, object, current);
+                }
+            });
+        }
+    }
+
+    /** Takes over the reference. Any thread. */
+    private static void discardUnlessCurrent(
+            CacheStore<StoredHead> store, StoredObject<StoredHead> object, FieldSection current) {
+        try {
+            if (!Validation.isConfirmed(object.head(), current)) {
+                store.discard(object);
+            }
+        } finally {
+            object.release();
         }
     }
 
