@@ -76,6 +76,13 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
 
     private static final Pattern RELEASE_VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)[^\"]*\"");
 
+    /** Versions of the JDK with {@code TrimNativeHeapInterval}: from 17.0.9, 21.0.1 and 22 on. */
+    private static final Pattern TRIMMING_VERSIONS = Pattern.compile(
+            "JAVA_VERSION=\"" + "(?:17[.]0[.](?:9|[1-9][0-9])|21[.]0[.][1-9]|2[2-9]|[3-9][0-9])[^\"]*\"");
+
+    /** Memory that compilers have freed goes back to the kernel after this time. */
+    private static final String TRIM_OPTION = "-XX:TrimNativeHeapInterval=120000";
+
     @Override
     public Process start(long generation) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(withUmask(line(generation), ownUmask()));
@@ -271,6 +278,9 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         options.add("--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED");
         options.add("-Dio.netty.tryReflectionSetAccessible=true");
         options.add("-Dchronicle.analytics.disable=true");
+        if (trimsNativeHeap(release(javaHome()))) {
+            options.add(TRIM_OPTION);
+        }
         if (home != null) {
             options.addAll(JvmOptions.read(home.resolve("conf"), feature));
         }
@@ -340,6 +350,15 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return matcher.find()
                 ? Integer.parseInt(matcher.group(1))
                 : Runtime.version().feature();
+    }
+
+    /**
+     * Returns true if a JDK can give free memory of the C library back to the kernel.
+     *
+     * @param release the content of its release file
+     */
+    static boolean trimsNativeHeap(String release) {
+        return TRIMMING_VERSIONS.matcher(release).find();
     }
 
     /**

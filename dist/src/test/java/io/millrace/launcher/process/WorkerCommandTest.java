@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class WorkerCommandTest {
     @TempDir
@@ -49,6 +51,23 @@ class WorkerCommandTest {
 
         assertFalse(line(config().set("worker.java_home", jdk("17.0.15"))).contains(allow));
         assertTrue(line(config().set("worker.java_home", jdk("25.0.3"))).contains(allow));
+    }
+
+    /** A JVM without the option would not start. */
+    @ParameterizedTest
+    @CsvSource({
+        "17.0.8, false",
+        "17.0.9, true",
+        "17.0.15, true",
+        "20.0.2, false",
+        "21, false",
+        "21.0.1, true",
+        "22, true",
+        "25.0.3, true"
+    })
+    void givesFreeMemoryBackOnReleasesThatCan(String version, boolean trims) throws IOException {
+        List<String> line = line(config().set("worker.java_home", jdk(version)));
+        assertEquals(trims, line.contains("-XX:TrimNativeHeapInterval=120000"), line::toString);
     }
 
     @Test
