@@ -24,10 +24,11 @@ final class ExpressionOrder {
             at = at.parent();
         }
         // A location without an expression has compared its inner locations before.
-        boolean ordered =
-                around != null && isWithin(at, around) && at.block().arg(0).startsWith("~");
-        List<Directive> all = ordered ? around.block().children() : List.of();
-        return ordered && all.indexOf(first.source()) < all.indexOf(at.block());
+        if (around == null || !isWithin(at, around) || !at.block().arg(0).startsWith("~")) {
+            return false;
+        }
+        List<Directive> all = around.block().children();
+        return all.indexOf(first.source()) < all.indexOf(at.block());
     }
 
     /** Returns true if nginx compares paths of a location, or longer ones, with an expression. */
