@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32C;
 import net.openhft.chronicle.hash.ChronicleHashClosedException;
@@ -32,6 +33,9 @@ public final class Inventory {
     /** Name of the map's file in the volume's directory. */
     public static final String FILE_NAME = "inventory";
 
+    /** Names of the files of larger maps that are not complete yet begin with this prefix. */
+    static final String LARGER_PREFIX = "inventory.larger-";
+
     /** Minimum number of entries of a map. */
     public static final long ENTRIES_MIN = 4096;
 
@@ -45,6 +49,8 @@ public final class Inventory {
     private static final int SEGMENTS_MIN = 16;
     private static final int SEGMENTS_MAX = 8192;
     private static final int CHUNK_BYTES = 1 << 20;
+    /** Chronicle Map shares the open file of equal paths within a process, so each larger map has another path. */
+    private static final AtomicLong LARGER_MAPS = new AtomicLong();
     /** The packages of java.base that Chronicle accesses by reflection. */
     private static final List<String> REFLECTED_PACKAGES = List.of("java.lang", "java.lang.reflect", "sun.nio.ch");
 
@@ -52,6 +58,9 @@ public final class Inventory {
     private final Path directory;
     private final UUID volumeId;
     private final ChronicleMap<byte[], byte[]> map;
+    /** The map's file; it gets its final name when it replaces a smaller map. */
+    private Path file;
+
     private final long entriesMax;
     private final long fileBytes;
     /** State of the map when it was opened; null for a new map. */
@@ -77,6 +86,7 @@ public final class Inventory {
             Path directory,
             UUID volumeId,
             ChronicleMap<byte[], byte[]> map,
+            Path file,
             long entriesMax,
             long fileBytes,
             @Nullable InventoryState stateAtOpen) {
@@ -84,6 +94,7 @@ public final class Inventory {
         this.directory = directory;
         this.volumeId = volumeId;
         this.map = map;
+        this.file = file;
         this.entriesMax = entriesMax;
         this.fileBytes = fileBytes;
         this.stateAtOpen = stateAtOpen;
@@ -120,6 +131,9 @@ public final class Inventory {
         // Chronicle must not report usage data, even if its analytics library is on the class path.
         System.setProperty("chronicle.analytics.disable", "true");
         try {
+            for (Path unfinished : io.list(directory, LARGER_PREFIX)) {
+                io.delete(unfinished);
+            }
             InventoryState state = InventoryState.readAndErase(io, directory, volumeId);
             if (state != null && state.entriesMax() >= entriesExpected && isSound(io, directory, state, goesOn)) {
                 Inventory kept = reopen(io, directory, volumeId, state);
@@ -127,10 +141,45 @@ public final class Inventory {
                     return kept;
                 }
             }
-            return create(io, directory, volumeId, Math.max(ENTRIES_MIN, entriesExpected), goesOn);
+            delete(io, directory);
+            Path file = directory.resolve(FILE_NAME);
+            return create(io, directory, file, volumeId, Math.max(ENTRIES_MIN, entriesExpected), goesOn);
         } catch (IOException e) {
             throw new InventoryException(directory.resolve(FILE_NAME) + ": " + e.getMessage(), e);
         }
+    }
+
+    /**
+     * Creates an empty inventory with space for more entries. Both exist until {@link #replaceBy} or until the larger
+     * one is abandoned.
+     *
+     * @param entriesExpected minimum number of entries for which the map must have space
+     * @param goesOn called periodically; returns false to cancel
+     * @throws InventoryException if it cannot be created; a partly created file is deleted
+     */
+    public Inventory createLarger(long entriesExpected, BooleanSupplier goesOn) throws InventoryException {
+        Path larger = directory.resolve(LARGER_PREFIX + LARGER_MAPS.incrementAndGet());
+        try {
+            return create(io, directory, larger, volumeId, entriesExpected, goesOn);
+        } catch (IOException e) {
+            throw new InventoryException(larger + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Copies the entries of one map segment to a larger inventory, except those that it has already. */
+    public void copyTo(Inventory larger, int segment) {
+        try (MapSegmentContext<byte[], byte[], ?> context = map.segmentContext(segment)) {
+            context.forEachSegmentEntry(
+                    entry -> larger.putIfAbsent(entry.key().get(), entry.value().get()));
+        }
+    }
+
+    /** Closes this inventory, and gives the larger one its place and name in the directory. */
+    public void replaceBy(Inventory larger) throws IOException {
+        map.close();
+        Path place = directory.resolve(FILE_NAME);
+        io.rename(larger.file, place);
+        larger.file = place;
     }
 
     private static boolean isSound(FileIo io, Path directory, InventoryState state, BooleanSupplier goesOn)
@@ -144,24 +193,31 @@ public final class Inventory {
     private static @Nullable Inventory reopen(FileIo io, Path directory, UUID volumeId, InventoryState state)
             throws IOException {
         try {
-            long length = length(io, directory);
+            long length = length(io, directory.resolve(FILE_NAME));
             return new Inventory(
-                    io, directory, volumeId, map(directory, state.entriesMax()), state.entriesMax(), length, state);
+                    io,
+                    directory,
+                    volumeId,
+                    map(directory.resolve(FILE_NAME), state.entriesMax()),
+                    directory.resolve(FILE_NAME),
+                    state.entriesMax(),
+                    length,
+                    state);
         } catch (InventoryException e) {
             LOG.info("{}: the inventory is rebuilt: {}", directory, e.getMessage());
             return null;
         }
     }
 
-    private static Inventory create(FileIo io, Path directory, UUID volumeId, long entriesMax, BooleanSupplier goesOn)
+    private static Inventory create(
+            FileIo io, Path directory, Path file, UUID volumeId, long entriesMax, BooleanSupplier goesOn)
             throws IOException {
-        delete(io, directory);
         ChronicleMap<byte[], byte[]> map = null;
         boolean whole = false;
         try {
-            map = map(directory, entriesMax);
-            allocate(io, directory, goesOn);
-            Inventory made = new Inventory(io, directory, volumeId, map, entriesMax, length(io, directory), null);
+            map = map(file, entriesMax);
+            allocate(io, file, goesOn);
+            Inventory made = new Inventory(io, directory, volumeId, map, file, entriesMax, length(io, file), null);
             whole = true;
             return made;
         } finally {
@@ -169,15 +225,15 @@ public final class Inventory {
                 if (map != null) {
                     map.close();
                 }
-                delete(io, directory);
+                io.delete(file);
             }
         }
     }
 
-    private static ChronicleMap<byte[], byte[]> map(Path directory, long entriesMax) throws InventoryException {
+    private static ChronicleMap<byte[], byte[]> map(Path file, long entriesMax) throws InventoryException {
         try {
             return ChronicleMap.of(byte[].class, byte[].class)
-                    .name(directory.toString())
+                    .name(file.toString())
                     .constantKeySizeBySample(new byte[HASH_BYTES])
                     .averageValueSize(VALUE_BYTES_EXPECTED)
                     .entries(entriesMax)
@@ -186,7 +242,7 @@ public final class Inventory {
                     // allocate() writes the whole file. Without this option, Chronicle Map looks up the file's mount
                     // point, which does not exist in a chroot whose root directory is no mount point.
                     .sparseFile(true)
-                    .createPersistedTo(directory.resolve(FILE_NAME).toFile());
+                    .createPersistedTo(file.toFile());
         } catch (IOException | RuntimeException | LinkageError | AssertionError | InternalError e) {
             throw new InventoryException("Chronicle Map does not open: " + e, e);
         }
@@ -201,8 +257,8 @@ public final class Inventory {
      * Overwrites the new file with its own content, so that the file system allocates blocks for its holes. On a full
      * disk this write fails with an {@link IOException}. Otherwise a later access to mapped memory would fail.
      */
-    private static void allocate(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
-        try (StoreFile file = io.open(directory.resolve(FILE_NAME))) {
+    private static void allocate(FileIo io, Path path, BooleanSupplier goesOn) throws IOException {
+        try (StoreFile file = io.open(path)) {
             ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
             long length = file.length();
             for (long at = 0; at < length; at += CHUNK_BYTES) {
@@ -237,8 +293,8 @@ public final class Inventory {
         }
     }
 
-    private static long length(FileIo io, Path directory) throws IOException {
-        try (StoreFile file = io.openForReading(directory.resolve(FILE_NAME))) {
+    private static long length(FileIo io, Path path) throws IOException {
+        try (StoreFile file = io.openForReading(path)) {
             return file.length();
         }
     }
@@ -293,11 +349,28 @@ public final class Inventory {
         } catch (ChronicleHashClosedException e) {
             throw e;
         } catch (IllegalStateException | IllegalArgumentException e) {
-            long now = dropped + 1;
-            dropped = now;
-            LOG.debug("{}: the inventory has no space for another entry", directory, e);
+            drop(e);
             return false;
         }
+    }
+
+    private void putIfAbsent(byte[] hash, byte[] encoded) {
+        try {
+            if (map.putIfAbsent(hash, encoded) == null) {
+                long more = entries + 1;
+                entries = more;
+            }
+        } catch (ChronicleHashClosedException e) {
+            throw e;
+        } catch (IllegalStateException | IllegalArgumentException e) {
+            drop(e);
+        }
+    }
+
+    private void drop(RuntimeException why) {
+        long now = dropped + 1;
+        dropped = now;
+        LOG.debug("{}: the inventory has no space for another entry", directory, why);
     }
 
     /** Returns the location in the entry of the hash; 0 if there is no entry. */
@@ -367,7 +440,8 @@ public final class Inventory {
         try {
             map.close();
         } finally {
-            delete(io, directory);
+            io.delete(file);
+            io.delete(directory.resolve(InventoryState.FILE_NAME));
         }
     }
 }

@@ -179,7 +179,7 @@ class StoreInventoryTest {
     void refusesAPlaceThatIsNone() {
         try (TestStore test = open()) {
             Listings.Collected all = new Listings.Collected(key -> true, 10);
-            for (String bad : List.of("", "x", "1", "1.2.3", "-1.0", "1.2.3.4.5", "1.2.3.g")) {
+            for (String bad : List.of("", "x", "1", "1.2", "-1.0", "1.2.3.4", "1.2.3.4.g")) {
                 Executable listing = () -> test.store.list(bad, all, Runnable::run, result -> {});
                 assertThrows(IllegalArgumentException.class, listing, bad);
             }
@@ -375,6 +375,37 @@ class StoreInventoryTest {
             Listings.awaiting().until(() -> test.store.inventory().entries() == 9_000);
             assertEquals(9_000, Listings.whole(test.store).size());
             assertTrue(test.store.inventory().dropped() > 0);
+        }
+    }
+
+    private long inventoryBytes() throws IOException {
+        return Files.size(directory.resolve("v0").resolve("inventory"));
+    }
+
+    @Test
+    void growsBeforeItIsFullAndCopiesItsEntries() throws IOException {
+        Path unfinished = directory.resolve("v0").resolve("inventory.larger-7");
+        Files.createDirectories(unfinished.getParent());
+        Files.writeString(unfinished, "of a process that was killed");
+        try (TestStore test = new TestStore(config(1, 64 << 20), new SystemFileIo())) {
+            Listings.whole(test.store);
+            assertFalse(Files.exists(unfinished));
+            long before = inventoryBytes();
+            for (int i = 0; i < 20_000; i++) {
+                test.put("http://host/" + i, "head", TestStore.body(i, 5));
+                if (i % 500 == 0) {
+                    test.sync();
+                    long objects = i + 1;
+                    Listings.awaiting().until(() -> test.store.inventory().entries() >= objects);
+                }
+            }
+            test.sync();
+            assertEquals(20_000, Listings.whole(test.store).size());
+            assertTrue(inventoryBytes() > 2 * before);
+            assertEquals(0, test.store.inventory().dropped());
+        }
+        try (TestStore again = new TestStore(config(1, 64 << 20), new SystemFileIo())) {
+            assertEquals(20_000, Listings.whole(again.store).size());
         }
     }
 

@@ -62,7 +62,7 @@ final class InventoryListing<H> {
                 }
                 whole &= volume.isWhole();
                 obstacle = volume.isOpen() ? obstacle : volume.obstacle();
-                cursor = ListCursor.of(cursor.volume() + 1, 0);
+                cursor = ListCursor.ofVolume(cursor.volume() + 1);
             }
             answer(null);
         } catch (RuntimeException | Error e) {
@@ -74,16 +74,18 @@ final class InventoryListing<H> {
 
     private boolean showSegment(VolumeInventory<H> volume) {
         // Checked for each segment: an inventory that is complete at the end may have lacked entries of this segment.
-        whole &= volume.isWhole();
+        int segments = volume.segments();
+        whole &= volume.isWhole() && !cursor.isOfAnotherMap(segments);
         List<Found> found = volume.scan(cursor.segment(), cursor, visitor);
         found.sort((a, b) -> ListCursor.compare(a.hashHigh(), a.hashLow(), b.hashHigh(), b.hashLow()));
         for (Found entry : found) {
             if (!visitor.object(entry.object())) {
-                answer(new ListCursor(cursor.volume(), cursor.segment(), true, entry.hashHigh(), entry.hashLow()));
+                answer(new ListCursor(
+                        cursor.volume(), cursor.segment(), segments, true, entry.hashHigh(), entry.hashLow()));
                 return false;
             }
         }
-        cursor = ListCursor.of(cursor.volume(), cursor.segment() + 1);
+        cursor = ListCursor.of(cursor.volume(), cursor.segment() + 1, segments);
         if (visitor.goesOn()) {
             return true;
         }

@@ -9,14 +9,26 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
+ * @param segments number of segments that the map had at this position; 0 if the position is before its first segment
  * @param hashSeen whether the hash is set; if not, no entry of the segment was seen
  */
-record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long hashLow) {
-    static final ListCursor START = new ListCursor(0, 0, false, 0, 0);
+record ListCursor(int volume, int segment, int segments, boolean hashSeen, long hashHigh, long hashLow) {
+    static final ListCursor START = new ListCursor(0, 0, 0, false, 0, 0);
     private static final int RADIX = 16;
 
-    static ListCursor of(int volume, int segment) {
-        return new ListCursor(volume, segment, false, 0, 0);
+    /** Returns the position before a segment of a map. */
+    static ListCursor of(int volume, int segment, int segments) {
+        return new ListCursor(volume, segment, segments, false, 0, 0);
+    }
+
+    /** Returns the position before the first segment of a volume's map. */
+    static ListCursor ofVolume(int volume) {
+        return new ListCursor(volume, 0, 0, false, 0, 0);
+    }
+
+    /** Returns true if the map was replaced by a larger one in the middle of the listing, which cuts it otherwise. */
+    boolean isOfAnotherMap(int segmentsNow) {
+        return segments != segmentsNow && (segment > 0 || hashSeen);
     }
 
     /** Returns true if the hash comes after this position in the order of the segment. */
@@ -36,14 +48,15 @@ record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long
         }
         String[] parts = text.split("\\.", -1);
         try {
-            if (parts.length == 2 || parts.length == 4) {
-                boolean hash = parts.length == 4;
+            if (parts.length == 3 || parts.length == 5) {
+                boolean hash = parts.length == 5;
                 int volume = Integer.parseUnsignedInt(parts[0], RADIX);
                 int segment = Integer.parseUnsignedInt(parts[1], RADIX);
-                if (volume >= 0 && segment >= 0) {
-                    long high = hash ? Long.parseUnsignedLong(parts[2], RADIX) : 0;
-                    long low = hash ? Long.parseUnsignedLong(parts[3], RADIX) : 0;
-                    return new ListCursor(volume, segment, hash, high, low);
+                int segments = Integer.parseUnsignedInt(parts[2], RADIX);
+                if (volume >= 0 && segment >= 0 && segments >= 0) {
+                    long high = hash ? Long.parseUnsignedLong(parts[3], RADIX) : 0;
+                    long low = hash ? Long.parseUnsignedLong(parts[4], RADIX) : 0;
+                    return new ListCursor(volume, segment, segments, hash, high, low);
                 }
             }
         } catch (NumberFormatException e) {
@@ -54,7 +67,8 @@ record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long
 
     /** Returns the position as hexadecimal numbers separated by dots. */
     String text() {
-        String place = Integer.toHexString(volume) + '.' + Integer.toHexString(segment);
+        String place =
+                Integer.toHexString(volume) + '.' + Integer.toHexString(segment) + '.' + Integer.toHexString(segments);
         return hashSeen ? place + '.' + Long.toHexString(hashHigh) + '.' + Long.toHexString(hashLow) : place;
     }
 }

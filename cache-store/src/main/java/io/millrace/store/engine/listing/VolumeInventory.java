@@ -38,6 +38,8 @@ final class VolumeInventory<H> {
     private static final long BYTES_PER_ENTRY = 32 * 1024;
     /** Volume bytes per entry of the largest possible inventory. */
     private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
+    /** An inventory begins to grow when less than this part of its space is free. */
+    private static final long SPARE_PART = 8;
     /** Limit of obsolete entries before a sweep: this number plus a fraction of the objects. */
     private static final long STALE_MAX = 256;
 
@@ -70,6 +72,13 @@ final class VolumeInventory<H> {
 
     private @Nullable SegmentSummary filling;
     private int fillingNext;
+    /** A larger inventory, to which the entries are copied; null if none is needed. It gets all new entries too. */
+    private @Nullable Inventory growth;
+
+    /** Segment of the map that is copied next. */
+    private int copiedTo;
+    /** True if no larger inventory could be created. */
+    private boolean growthFailed;
 
     VolumeInventory(FileIo io, HeadCodec<H> codec, Volume volume) {
         this.io = io;
@@ -133,18 +142,15 @@ final class VolumeInventory<H> {
 
     /** Opens the inventory, unless this was tried before. */
     void open() {
-        if (!tried) {
-            tried = true;
-            open(Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY));
+        if (tried) {
+            return;
         }
-    }
-
-    private void open(long entriesExpected) {
+        tried = true;
+        long entriesExpected = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY);
         try {
             Inventory opened = Inventory.open(io, volume.directory(), volume.id(), entriesExpected, () -> !stopping);
             whole = opened.isUpTo(volume.applied());
             inventory = opened;
-            filledTo = -1;
             if (!whole) {
                 beginFill(opened);
             }
@@ -159,6 +165,7 @@ final class VolumeInventory<H> {
         LOG.warn(
                 "{}: the inventory cannot be used, so stored objects are not listed: {}", volume.directory(), obstacle);
         LOG.debug("inventory failed", why);
+        abandonGrowth();
         Inventory open = inventory;
         inventory = null;
         if (open != null) {
@@ -166,6 +173,18 @@ final class VolumeInventory<H> {
                 open.abandon();
             } catch (IOException | RuntimeException | Error e) {
                 LOG.warn("{}: inventory cannot be deleted: {}", volume.directory(), e.toString());
+            }
+        }
+    }
+
+    private void abandonGrowth() {
+        Inventory larger = growth;
+        growth = null;
+        if (larger != null) {
+            try {
+                larger.abandon();
+            } catch (IOException | RuntimeException | Error e) {
+                LOG.warn("{}: a larger inventory cannot be deleted: {}", volume.directory(), e.toString());
             }
         }
     }
@@ -209,6 +228,10 @@ final class VolumeInventory<H> {
     }
 
     private void put(Inventory open, long hashHigh, long hashLow, InventoryEntry entry) {
+        Inventory larger = growth;
+        if (larger != null) {
+            larger.put(hashHigh, hashLow, entry);
+        }
         if (!open.put(hashHigh, hashLow, entry)) {
             whole = false;
             sweepAt = sweepAt < 0 ? 0 : sweepAt;
@@ -330,17 +353,18 @@ final class VolumeInventory<H> {
         }
         try {
             startDueWork(open);
-            // The inventory may have been replaced by a larger one.
-            open = inventory;
-            if (open != null && sweepAt >= 0) {
+            Inventory larger = growth;
+            if (larger != null) {
+                grow(open, larger);
+            } else if (sweepAt >= 0) {
                 sweep(open);
-            } else if (open != null && filledTo >= 0) {
+            } else if (filledTo >= 0) {
                 fill(open, records);
             }
-        } catch (RuntimeException | Error e) {
+        } catch (IOException | RuntimeException | Error e) {
             giveUp(e);
         }
-        return isOpen() && (sweepAt >= 0 || filledTo >= 0);
+        return isOpen() && (growth != null || sweepAt >= 0 || filledTo >= 0);
     }
 
     private void startDueWork(Inventory open) {
@@ -354,24 +378,44 @@ final class VolumeInventory<H> {
             beginFill(open);
         }
         long most = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY_MIN);
-        if (open.dropped() > 0 && objects > open.entriesMax() && open.entriesMax() < most) {
-            enlarge(open, Math.min(most, objects * 2));
+        boolean full = objects > open.entriesMax() - open.entriesMax() / SPARE_PART;
+        if (full && growth == null && !growthFailed && open.entriesMax() < most) {
+            beginGrowth(open, Math.min(most, objects * 2));
         }
     }
 
-    /**
-     * Replaces the inventory by a larger one, filled from the segments, because there are more objects than expected.
-     */
-    private void enlarge(Inventory open, long entriesExpected) {
-        droppedBefore += open.dropped();
-        inventory = null;
+    /** Creates a larger inventory, because there are more objects than expected. Then its entries are copied. */
+    private void beginGrowth(Inventory open, long entriesExpected) {
         try {
-            open.abandon();
-            sweepAt = -1;
-            open(entriesExpected);
+            growth = open.createLarger(entriesExpected, () -> !stopping);
+            copiedTo = 0;
         } catch (IOException e) {
-            giveUp(e);
+            growthFailed = true;
+            LOG.warn(
+                    "{}: the inventory of {} entries cannot grow, so that listings are incomplete: {}",
+                    volume.directory(),
+                    open.entriesMax(),
+                    e.getMessage());
         }
+    }
+
+    /** Copies a segment of the map to the larger one, which replaces it after the last segment. */
+    private void grow(Inventory open, Inventory larger) throws IOException {
+        open.copyTo(larger, copiedTo++);
+        if (copiedTo < open.segments()) {
+            return;
+        }
+        growth = null;
+        droppedBefore += open.dropped();
+        sweepAt = -1;
+        inventory = larger;
+        open.replaceBy(larger);
+        if (!whole || larger.dropped() > 0) {
+            // The larger inventory lacks what did not fit before.
+            whole = false;
+            beginFill(larger);
+        }
+        LOG.debug("{}: inventory of {} entries has grown, whole={}", volume.directory(), larger.entries(), whole);
     }
 
     private static final ListVisitor NOBODY = new ListVisitor() {
@@ -483,6 +527,7 @@ final class VolumeInventory<H> {
             return;
         }
         obstacle = "the volume is being handed over or closed";
+        abandonGrowth();
         inventory = null;
         try {
             if (volume.state() == VolumeState.ONLINE) {
