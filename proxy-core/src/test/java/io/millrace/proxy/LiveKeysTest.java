@@ -41,6 +41,7 @@ class LiveKeysTest {
             LiveRequestLimitsTest.class,
             LiveSignedUrlsTest.class,
             LivePasswordsTest.class,
+            LiveTokensTest.class,
             LiveErrorPagesTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,

@@ -5,6 +5,8 @@ import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.guard.TokenConfig;
+import io.millrace.proxy.config.guard.TokenKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -15,11 +17,13 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The proofs that requests for each remap rule need: the signature of their URL, and a password. Immutable. */
+/** The proofs that requests for each remap rule need: the signature of their URL, a password, and a token. Immutable. */
 public final class Guards {
     /** The guards of one remap rule. */
     private record Guard(
-            @Nullable SignedUrlConfig signed, @Nullable PasswordConfig password) {}
+            @Nullable SignedUrlConfig signed,
+            @Nullable PasswordConfig password,
+            @Nullable TokenConfig token) {}
 
     private static final List<ConfigKey<?>> KEYS = List.of(
             SignedUrlKeys.KEYS,
@@ -29,7 +33,18 @@ public final class Guards {
             PasswordKeys.FILE,
             PasswordKeys.ENABLED,
             PasswordKeys.WHEN,
-            PasswordKeys.REALM);
+            PasswordKeys.REALM,
+            TokenKeys.ENABLED,
+            TokenKeys.KEYS_FILE,
+            TokenKeys.KEYS_URL,
+            TokenKeys.ISSUER,
+            TokenKeys.AUDIENCE,
+            TokenKeys.REQUIRED_CLAIMS,
+            TokenKeys.COOKIE,
+            TokenKeys.FORWARD,
+            TokenKeys.REALM,
+            TokenKeys.CLOCK_SKEW,
+            TokenKeys.WHEN);
 
     private final Guard[] byRule;
 
@@ -54,7 +69,7 @@ public final class Guards {
 
     private static Guard read(ConfigValues inForce) {
         try {
-            return new Guard(SignedUrlConfig.from(inForce), PasswordConfig.from(inForce));
+            return new Guard(SignedUrlConfig.from(inForce), PasswordConfig.from(inForce), TokenConfig.from(inForce));
         } catch (InvalidValueException e) {
             throw new IllegalArgumentException(e.problem(), e);
         }
@@ -72,7 +87,7 @@ public final class Guards {
     }
 
     private static boolean hasGuard(ConfigValues values) {
-        return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE);
+        return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE) || TokenConfig.isSet(values);
     }
 
     /**
@@ -91,5 +106,14 @@ public final class Guards {
      */
     public @Nullable PasswordConfig password(int rule) {
         return rule < byRule.length ? byRule[rule].password() : null;
+    }
+
+    /**
+     * Returns the tokens that requests for a remap rule need; null for none.
+     *
+     * @param rule index of the rule
+     */
+    public @Nullable TokenConfig token(int rule) {
+        return rule < byRule.length ? byRule[rule].token() : null;
     }
 }

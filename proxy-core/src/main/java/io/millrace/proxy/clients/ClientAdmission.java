@@ -1,6 +1,7 @@
 package io.millrace.proxy.clients;
 
 import io.millrace.proxy.access.password.PasswordVerifier;
+import io.millrace.proxy.access.token.TokenVerifier;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.clients.ClientCounts.Result;
 import io.millrace.proxy.http.IpAddress;
@@ -21,6 +22,7 @@ public final class ClientAdmission {
     private final ClientCounts counts;
     private final RateTable rates = new RateTable();
     private final PasswordVerifier passwords = new PasswordVerifier();
+    private volatile @Nullable TokenVerifier tokens;
     private final FaultLog faults;
 
     /** Creates the admission of a new proxy. */
@@ -41,6 +43,21 @@ public final class ClientAdmission {
     /** Compares passwords of clients. */
     public PasswordVerifier passwords() {
         return passwords;
+    }
+
+    /** Verifies tokens of clients. Created at the first use, because its library may be missing. */
+    public TokenVerifier tokens() {
+        TokenVerifier verifier = tokens;
+        if (verifier == null) {
+            synchronized (this) {
+                verifier = tokens;
+                if (verifier == null) {
+                    verifier = new TokenVerifier();
+                    tokens = verifier;
+                }
+            }
+        }
+        return verifier;
     }
 
     /** The state of the limits on the request rate of each client. */

@@ -21,6 +21,7 @@ import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.guard.TokenKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
@@ -222,6 +223,17 @@ public final class ConfigCatalog {
             PasswordKeys.FILE,
             PasswordKeys.REALM,
             PasswordKeys.WHEN,
+            TokenKeys.ENABLED,
+            TokenKeys.KEYS_FILE,
+            TokenKeys.KEYS_URL,
+            TokenKeys.ISSUER,
+            TokenKeys.AUDIENCE,
+            TokenKeys.REQUIRED_CLAIMS,
+            TokenKeys.COOKIE,
+            TokenKeys.FORWARD,
+            TokenKeys.REALM,
+            TokenKeys.CLOCK_SKEW,
+            TokenKeys.WHEN,
             SignedUrlKeys.ENABLED,
             SignedUrlKeys.KEYS,
             SignedUrlKeys.WHEN,
@@ -556,6 +568,7 @@ public final class ConfigCatalog {
         SECTIONS.put("rules[].redirect", "Redirection of the client.");
         SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
         SECTIONS.put("basic_auth", "Passwords of users (RFC 7617), see [access.md](../guide/access.md#passwords).");
+        SECTIONS.put("jwt", "Tokens of users (RFC 7519), see [access.md](../guide/access.md#tokens).");
         SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
         SECTIONS.put(
                 "request_limits",

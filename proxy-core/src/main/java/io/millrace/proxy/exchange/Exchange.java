@@ -253,17 +253,17 @@ final class Exchange
         }
     }
 
-    /** Compares the password of the request off the event loop, and decides again. */
+    /** Checks the credentials of the request off the event loop, and decides again. */
     private void authenticate(Decision next) {
         origin.holdContent();
-        exchangeLoop.clients().passwords().verify(next.credentials(), stream.eventLoop(), result -> {
+        next.credentialCheck().begin(stream.eventLoop(), result -> {
             if (state.isTerminal()) {
                 return;
             }
             // The next decision may count the request as a tunnel.
             permit.release();
             try {
-                act(exchangeLoop.decider().decideCompared(request, contentLength, stream.connection(), result));
+                act(exchangeLoop.decider().decideChecked(request, contentLength, stream.connection(), result));
             } catch (RuntimeException | Error e) {
                 onFault(e);
             }

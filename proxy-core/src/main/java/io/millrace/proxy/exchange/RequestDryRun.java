@@ -204,7 +204,7 @@ final class RequestDryRun {
             case MISS -> DryRunResult.Outcome.FETCH;
             case UNAVAILABLE -> DryRunResult.Outcome.UNAVAILABLE;
             case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
-            case AUTHENTICATE -> throw new IllegalStateException("password not compared: " + decision.keyUrl());
+            case AUTHENTICATE -> throw new IllegalStateException("credentials not checked: " + decision.keyUrl());
             case CHALLENGE -> throw new IllegalStateException("challenge not passed: " + decision.keyUrl());
         };
     }

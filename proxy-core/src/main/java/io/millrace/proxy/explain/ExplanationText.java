@@ -148,7 +148,7 @@ public final class ExplanationText {
     }
 
     private static boolean isGuard(String denial) {
-        return denial.startsWith("signed-url:") || denial.startsWith("basic-auth:");
+        return denial.startsWith("signed-url:") || denial.startsWith("basic-auth:") || denial.startsWith("jwt:");
     }
 
     private @Nullable String filterPlace(String denial) {

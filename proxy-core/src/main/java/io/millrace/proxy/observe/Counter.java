@@ -161,6 +161,10 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "no name and password of a user, where basic_auth needs them; the access log has the reason in detail",
             "basic-auth"),
+    DENIED_JWT(
+            MetricFamily.DENIED_REQUESTS,
+            "no valid token, where jwt needs one; the access log has the reason in detail",
+            "jwt"),
     DENIED_REWRITE(MetricFamily.DENIED_REQUESTS, "a rule would rewrite the path to one with a dot segment", "rewrite"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 

@@ -184,22 +184,7 @@ public final class RequestView implements RequestFacts {
 
     @Override
     public List<String> cookies(String name) {
-        FieldSection fields = head().fields();
-        List<String> values = List.of();
-        for (int line = fields.find(FieldName.COOKIE); line >= 0; line = fields.next(FieldName.COOKIE, line)) {
-            String pairs = fields.value(line);
-            for (int start = 0; start < pairs.length(); ) {
-                int end = end(pairs, ';', start, pairs.length());
-                int equals = end(pairs, '=', start, end);
-                if (pairs.substring(start, equals).strip().equals(name)) {
-                    values = with(
-                            values,
-                            pairs.substring(Math.min(end, equals + 1), end).strip());
-                }
-                start = end + 1;
-            }
-        }
-        return values;
+        return CookieValues.of(head().fields(), name);
     }
 
     private static int end(String text, char separator, int from, int limit) {

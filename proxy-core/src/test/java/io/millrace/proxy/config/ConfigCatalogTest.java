@@ -25,6 +25,7 @@ import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.guard.TokenKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -61,6 +62,7 @@ final class ConfigCatalogTest {
                 CacheRulesKeys.class,
                 RemapKeys.class,
                 PasswordKeys.class,
+                TokenKeys.class,
                 SignedUrlKeys.class,
                 RequestLimitKeys.class,
                 ErrorPageKeys.class,

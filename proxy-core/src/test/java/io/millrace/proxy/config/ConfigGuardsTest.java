@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests {@code signed_urls}, {@code basic_auth} and {@code error_pages} in the file. */
+/** Tests {@code signed_urls}, {@code basic_auth}, {@code jwt} and {@code error_pages} in the file. */
 class ConfigGuardsTest {
     @TempDir
     Path directory;
@@ -48,6 +48,12 @@ class ConfigGuardsTest {
                 "basic_auth: {file: users} # basic_auth.file: @/users:1: the password of a is not a bcrypt hash",
                 "basic_auth: {realm: a} # basic_auth.realm: has no effect without basic_auth.file",
                 "basic_auth: {realm: 'a\"b'} # basic_auth.realm: has a character other than visible ASCII",
+                "jwt: {keys_file: users} # jwt.keys_file: @/users: is not a JSON Web Key Set",
+                "jwt: {keys_url: 'http://issuer.example/k'} # jwt.keys_url: needs https://, or http:// with a loopback",
+                "jwt: {keys_url: 'https://a:b@issuer.example/k'} # jwt.keys_url: must not contain a user",
+                "jwt: {keys_url: 'https://a', required_claims: [a]} # jwt.required_claims: a: is not of the form",
+                "jwt: {keys_url: 'https://a', realm: 'a\"b'} # jwt.realm: has a character other than visible ASCII",
+                "jwt: {when: 'path == \"/\"'} # jwt.when: has no effect without jwt.keys_file or jwt.keys_url",
                 "error_pages: [{status: 404}] # error_pages[0].file: missing; it takes",
                 "error_pages: [{file: keys}] # error_pages[0].status: missing; it takes",
                 "error_pages: [{status: 200, file: keys}] # error_pages[0].status: 200 is no error; pages are for 400",
@@ -65,6 +71,18 @@ class ConfigGuardsTest {
                 result.text().matches("(?s)m\\.yaml:3:\\d+: .*")
                         && result.text().contains(expected),
                 result::text);
+    }
+
+    @Test
+    void aRuleHasEitherPasswordsOrTokens() throws Exception {
+        Files.writeString(
+                directory.resolve("users"), "one:$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe\n");
+        ConfigResult both = read("basic_auth: {file: users}\njwt: {keys_url: 'https://issuer.example/k'}");
+        assertNull(both.config());
+        assertTrue(both.text().contains("a request cannot have a password and a token"), both::text);
+        ConfigResult one =
+                read("basic_auth: {file: users, enabled: false}\njwt: {keys_url: 'https://issuer.example/k'}");
+        assertNotNull(one.config(), one::text);
     }
 
     @Test

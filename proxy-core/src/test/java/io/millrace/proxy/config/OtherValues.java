@@ -48,6 +48,7 @@ public final class OtherValues {
             Map.entry("field name", "X-Other"),
             Map.entry("field names", "x-other"),
             Map.entry("cookie names", "other"),
+            Map.entry("names", "role=other"),
             Map.entry("parameter names", "other"),
             Map.entry("protocol names", "websocket"),
             Map.entry("status codes", "404"));

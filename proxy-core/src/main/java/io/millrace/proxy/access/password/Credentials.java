@@ -1,5 +1,6 @@
 package io.millrace.proxy.access.password;
 
+import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.config.guard.PasswordFile;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -13,16 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param password the password
  * @param digest key under which {@link PasswordVerifier} remembers the result
  */
-public record Credentials(PasswordFile file, String user, String password, Digest digest) {
+public record Credentials(PasswordFile file, String user, String password, CredentialDigest digest) {
     private static final String SCHEME = "Basic ";
-
-    /**
-     * A keyed digest of a file and a field value, from which neither can be computed.
-     *
-     * @param high the first 64 bits
-     * @param low the next 64 bits
-     */
-    public record Digest(long high, long low) {}
 
     /** Returns true if a value of Authorization has the scheme Basic. */
     public static boolean isBasic(String value) {
@@ -34,7 +27,7 @@ public record Credentials(PasswordFile file, String user, String password, Diges
      *
      * @return null if it is not of the form of RFC 7617
      */
-    public static @Nullable Credentials parse(PasswordFile file, String value, Digest digest) {
+    public static @Nullable Credentials parse(PasswordFile file, String value, CredentialDigest digest) {
         if (!isBasic(value)) {
             return null;
         }

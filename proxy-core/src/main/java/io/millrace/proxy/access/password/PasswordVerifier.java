@@ -1,13 +1,12 @@
 package io.millrace.proxy.access.password;
 
-import io.millrace.proxy.access.password.Credentials.Digest;
+import io.millrace.proxy.access.CredentialCheck;
+import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.config.guard.PasswordFile;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -36,7 +35,7 @@ public final class PasswordVerifier {
     private static final int IDLE_SECONDS = 30;
 
     /** The result of a comparison. */
-    public enum Result {
+    public enum Result implements CredentialCheck.Result {
         /** The password is that of the user. */
         RIGHT,
         /** There is no such user, or the password is another. */
@@ -47,8 +46,8 @@ public final class PasswordVerifier {
 
     private final byte[] secret = new byte[SECRET_BYTES];
     // There are two tables, so that wrong guesses do not displace the results of users.
-    private final AtomicReferenceArray<@Nullable Digest> right = new AtomicReferenceArray<>(RESULTS_MAX);
-    private final AtomicReferenceArray<@Nullable Digest> wrong = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final AtomicReferenceArray<@Nullable CredentialDigest> right = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final AtomicReferenceArray<@Nullable CredentialDigest> wrong = new AtomicReferenceArray<>(RESULTS_MAX);
     private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
             1,
             1,
@@ -63,30 +62,17 @@ public final class PasswordVerifier {
         thread.allowCoreThreadTimeOut(true);
     }
 
-    /** Returns a digest for {@link #digest}, for one thread. */
-    public static MessageDigest newDigest() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("this Java runtime has no SHA-256", e);
-        }
-    }
-
     /**
      * Returns the key of the result for a value of Authorization.
      *
-     * @param with the digest function of the calling thread, from {@link #newDigest}
+     * @param with the digest function of the calling thread
      */
-    public Digest digest(MessageDigest with, PasswordFile file, byte[] bytes, int from, int to) {
-        with.update(secret);
-        with.update(file.digest());
-        with.update(bytes, from, to - from);
-        ByteBuffer sum = ByteBuffer.wrap(with.digest());
-        return new Digest(sum.getLong(), sum.getLong());
+    public CredentialDigest digest(MessageDigest with, PasswordFile file, byte[] bytes, int from, int to) {
+        return CredentialDigest.of(with, secret, file.digest(), bytes, from, to);
     }
 
     /** Returns the remembered result; null if it is not known. */
-    public @Nullable Result remembered(Digest digest) {
+    public @Nullable Result remembered(CredentialDigest digest) {
         int slot = (int) digest.low() & (RESULTS_MAX - 1);
         if (digest.equals(right.get(slot))) {
             return Result.RIGHT;
@@ -100,7 +86,7 @@ public final class PasswordVerifier {
      * @param loop the event loop on which {@code then} is called
      * @param then receives the result, once
      */
-    public void verify(Credentials credentials, EventExecutor loop, Consumer<Result> then) {
+    public void verify(Credentials credentials, EventExecutor loop, Consumer<CredentialCheck.Result> then) {
         try {
             thread.execute(() -> {
                 Result result = remembered(credentials.digest());

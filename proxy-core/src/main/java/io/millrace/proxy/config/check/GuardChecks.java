@@ -4,6 +4,8 @@ import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.guard.TokenConfig;
+import io.millrace.proxy.config.guard.TokenKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -12,7 +14,7 @@ import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks the settings of signed URLs and passwords, for all requests and for each remap rule. */
+/** Checks the settings of signed URLs, passwords and tokens, for all requests and for each remap rule. */
 final class GuardChecks {
     private final ConfigProblems problems;
     private final Place wholeFile;
@@ -46,6 +48,7 @@ final class GuardChecks {
             problems.check(keys, wholeFile, () -> SignedUrlConfig.checkKeys(own));
         }
         checkPasswords(own, general, prefix);
+        checkTokens(own, general, prefix);
         boolean set = own.isSet(SignedUrlKeys.WHEN) || isNotDefault(own, SignedUrlKeys.URL);
         if (set && !own.over(general).isSet(SignedUrlKeys.KEYS) && !problems.isBroken(keys)) {
             String path = prefix + (own.isSet(SignedUrlKeys.WHEN) ? SignedUrlKeys.WHEN : SignedUrlKeys.URL).path();
@@ -61,7 +64,10 @@ final class GuardChecks {
             problems.check(prefix + PasswordKeys.FILE.path(), wholeFile, () -> PasswordConfig.checkFile(own));
         }
         if (own.isSet(PasswordKeys.REALM)) {
-            problems.check(prefix + PasswordKeys.REALM.path(), wholeFile, () -> PasswordConfig.checkRealm(own));
+            problems.check(
+                    prefix + PasswordKeys.REALM.path(),
+                    wholeFile,
+                    () -> PasswordConfig.checkRealm(own.get(PasswordKeys.REALM)));
         }
         boolean set = own.isSet(PasswordKeys.WHEN) || isNotDefault(own, PasswordKeys.REALM);
         if (set
@@ -70,6 +76,47 @@ final class GuardChecks {
             String path = prefix + (own.isSet(PasswordKeys.WHEN) ? PasswordKeys.WHEN : PasswordKeys.REALM).path();
             problems.error(at(path), path, "has no effect without basic_auth.file, the file of users");
         }
+    }
+
+    private void checkTokens(ConfigValues own, ConfigValues general, String prefix) {
+        checkIfSet(own, TokenKeys.KEYS_FILE, prefix, () -> TokenConfig.checkFile(own));
+        checkIfSet(own, TokenKeys.KEYS_URL, prefix, () -> TokenConfig.checkUrl(own));
+        checkIfSet(own, TokenKeys.REQUIRED_CLAIMS, prefix, () -> TokenConfig.checkClaims(own));
+        checkIfSet(own, TokenKeys.WHEN, prefix, () -> TokenConfig.checkWhen(own));
+        checkIfSet(own, TokenKeys.REALM, prefix, () -> PasswordConfig.checkRealm(own.get(TokenKeys.REALM)));
+        ConfigValues inForce = own.over(general);
+        if (own.isSet(TokenKeys.KEYS_FILE) && own.isSet(TokenKeys.KEYS_URL)) {
+            error(prefix, TokenKeys.KEYS_URL, "cannot be used together with jwt.keys_file; remove one of them");
+        }
+        if (own.isSet(TokenKeys.WHEN) && !TokenConfig.isSet(inForce)) {
+            error(
+                    prefix,
+                    TokenKeys.WHEN,
+                    "has no effect without jwt.keys_file or jwt.keys_url, the keys of the issuer");
+        }
+        boolean here = TokenConfig.isSet(own) || own.isSet(PasswordKeys.FILE);
+        boolean both = TokenConfig.isSet(inForce) && inForce.isSet(PasswordKeys.FILE);
+        if (here && both && inForce.get(TokenKeys.ENABLED) && inForce.get(PasswordKeys.ENABLED)) {
+            ConfigKey<?> key = own.isSet(PasswordKeys.FILE)
+                    ? PasswordKeys.FILE
+                    : own.isSet(TokenKeys.KEYS_FILE) ? TokenKeys.KEYS_FILE : TokenKeys.KEYS_URL;
+            error(
+                    prefix,
+                    key,
+                    "a request cannot have a password and a token in Authorization; set basic_auth.enabled or"
+                            + " jwt.enabled to false");
+        }
+    }
+
+    private void checkIfSet(ConfigValues own, ConfigKey<?> key, String prefix, ConfigProblems.Check check) {
+        if (own.isSet(key)) {
+            problems.check(prefix + key.path(), wholeFile, check);
+        }
+    }
+
+    private void error(String prefix, ConfigKey<?> key, String message) {
+        String path = prefix + key.path();
+        problems.error(at(path), path, message);
     }
 
     /** Returns true if a value is set that is not the default. */
@@ -86,9 +133,11 @@ final class GuardChecks {
     static List<String> expressions(ConfigValues values) {
         List<String> patterns = new ArrayList<>(SignedUrlConfig.patterns(values));
         patterns.addAll(PasswordConfig.patterns(values));
+        patterns.addAll(TokenConfig.patterns(values));
         for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
             patterns.addAll(SignedUrlConfig.patterns(rule));
             patterns.addAll(PasswordConfig.patterns(rule));
+            patterns.addAll(TokenConfig.patterns(rule));
         }
         return patterns;
     }

@@ -65,8 +65,7 @@ public record PasswordConfig(PasswordFile file, @Nullable Expression<RequestFact
      *
      * @throws InvalidValueException if it has a character that would need an escape
      */
-    public static void checkRealm(ConfigValues values) throws InvalidValueException {
-        String realm = values.get(PasswordKeys.REALM);
+    public static void checkRealm(String realm) throws InvalidValueException {
         if (!realm.chars().allMatch(c -> c >= ' ' && c <= '~' && c != '"' && c != '\\')) {
             throw new InvalidValueException(
                     "has a character other than visible ASCII characters and spaces, a quote or a backslash");

@@ -1,8 +1,7 @@
 package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessRules;
-import io.millrace.proxy.access.password.Credentials;
-import io.millrace.proxy.access.password.PasswordVerifier;
+import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
@@ -36,7 +35,7 @@ public final class Decision {
         DENIED,
         /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
         FINAL_RECIPIENT,
-        /** Compare the password of {@link #credentials}, then decide again. */
+        /** Begin {@link #credentialCheck}, then decide again with its result. */
         AUTHENTICATE,
         /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
         CHALLENGE,
@@ -92,8 +91,8 @@ public final class Decision {
     /** The client's URL without the signature that was verified; null if there is none. */
     private @Nullable TargetUri unsigned;
 
-    private @Nullable Credentials credentials;
-    private PasswordVerifier.@Nullable Result passwordResult;
+    private @Nullable CredentialCheck check;
+    private CredentialCheck.@Nullable Result checkResult;
     /** True if the password was right, and Authorization was removed. */
     private boolean authenticated;
 
@@ -143,8 +142,8 @@ public final class Decision {
         uncounted = false;
         rule = AccessRules.NO_RULE;
         unsigned = null;
-        credentials = null;
-        passwordResult = null;
+        check = null;
+        checkResult = null;
         authenticated = false;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
@@ -616,30 +615,30 @@ public final class Decision {
         }
     }
 
-    /** Sets the credentials that have to be compared before the request continues. */
-    Decision authenticate(Credentials given) {
+    /** Sets the check of credentials that must end before the request continues. */
+    Decision authenticate(CredentialCheck needed) {
         kind = Kind.AUTHENTICATE;
-        credentials = given;
+        check = needed;
         return this;
     }
 
-    /** The credentials that have to be compared. */
-    public Credentials credentials() {
-        if (credentials == null) {
+    /** The check of credentials that must end before the request continues. */
+    public CredentialCheck credentialCheck() {
+        if (check == null) {
             throw new IllegalStateException("no credentials: " + kind);
         }
-        return credentials;
+        return check;
     }
 
-    /** Sets the result of the comparison of the request's password. */
-    Decision compared(PasswordVerifier.Result result) {
-        passwordResult = result;
+    /** Sets the result of the check of the request's credentials. */
+    Decision checked(CredentialCheck.Result result) {
+        checkResult = result;
         return this;
     }
 
-    /** The result of the comparison; null before it. */
-    PasswordVerifier.@Nullable Result passwordResult() {
-        return passwordResult;
+    /** The result of the check of credentials; null before it. */
+    CredentialCheck.@Nullable Result checkResult() {
+        return checkResult;
     }
 
     /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */

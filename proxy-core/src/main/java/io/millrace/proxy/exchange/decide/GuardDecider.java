@@ -2,12 +2,14 @@ package io.millrace.proxy.exchange.decide;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.access.SignedUrl;
 import io.millrace.proxy.access.password.Credentials;
 import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
+import io.millrace.proxy.config.guard.TokenConfig;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.request.RequestFacts;
 import io.millrace.proxy.http.FieldName;
@@ -25,8 +27,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests without a valid signature or password, for remap rules that require them. Signature and password are
- * removed from the request, so that cache keys and origins do not have them.
+ * Refuses requests without a valid signature, password or token, for remap rules that require them. They are removed from the request, so that cache keys and origins do not have them.
  *
  * <p>Confined to one event loop.
  */
@@ -44,13 +45,15 @@ final class GuardDecider {
     private final boolean dryRun;
     private final RequestView view = new RequestView(ZoneId.systemDefault());
     private final SignedUrl signatures = new SignedUrl();
-    private final MessageDigest digest = PasswordVerifier.newDigest();
+    private final MessageDigest digest = CredentialDigest.function();
+    private final TokenDecider tokens;
 
     /** @param dryRun whether passwords that were not compared before count as right, since a comparison takes long */
     GuardDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
         this.shared = shared;
         this.counters = counters;
         this.dryRun = dryRun;
+        this.tokens = new TokenDecider(shared, counters, digest, dryRun);
     }
 
     /**
@@ -65,8 +68,13 @@ final class GuardDecider {
             ClientConnection client,
             AccessRules access,
             long nowMillis) {
+        int rule = mapped.rule().index();
+        TokenConfig token = guards.token(rule);
         return isSignatureRefused(decision, guards, mapped, client, access, nowMillis)
-                || isPasswordNeeded(decision, guards.password(mapped.rule().index()), client, nowMillis);
+                || isPasswordNeeded(decision, guards.password(rule), client, nowMillis)
+                || (token != null
+                        && holds(token.when(), decision, client, nowMillis)
+                        && tokens.stops(decision, token, nowMillis));
     }
 
     private boolean isPasswordNeeded(
@@ -80,19 +88,18 @@ final class GuardDecider {
             return challenge(decision, needed, "a user name and a password are needed", "basic-auth:missing");
         }
         PasswordVerifier verifier = shared.clients().passwords();
-        Credentials.Digest key =
+        CredentialDigest key =
                 verifier.digest(digest, needed.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
-        PasswordVerifier.Result result = decision.passwordResult();
-        if (result == null) {
-            result = verifier.remembered(key);
-        }
+        PasswordVerifier.Result result = decision.checkResult() instanceof PasswordVerifier.Result compared
+                ? compared
+                : verifier.remembered(key);
         if (result == null) {
             Credentials given = Credentials.parse(needed.file(), fields.value(line), key);
             if (given == null) {
                 return challenge(decision, needed, "Authorization is not of the scheme Basic", "basic-auth:malformed");
             }
             if (!dryRun) {
-                decision.authenticate(given);
+                decision.authenticate((loop, then) -> verifier.verify(given, loop, then));
                 return true;
             }
         } else if (result == PasswordVerifier.Result.OVERLOADED) {

@@ -2,8 +2,8 @@ package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.MethodPolicy;
-import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
@@ -103,9 +103,9 @@ public final class RequestDecider {
     }
 
     /** Decides about a request whose password was compared. Request limits do not count it again. */
-    public Decision decideCompared(
-            RequestHead request, long contentLength, ClientConnection client, PasswordVerifier.Result result) {
-        Decision decision = new Decision(request).withoutCounting().compared(result);
+    public Decision decideChecked(
+            RequestHead request, long contentLength, ClientConnection client, CredentialCheck.Result result) {
+        Decision decision = new Decision(request).withoutCounting().checked(result);
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 

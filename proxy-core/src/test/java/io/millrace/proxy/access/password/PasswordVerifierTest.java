@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.access.CredentialCheck;
+import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.password.PasswordVerifier.Result;
 import io.millrace.proxy.config.guard.PasswordFile;
 import io.millrace.proxy.config.key.LoadedFile;
@@ -45,17 +47,17 @@ class PasswordVerifierTest {
         return ("Basic " + encoded).getBytes(StandardCharsets.US_ASCII);
     }
 
-    private Credentials.Digest digest(PasswordFile file, String pair) {
+    private CredentialDigest digest(PasswordFile file, String pair) {
         byte[] value = header(pair);
-        return verifier.digest(PasswordVerifier.newDigest(), file, value, 0, value.length);
+        return verifier.digest(CredentialDigest.function(), file, value, 0, value.length);
     }
 
     private Result verify(PasswordFile file, String pair) throws Exception {
         Credentials credentials =
                 Credentials.parse(file, new String(header(pair), StandardCharsets.US_ASCII), digest(file, pair));
-        BlockingQueue<Result> results = new ArrayBlockingQueue<>(1);
+        BlockingQueue<CredentialCheck.Result> results = new ArrayBlockingQueue<>(1);
         verifier.verify(credentials, ImmediateEventExecutor.INSTANCE, results::add);
-        return results.take();
+        return (Result) results.take();
     }
 
     @ParameterizedTest
@@ -84,7 +86,7 @@ class PasswordVerifierTest {
         assertEquals(Result.WRONG, verify(after, "one:a"));
         assertNotEquals(
                 digest(before, "one:a"),
-                new PasswordVerifier().digest(PasswordVerifier.newDigest(), before, header("one:a"), 0, 10));
+                new PasswordVerifier().digest(CredentialDigest.function(), before, header("one:a"), 0, 10));
     }
 
     @Test
@@ -99,7 +101,7 @@ class PasswordVerifierTest {
     @Test
     void valuesOfOtherFormsHaveNoCredentials() throws Exception {
         PasswordFile file = file(USERS);
-        Credentials.Digest digest = digest(file, "a:b");
+        CredentialDigest digest = digest(file, "a:b");
         for (String value : new String[] {"Bearer x", "Basic", "Basic *", "Basic YWJj", ""}) {
             assertNull(Credentials.parse(file, value, digest), value);
         }

@@ -11,6 +11,7 @@ import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
+import io.millrace.proxy.config.guard.TokenKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -41,6 +42,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class SampleConfigTest {
     private static final Path SAMPLE = Path.of("../dist/src/main/dist/conf/millrace.yaml");
     /** One in this many misspellings is tested; the nightly run tests all of them. */
+    private static final Set<ConfigKey<?>> TOKENS = Set.of(TokenKeys.KEYS_FILE, TokenKeys.KEYS_URL, TokenKeys.WHEN);
+
     private static final int SLIPS_EACH = Integer.getInteger("millrace.test.effort", 1) > 1 ? 1 : 12;
 
     private static final Pattern KEY = Pattern.compile("^(?:#? *(?:- )?)([a-z_]+):(?: |$)");
@@ -105,27 +108,28 @@ final class SampleConfigTest {
                 "storage:",
                 "- path: /var/cache/millrace",
                 "  size: 1GiB"));
-        Map<String, String> values = Map.of(
-                "basic_auth.file",
-                secret("users", "one:$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe\n")
-                        .toString(),
-                "basic_auth.when",
-                "path == \"/a\"",
-                "signed_urls.keys",
-                secret("keys", "key0 = abcdefghijklmnop\n").toString(),
-                "signed_urls.when",
-                "path == \"/a\"",
-                "fleet.name",
-                "fleet",
-                "fleet.node",
-                "node",
-                "fleet.servers",
-                "tls://nats.example:4222");
+        Map<String, String> values = Map.ofEntries(
+                Map.entry(
+                        "basic_auth.file",
+                        secret("users", "one:$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe\n")
+                                .toString()),
+                Map.entry("basic_auth.when", "path == \"/a\""),
+                Map.entry("jwt.required_claims", "role=reader"),
+                Map.entry(
+                        "signed_urls.keys",
+                        secret("keys", "key0 = abcdefghijklmnop\n").toString()),
+                Map.entry("signed_urls.when", "path == \"/a\""),
+                Map.entry("fleet.name", "fleet"),
+                Map.entry("fleet.node", "node"),
+                Map.entry("fleet.servers", "tls://nats.example:4222"));
         Set<String> opened = new LinkedHashSet<>();
         for (ConfigKey<?> each : ConfigCatalog.keys()) {
-            // The name of a group is invalid without the group, and a fleet has one kind of credentials.
-            boolean apart =
-                    each == ForwardProxyKeys.ORIGINS || each == FleetKeys.NKEY_FILE || each == FleetKeys.TOKEN_FILE;
+            // The name of a group is invalid without the group. A fleet has one kind of credentials, and a rule has
+            // either passwords or tokens.
+            boolean apart = each == ForwardProxyKeys.ORIGINS
+                    || each == FleetKeys.NKEY_FILE
+                    || each == FleetKeys.TOKEN_FILE
+                    || TOKENS.contains(each);
             if (each.path().indexOf('[') < 0 && each.type() != ValueType.LIST && !apart) {
                 append(each, opened, lines, token, values);
             }

@@ -1,0 +1,19 @@
+package io.millrace.proxy.access;
+
+import io.netty.util.concurrent.EventExecutor;
+import java.util.function.Consumer;
+
+/** A check of credentials that takes too long for an event loop. */
+@FunctionalInterface
+public interface CredentialCheck {
+    /** The result of a check. Each kind of credentials has its own results. */
+    interface Result {}
+
+    /**
+     * Begins the check.
+     *
+     * @param loop the event loop on which {@code then} is called
+     * @param then receives the result, once
+     */
+    void begin(EventExecutor loop, Consumer<Result> then);
+}

@@ -1,0 +1,126 @@
+package io.millrace.proxy.access.token;
+
+import io.millrace.proxy.access.CredentialCheck;
+import io.millrace.proxy.access.CredentialDigest;
+import io.millrace.proxy.config.guard.TokenConfig;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Verifies JSON Web Tokens (RFC 7519) on threads of its own, and remembers the results by a keyed digest of token and
+ * settings. A valid token is remembered until it expires, and at most five minutes, so that a key which the issuer
+ * withdraws does not count for longer. A fault is remembered for 30 seconds.
+ *
+ * <p>Bounds: {@value #THREADS} threads, {@value #QUEUE_MAX} waiting requests, {@value #RESULTS_MAX} remembered results
+ * of each kind. Thread-safe.
+ */
+public final class TokenVerifier {
+    /** One thread may wait for the keys of an issuer. */
+    static final int THREADS = 2;
+
+    /** Limit of requests that wait for a verification. */
+    static final int QUEUE_MAX = 256;
+
+    /** Limit of remembered results; a new result replaces one with the same low bits. */
+    static final int RESULTS_MAX = 1 << 13;
+
+    private static final int SECRET_BYTES = 32;
+    private static final int IDLE_SECONDS = 30;
+    private static final long VALID_MILLIS_MAX = TimeUnit.MINUTES.toMillis(5);
+    private static final long FAULT_MILLIS = TimeUnit.SECONDS.toMillis(30);
+
+    private record Remembered(CredentialDigest digest, TokenResult result, long untilMillis) {}
+
+    private final byte[] secret = new byte[SECRET_BYTES];
+    // There are two tables, so that invalid tokens do not displace the results of users.
+    private final AtomicReferenceArray<@Nullable Remembered> valid = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final AtomicReferenceArray<@Nullable Remembered> faulty = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final IssuerKeys keys = new IssuerKeys();
+    private final LongSupplier clockMillis;
+    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(QUEUE_MAX),
+            new DefaultThreadFactory("millrace-tokens", true));
+
+    /** Creates a verifier without results. Its threads start with the first tokens, and end when they are idle. */
+    public TokenVerifier() {
+        this(System::currentTimeMillis);
+    }
+
+    TokenVerifier(LongSupplier clockMillis) {
+        this.clockMillis = clockMillis;
+        new SecureRandom().nextBytes(secret);
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Returns the digest under which the result for a token is remembered.
+     *
+     * @param with the digest function of the calling thread
+     */
+    public CredentialDigest digest(MessageDigest with, TokenConfig needed, byte[] bytes, int from, int to) {
+        return CredentialDigest.of(with, secret, needed.digest(), bytes, from, to);
+    }
+
+    /** Returns the remembered result; null if none is known. */
+    public @Nullable TokenResult remembered(CredentialDigest digest, long nowMillis) {
+        int slot = (int) digest.low() & (RESULTS_MAX - 1);
+        TokenResult result = of(valid.get(slot), digest, nowMillis);
+        return result == null ? of(faulty.get(slot), digest, nowMillis) : result;
+    }
+
+    private static @Nullable TokenResult of(@Nullable Remembered known, CredentialDigest digest, long nowMillis) {
+        return known != null && known.digest().equals(digest) && nowMillis < known.untilMillis()
+                ? known.result()
+                : null;
+    }
+
+    /**
+     * Verifies a token, and remembers the result.
+     *
+     * @param loop the event loop on which {@code then} is called
+     * @param then receives the {@link TokenResult}, once
+     */
+    public void verify(
+            String token,
+            TokenConfig needed,
+            CredentialDigest digest,
+            EventExecutor loop,
+            Consumer<CredentialCheck.Result> then) {
+        try {
+            threads.execute(() -> {
+                long now = clockMillis.getAsLong();
+                TokenResult known = remembered(digest, now);
+                TokenResult result = known == null ? verify(token, needed, digest, now) : known;
+                loop.execute(() -> then.accept(result));
+            });
+        } catch (RejectedExecutionException e) {
+            loop.execute(() -> then.accept(TokenResult.OVERLOADED));
+        }
+    }
+
+    private TokenResult verify(String token, TokenConfig needed, CredentialDigest digest, long nowMillis) {
+        TokenCheck.Verdict verdict = TokenCheck.check(token, needed, keys, nowMillis);
+        int slot = (int) digest.low() & (RESULTS_MAX - 1);
+        if (verdict.result() == TokenResult.VALID) {
+            long until = Math.min(verdict.expiresAtMillis(), nowMillis + VALID_MILLIS_MAX);
+            valid.set(slot, new Remembered(digest, TokenResult.VALID, until));
+        } else if (verdict.result() != TokenResult.KEYS_UNAVAILABLE) {
+            faulty.set(slot, new Remembered(digest, verdict.result(), nowMillis + FAULT_MILLIS));
+        }
+        return verdict.result();
+    }
+}
