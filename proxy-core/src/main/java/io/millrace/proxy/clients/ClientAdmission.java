@@ -7,6 +7,7 @@ import io.millrace.proxy.clients.ClientCounts.Result;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.observe.FaultLog;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,7 +23,7 @@ public final class ClientAdmission {
     private final ClientCounts counts;
     private final RateTable rates = new RateTable();
     private final PasswordVerifier passwords = new PasswordVerifier();
-    private volatile @Nullable TokenVerifier tokens;
+    private final AtomicReference<@Nullable TokenVerifier> tokens = new AtomicReference<>();
     private final FaultLog faults;
 
     /** Creates the admission of a new proxy. */
@@ -47,15 +48,11 @@ public final class ClientAdmission {
 
     /** Verifies tokens of clients. Created at the first use, because its library may be missing. */
     public TokenVerifier tokens() {
-        TokenVerifier verifier = tokens;
+        TokenVerifier verifier = tokens.get();
         if (verifier == null) {
-            synchronized (this) {
-                verifier = tokens;
-                if (verifier == null) {
-                    verifier = new TokenVerifier();
-                    tokens = verifier;
-                }
-            }
+            TokenVerifier created = new TokenVerifier();
+            TokenVerifier before = tokens.compareAndExchange(null, created);
+            return before == null ? created : before;
         }
         return verifier;
     }
