@@ -395,7 +395,7 @@ class StoreInventoryTest {
                 test.put("http://host/" + i, "head", TestStore.body(i, 5));
                 if (i % 500 == 0) {
                     test.sync();
-                    long objects = i + 1;
+                    long objects = i + 1L;
                     Listings.awaiting().until(() -> test.store.inventory().entries() >= objects);
                 }
             }
