@@ -24,11 +24,14 @@ public record AccessLogConfig(
     /** Default ring size. Holds about 3,000 ordinary records, the requests of one loop in 0.1 s at full speed. */
     public static final int DEFAULT_RING_BYTES = 1 << 20;
 
-    /** Checks the limits of rotation and ring size. */
+    /** Checks the limits of rotation and ring size, and that a binary log has a file. */
     public AccessLogConfig {
         if (rotateBytes < 0 || rotateInterval.isNegative() || rotateKeep < 0) {
             throw new IllegalArgumentException(
                     "rotation: size=" + rotateBytes + ", interval=" + rotateInterval + ", keep=" + rotateKeep);
+        }
+        if (file == null && format.isBinary()) {
+            throw new IllegalArgumentException("a binary log needs a file");
         }
         if (ringBytes < AccessLogRing.MIN_BYTES || ringBytes > AccessLogRing.MAX_BYTES) {
             throw new IllegalArgumentException("ring bytes: actual=" + ringBytes + ", limits=" + AccessLogRing.MIN_BYTES

@@ -1,12 +1,13 @@
 package io.millrace.proxy.observe.log;
 
+import io.millrace.proxy.observe.log.block.BlockSchema;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line format of the access log, named or as template in Traffic Server's syntax. A template contains
+ * A format of the access log, named or as template in Traffic Server's syntax. A template contains
  * {@code %<code>} fields. {@code docs/reference/logs.md} shows the formats and lists the codes. Immutable; formats
  * are equal if their texts are equal.
  */
@@ -21,15 +22,26 @@ public final class AccessLogFormat {
     /** One JSON object per line. */
     public static final AccessLogFormat JSON = new AccessLogFormat("json", null);
 
-    /** The named formats. */
+    /** Blocks for {@code millctl log cat}, only in files. Has all values except header fields of templates. */
+    public static final AccessLogFormat BINARY = new AccessLogFormat("binary", null);
+
+    /** The named formats of text. */
     public static final List<AccessLogFormat> NAMED = List.of(SQUID, COMBINED, COMMON, JSON);
 
     private final String text;
     private final @Nullable LogTemplate template;
 
+    /** The codes of the values in a binary log; empty for all, and for text. */
+    private final List<String> fields;
+
     private AccessLogFormat(String text, @Nullable LogTemplate template) {
+        this(text, template, List.of());
+    }
+
+    private AccessLogFormat(String text, @Nullable LogTemplate template, List<String> fields) {
         this.text = text;
         this.template = template;
+        this.fields = fields;
     }
 
     private static LogTemplate template(String text) {
@@ -47,13 +59,15 @@ public final class AccessLogFormat {
      * position of the error
      */
     public static AccessLogFormat of(String text) throws LogTemplateException {
-        for (AccessLogFormat named : NAMED) {
+        List<AccessLogFormat> known = new ArrayList<>(NAMED);
+        known.add(BINARY);
+        for (AccessLogFormat named : known) {
             if (named.text.equals(text)) {
                 return named;
             }
         }
         if (text.indexOf("%<") < 0) {
-            List<String> names = NAMED.stream().map(AccessLogFormat::toString).toList();
+            List<String> names = known.stream().map(AccessLogFormat::toString).toList();
             throw new LogTemplateException(
                     "'" + text + "' is none of " + String.join(", ", names)
                             + ", and not a template with %<code> fields",
@@ -63,8 +77,35 @@ public final class AccessLogFormat {
         return new AccessLogFormat(text, LogTemplate.parse(text));
     }
 
+    /**
+     * Returns a binary format with these values only, and the time.
+     *
+     * @param codes codes of templates without {@code %<>}, such as {@code chi} or {@code {Accept}cqh}
+     * @throws LogTemplateException if a code is unknown, or there are too many header fields
+     */
+    public static AccessLogFormat binary(List<String> codes) throws LogTemplateException {
+        if (codes.isEmpty()) {
+            return BINARY;
+        }
+        LogTemplate template = LogTemplate.parse("%<" + String.join("> %<", codes) + ">");
+        return new AccessLogFormat(BINARY.text, template, List.copyOf(codes));
+    }
+
+    /** Returns true if the log consists of blocks instead of lines. */
+    public boolean isBinary() {
+        return text.equals(BINARY.text);
+    }
+
+    /** Returns the schema of a binary log. */
+    BlockSchema schema() {
+        if (!isBinary()) {
+            throw new IllegalStateException(text + " has no schema");
+        }
+        return BinaryLines.schema(fields, captures());
+    }
+
     /** The header fields that the event loop must copy into each record for this format. */
-    List<LogCapture> captures() {
+    public List<LogCapture> captures() {
         return template == null ? List.of() : template.captures();
     }
 
@@ -95,7 +136,7 @@ public final class AccessLogFormat {
 
     /** Returns true if the format shows properties of the client's TLS connection. */
     public boolean showsTls() {
-        return template == null ? equals(JSON) : template.showsTls();
+        return template == null ? equals(JSON) || equals(BINARY) : template.showsTls();
     }
 
     /** Creates a formatter of lines. Each writer needs its own formatter. */
@@ -109,6 +150,9 @@ public final class AccessLogFormat {
      * @param assigned the result of {@link #capturesOf} for the formats of all logs
      */
     public LineFormat lines(List<LogCapture> assigned) {
+        if (isBinary()) {
+            return new BinaryLines(fields, captures(), assigned);
+        }
         if (template != null) {
             return template.lines(assigned);
         }
@@ -118,7 +162,7 @@ public final class AccessLogFormat {
         return equals(COMBINED) ? new CombinedLines() : new JsonLines();
     }
 
-    /** Returns the name or the template. */
+    /** Returns the name or the template; {@code binary} for each binary format. */
     @Override
     public String toString() {
         return text;
@@ -126,7 +170,7 @@ public final class AccessLogFormat {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof AccessLogFormat that && text.equals(that.text);
+        return other instanceof AccessLogFormat that && text.equals(that.text) && fields.equals(that.fields);
     }
 
     @Override

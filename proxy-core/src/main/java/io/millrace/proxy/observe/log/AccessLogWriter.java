@@ -29,6 +29,9 @@ final class AccessLogWriter implements Runnable {
 
     static final long RETRY_MILLIS = 1000;
 
+    /** Time in which more rows can follow in a block of a binary log before it is written. */
+    static final long BLOCK_MILLIS = 1000;
+
     /**
      * Interval at which an idle writer polls the rings. Event loops do not wake the writer: one system call per record
      * would cost more than writing the record.
@@ -49,6 +52,7 @@ final class AccessLogWriter implements Runnable {
     private int firstRing;
     private boolean isFailing;
     private long failedAtMillis;
+    private long blockBegunAtMillis;
 
     private volatile boolean reopenRequested;
     private volatile boolean closeRequested;
@@ -141,6 +145,12 @@ final class AccessLogWriter implements Runnable {
         }
         if (batch.isEmpty()) {
             fillBatch();
+            blockBegunAtMillis = now;
+        } else if (batch.hasOpenBlock()) {
+            fillBatch();
+        }
+        if (batch.isBeginningOfBlock() && Math.abs(now - blockBegunAtMillis) < BLOCK_MILLIS) {
+            return false;
         }
         boolean hadLines = !batch.isEmpty();
         return writeBatch(now) && hadLines;
@@ -178,6 +188,7 @@ final class AccessLogWriter implements Runnable {
     }
 
     private boolean writeBatch(long nowMillis) {
+        batch.completeBlock();
         try {
             target.maintain(nowMillis);
             if (target.isAtStart()) {

@@ -1,6 +1,8 @@
 package io.millrace.proxy.observe.log;
 
 import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.log.block.SchemaWriter;
+import io.millrace.proxy.observe.log.file.RotatedFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -33,6 +35,9 @@ public final class FileTarget implements LogTarget {
     private final RotatedFiles rotated;
     private final FaultLog faults;
 
+    /** Writes the schema of a binary log; null for text. */
+    private final @Nullable SchemaWriter schemas;
+
     private @Nullable FileChannel channel;
     private @Nullable Object fileKey;
     private boolean isRegular;
@@ -54,6 +59,8 @@ public final class FileTarget implements LogTarget {
         this.rotateIntervalMillis = config.rotateInterval().toMillis();
         this.rotated = new RotatedFiles(this.file, config.rotateKeep());
         this.faults = faults;
+        this.schemas =
+                config.format().isBinary() ? new SchemaWriter(config.format().schema()) : null;
     }
 
     @Override
@@ -89,6 +96,9 @@ public final class FileTarget implements LogTarget {
         size = attributes.size();
         period = periodOf(size == 0 ? nowMillis : attributes.lastModifiedTime().toMillis());
         checkedAtMillis = nowMillis;
+        if (schemas != null) {
+            schemas.opened(size == 0);
+        }
     }
 
     private long periodOf(long epochMillis) {
@@ -157,7 +167,7 @@ public final class FileTarget implements LogTarget {
         if (open == null) {
             throw new IOException("not open: " + file);
         }
-        size += open.write(lines);
+        size += schemas == null ? open.write(lines) : schemas.write(open, lines);
     }
 
     @Override

@@ -1,12 +1,15 @@
 package io.millrace.proxy.observe.log;
 
+import io.millrace.proxy.observe.log.block.BlockLayout;
 import io.netty.util.NetUtil;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A buffer for the log lines of one batch. Its methods escape data from clients, so that a client cannot forge a line,
- * a column or a quote. Each line has exactly one line feed. Not thread-safe.
+ * a column or a quote. Each line has exactly one line feed. A buffer of a binary log has blocks instead, whose rows
+ * count as lines. Not thread-safe.
  */
 public final class LineBuffer {
     /**
@@ -34,6 +37,10 @@ public final class LineBuffer {
     private final ByteBuffer view;
     private int length;
     private int lines;
+    private boolean hasBlocks;
+
+    /** The format that adds rows to the last block; null if the last block is complete, and for text. */
+    private @Nullable BinaryLines openBlock;
 
     /** Creates a buffer for the lines of one of the named formats. */
     LineBuffer(int batchBytes) {
@@ -52,6 +59,8 @@ public final class LineBuffer {
     public void clear() {
         length = 0;
         lines = 0;
+        hasBlocks = false;
+        openBlock = null;
         view.clear().limit(0);
     }
 
@@ -86,8 +95,54 @@ public final class LineBuffer {
         return view;
     }
 
+    /** Returns true if the last block may get more rows. False for text. */
+    public boolean hasOpenBlock() {
+        return openBlock != null;
+    }
+
+    /** Returns true if there are bytes, but no complete block among them. False for text. */
+    public boolean isBeginningOfBlock() {
+        return openBlock != null && openBlock.blockStart() == 0;
+    }
+
+    /** Completes the last block, so that it can be written. No effect on text. */
+    public void completeBlock() {
+        BinaryLines open = openBlock;
+        if (open != null) {
+            openBlock = null;
+            open.complete(this);
+        }
+    }
+
+    @Nullable
+    BinaryLines openBlock() {
+        return openBlock;
+    }
+
+    void openBlock(BinaryLines format) {
+        openBlock = format;
+        hasBlocks = true;
+    }
+
+    /** The bytes, for an encoder that then calls {@link #advance}. */
+    byte[] array() {
+        return bytes;
+    }
+
+    /** Moves the end of the bytes. */
+    void advance(int end) {
+        length = end;
+    }
+
+    void endRow() {
+        lines++;
+    }
+
     /** Returns the number of complete lines before the position of {@link #unwritten}. */
     public int linesWritten() {
+        if (hasBlocks) {
+            return BlockLayout.rowsBefore(bytes, BlockLayout.blockStart(bytes, view.position()));
+        }
         int count = 0;
         for (int i = 0; i < view.position(); i++) {
             if (bytes[i] == '\n') {
@@ -97,8 +152,12 @@ public final class LineBuffer {
         return count;
     }
 
-    /** Moves the position of {@link #unwritten} back to the start of a partly written line. */
+    /** Moves the position of {@link #unwritten} back to the start of a partly written line or block. */
     public void rewindToLineStart() {
+        if (hasBlocks) {
+            view.position(BlockLayout.blockStart(bytes, view.position()));
+            return;
+        }
         int position = view.position();
         while (position > 0 && bytes[position - 1] != '\n') {
             position--;

@@ -15,6 +15,11 @@ public record LogCapture(Source source, FieldName name, LogField slot) {
         return source == other.source && name.equals(other.name);
     }
 
+    /** Returns the code of templates, such as {@code {Accept}cqh}. */
+    public String code() {
+        return "{" + name + "}" + source.code();
+    }
+
     /** The message that contains the header field, with its code in Traffic Server's templates. */
     public enum Source {
         /** The client's request. */

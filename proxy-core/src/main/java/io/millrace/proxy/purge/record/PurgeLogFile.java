@@ -1,6 +1,6 @@
 package io.millrace.proxy.purge.record;
 
-import io.millrace.proxy.observe.log.RotatedFiles;
+import io.millrace.proxy.observe.log.file.RotatedFiles;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

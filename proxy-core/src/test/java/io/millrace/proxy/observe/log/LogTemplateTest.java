@@ -215,7 +215,7 @@ final class LogTemplateTest {
                 "%<{X cqh>|'%<{X cqh>' at character 1 does not begin with {Field-Name}|''",
                 "%<{X Y}cqh>|'%<{X Y}cqh>' at character 1 does not begin with {Field-Name}|''",
                 "%<{}cqh>|'%<{}cqh>' at character 1 does not begin with {Field-Name}|''",
-                "squidd|'squidd' is none of squid, combined, common, json, and not a template with %<code> fields|squidd"
+                "squidd|'squidd' is none of squid, combined, common, json, binary, and not a template with %<code> fields|squidd"
             })
     void problemsNameTheCodeAndTheCharacter(String template, String message, String wrong) {
         LogTemplateException e = assertThrows(LogTemplateException.class, () -> AccessLogFormat.of(template));

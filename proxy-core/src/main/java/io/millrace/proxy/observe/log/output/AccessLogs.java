@@ -160,10 +160,15 @@ public final class AccessLogs implements AutoCloseable {
         return new LogOutput(log, sender, counts, head(log), captures);
     }
 
-    /** Returns true if a log may keep its sender. The sender of journald messages contains the sample rate. */
+    /**
+     * Returns true if a log may keep its sender. The sender of journald messages contains the
+     * sample rate, and the sender of a binary log its schema.
+     */
     private static boolean canKeepSender(LogOutputConfig before, LogOutputConfig after) {
         boolean isJournald = after.destination() instanceof LogDestination.ToJournald;
+        boolean isBinary = before.format().isBinary() || after.format().isBinary();
         return before.destination().equals(after.destination())
+                && (!isBinary || before.format().equals(after.format()))
                 && (!isJournald || before.sampleRate() == after.sampleRate());
     }
 

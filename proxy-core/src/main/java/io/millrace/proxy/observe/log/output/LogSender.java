@@ -32,6 +32,9 @@ final class LogSender implements Runnable {
     static final long RETRY_MILLIS = 1000;
     static final long RETRY_MILLIS_MAX = 30_000;
 
+    /** Time in which more rows can follow in a block of a binary log before it is written. */
+    static final long BLOCK_MILLIS = 1000;
+
     /** Interval at which an idle sender checks its target, for a renamed file or a closed connection. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -49,6 +52,9 @@ final class LogSender implements Runnable {
     // These fields are used by the sender thread.
     private LineBuffer sending;
     private boolean isFailing;
+    /** Time at which the sender saw the first row of a block that is not complete; -1 for none. */
+    private long blockSeenAtMillis = -1;
+
     private long retryMillis = RETRY_MILLIS;
     private long failedAtMillis;
 
@@ -166,7 +172,7 @@ final class LogSender implements Runnable {
         if (isFailing && Math.abs(now - failedAtMillis) < retryMillis && !reopenRequested) {
             return false;
         }
-        takeLines();
+        takeLines(now);
         boolean hadLines = !sending.isEmpty();
         boolean written = write(now);
         if (reopenRequested) {
@@ -177,12 +183,31 @@ final class LogSender implements Runnable {
         return written && hadLines;
     }
 
+    /** Takes the lines of the queue. Leaves the only block of a binary log there until it is one second old. */
+    private void takeLines(long nowMillis) {
+        lock.lock();
+        try {
+            boolean isBegun = filling.isBeginningOfBlock();
+            if (isBegun && blockSeenAtMillis < 0) {
+                blockSeenAtMillis = nowMillis;
+            }
+            boolean isYoung = Math.abs(nowMillis - blockSeenAtMillis) < BLOCK_MILLIS;
+            if (!isBegun || !isYoung || reopenRequested) {
+                takeLines();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void takeLines() {
         if (!sending.isEmpty()) {
             return;
         }
         lock.lock();
         try {
+            blockSeenAtMillis = -1;
+            filling.completeBlock();
             LineBuffer empty = sending;
             sending = filling;
             filling = empty;

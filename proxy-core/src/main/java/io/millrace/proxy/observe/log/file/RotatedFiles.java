@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe.log;
+package io.millrace.proxy.observe.log.file;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;

@@ -1,0 +1,275 @@
+package io.millrace.proxy.observe.log.block;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Encodes rows to blocks, directly in the buffer of the caller. A text is written once in a block; later rows refer to
+ * it. The values of grouped columns are also written once, so a row has one reference for all of them.
+ *
+ * <pre>
+ *   row:      reference of the group | values of the other columns, in their order
+ *   group:    0, then the values of the grouped columns: a new group, which gets the next number
+ *             n: the values of group n - 1
+ *   number:   the number                 time: the difference to the row before, as zigzag
+ *   text:     0: absent                  n * 2 + 1: the text with number n of this column
+ *             length * 4 + cut * 2, bytes: a new text, which gets the next number of this column
+ * </pre>
+ *
+ * <p>All numbers have variable length. Confined to one thread.
+ */
+public final class BlockEncoder {
+    /** Limit of texts in a block. With more, the block is complete. */
+    private static final int TEXTS_MAX = 1 << 13;
+
+    /** Limit of groups in a block. With more, the block is complete. */
+    private static final int GROUPS_MAX = 1 << 11;
+
+    private static final int HASH_FACTOR = 0x9e3779b1;
+
+    private final BlockSchema schema;
+    private final Column[] columns;
+    private final int[] grouped;
+    private final int[] single;
+    private final int textColumns;
+
+    /** Open hash tables of numbers plus one; 0 is a free place. */
+    private final int[] textTable = new int[2 * TEXTS_MAX];
+
+    private final int[] groupTable = new int[2 * GROUPS_MAX];
+
+    /** For each text: its column times two plus one if it is cut, position, length, number in its column. */
+    private final int[] textOwners = new int[TEXTS_MAX];
+
+    private final int[] textStarts = new int[TEXTS_MAX];
+    private final int[] textLengths = new int[TEXTS_MAX];
+    private final int[] textNumbers = new int[TEXTS_MAX];
+    private final int[] textCounts;
+    private int texts;
+
+    /** The values of all groups; of a text, its number plus one. */
+    private final long[] groupValues;
+
+    private final long[] candidate;
+    private int groups;
+
+    private int blockStart;
+    private int rows;
+    private long firstTime;
+    private long lastTime;
+
+    /** Creates an encoder; {@link #begin} begins a block. */
+    public BlockEncoder(BlockSchema schema) {
+        this.schema = schema;
+        List<Column> all = schema.columns();
+        columns = all.toArray(new Column[0]);
+        grouped = indexes(all, true);
+        single = indexes(all, false);
+        textColumns =
+                (int) all.stream().filter(column -> column.type().isBytes()).count();
+        textCounts = new int[columns.length];
+        groupValues = new long[GROUPS_MAX * grouped.length];
+        candidate = new long[grouped.length];
+    }
+
+    private static int[] indexes(List<Column> all, boolean isGrouped) {
+        int[] indexes = new int[all.size()];
+        int count = 0;
+        for (int i = 0; i < indexes.length; i++) {
+            if (all.get(i).isGrouped() == isGrouped) {
+                indexes[count++] = i;
+            }
+        }
+        return Arrays.copyOf(indexes, count);
+    }
+
+    /** The schema of the rows. */
+    public BlockSchema schema() {
+        return schema;
+    }
+
+    /** Begins a block at a position of the buffer. Returns the position of its first row. */
+    public int begin(int at) {
+        Arrays.fill(textTable, 0);
+        Arrays.fill(groupTable, 0);
+        Arrays.fill(textCounts, 0);
+        texts = 0;
+        groups = 0;
+        rows = 0;
+        lastTime = 0;
+        blockStart = at;
+        return at + BlockLayout.HEAD_BYTES;
+    }
+
+    /** The position of the block that was begun last. */
+    public int blockStart() {
+        return blockStart;
+    }
+
+    /** The number of rows in the block. */
+    public int rows() {
+        return rows;
+    }
+
+    /** Returns true if the block must be completed before the next row. */
+    public boolean isFull(int at) {
+        return at - blockStart - BlockLayout.HEAD_BYTES >= BlockLayout.PAYLOAD_BYTES
+                || texts + textColumns > TEXTS_MAX
+                || groups == GROUPS_MAX;
+    }
+
+    /** Writes the head of the block, whose payload ends at {@code end}. */
+    public void complete(byte[] out, int end) {
+        BlockLayout.writeHead(
+                out,
+                blockStart,
+                BlockLayout.KIND_ROWS,
+                end - blockStart - BlockLayout.HEAD_BYTES,
+                schema.id(),
+                rows,
+                firstTime);
+    }
+
+    /** Returns the largest number of bytes of a row whose texts have {@code textBytes} bytes together. */
+    public int maxRowBytes(int textBytes) {
+        return textBytes + (columns.length + 1) * Varint.MAX_BYTES;
+    }
+
+    /** Writes a row behind the rows before. Returns the position after it. */
+    public int append(Row row, byte[] out, int at) {
+        int position = appendGroup(row, out, at);
+        for (int column : single) {
+            position = appendValue(row, column, out, position);
+        }
+        rows++;
+        return position;
+    }
+
+    private int appendGroup(Row row, byte[] out, int at) {
+        boolean isKnown = true;
+        int hash = 0;
+        for (int i = 0; i < grouped.length; i++) {
+            int column = grouped[i];
+            candidate[i] = columns[column].type().isBytes() ? numberOf(row, column, out) + 1L : number(row, column);
+            isKnown &= candidate[i] >= 0;
+            hash = hash * 31 + Long.hashCode(candidate[i]);
+        }
+        int place = (hash * HASH_FACTOR >>> 16) & (groupTable.length - 1);
+        while (isKnown && groupTable[place] != 0) {
+            int from = (groupTable[place] - 1) * grouped.length;
+            if (Arrays.equals(candidate, 0, grouped.length, groupValues, from, from + grouped.length)) {
+                return Varint.write(out, at, groupTable[place]);
+            }
+            place = (place + 1) & (groupTable.length - 1);
+        }
+        return appendNewGroup(row, out, at);
+    }
+
+    private int appendNewGroup(Row row, byte[] out, int at) {
+        int position = Varint.write(out, at, 0);
+        int hash = 0;
+        for (int i = 0; i < grouped.length; i++) {
+            int column = grouped[i];
+            position = appendValue(row, column, out, position);
+            long value = columns[column].type().isBytes() ? numberOf(row, column, out) + 1L : number(row, column);
+            groupValues[groups * grouped.length + i] = value;
+            hash = hash * 31 + Long.hashCode(value);
+        }
+        int place = (hash * HASH_FACTOR >>> 16) & (groupTable.length - 1);
+        while (groupTable[place] != 0) {
+            place = (place + 1) & (groupTable.length - 1);
+        }
+        groupTable[place] = ++groups;
+        return position;
+    }
+
+    private static long number(Row row, int column) {
+        return Math.max(0, row.numbers[column]);
+    }
+
+    private int appendValue(Row row, int column, byte[] out, int at) {
+        return switch (columns[column].type()) {
+            case NUMBER -> Varint.write(out, at, number(row, column));
+            case TIME -> appendTime(row.numbers[column], out, at);
+            case TEXT, ADDRESS -> appendText(row, column, out, at);
+        };
+    }
+
+    private int appendTime(long time, byte[] out, int at) {
+        if (rows == 0) {
+            firstTime = time;
+            lastTime = time;
+        }
+        int position = Varint.write(out, at, Varint.zigzag(time - lastTime));
+        lastTime = time;
+        return position;
+    }
+
+    private int appendText(Row row, int column, byte[] out, int at) {
+        int length = row.lengths[column];
+        if (length == 0) {
+            return Varint.write(out, at, 0);
+        }
+        int number = numberOf(row, column, out);
+        if (number >= 0) {
+            return Varint.write(out, at, number * 2L + 1);
+        }
+        int start = Varint.write(out, at, length * 4L + (row.cut[column] ? 2 : 0));
+        boolean isText = columns[column].type() == ColumnType.TEXT;
+        byte[] source = row.sources[column];
+        int from = row.starts[column];
+        for (int i = 0; i < length; i++) {
+            byte octet = source[from + i];
+            out[start + i] = isText && (octet == 0 || octet == '\n') ? (byte) '?' : octet;
+        }
+        addText(column, row.cut[column], out, start, length);
+        return start + length;
+    }
+
+    private void addText(int column, boolean isCut, byte[] out, int start, int length) {
+        int place = placeOf(owner(column, isCut), out, start, length);
+        while (textTable[place] != 0) {
+            place = (place + 1) & (textTable.length - 1);
+        }
+        textOwners[texts] = owner(column, isCut);
+        textStarts[texts] = start;
+        textLengths[texts] = length;
+        textNumbers[texts] = textCounts[column]++;
+        textTable[place] = ++texts;
+    }
+
+    /** Returns the number of a text in its column: -1 if it is absent, and -2 if the block does not have it yet. */
+    private int numberOf(Row row, int column, byte[] out) {
+        int length = row.lengths[column];
+        if (length == 0) {
+            return -1;
+        }
+        int owner = owner(column, row.cut[column]);
+        byte[] source = row.sources[column];
+        int start = row.starts[column];
+        int place = placeOf(owner, source, start, length);
+        while (textTable[place] != 0) {
+            int text = textTable[place] - 1;
+            int known = textStarts[text];
+            if (textOwners[text] == owner
+                    && textLengths[text] == length
+                    && Arrays.equals(source, start, start + length, out, known, known + length)) {
+                return textNumbers[text];
+            }
+            place = (place + 1) & (textTable.length - 1);
+        }
+        return -2;
+    }
+
+    private static int owner(int column, boolean isCut) {
+        return column * 2 + (isCut ? 1 : 0);
+    }
+
+    private int placeOf(int owner, byte[] source, int start, int length) {
+        int hash = owner;
+        for (int i = start; i < start + length; i++) {
+            hash = hash * 31 + source[i];
+        }
+        return (hash * HASH_FACTOR >>> 16) & (textTable.length - 1);
+    }
+}

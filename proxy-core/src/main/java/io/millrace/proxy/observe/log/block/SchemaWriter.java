@@ -1,0 +1,69 @@
+package io.millrace.proxy.observe.log.block;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+
+/**
+ * Writes blocks to a file, with their schema before the first block after each opening, and again after 1 MiB. So a
+ * reader loses at most 1 MiB if a schema is damaged. Continues a block that was written in part, as long as the file
+ * stays the same. Confined to the writer thread.
+ */
+public final class SchemaWriter {
+    /** Number of bytes after which the schema is written again. It adds about 0.05 % to the file. */
+    static final long REPEAT_BYTES = 1 << 20;
+
+    private final ByteBuffer schema;
+    private long bytesSinceSchema;
+    private boolean isDue;
+
+    /** Creates a writer for blocks with this schema. */
+    public SchemaWriter(BlockSchema schema) {
+        this.schema = ByteBuffer.wrap(schema.block());
+        this.schema.position(this.schema.limit());
+    }
+
+    /**
+     * Requests the schema before the next block, because a file was opened.
+     *
+     * @param isEmpty true if the file is empty, so that a schema that was written in part begins again
+     */
+    public void opened(boolean isEmpty) {
+        isDue = true;
+        if (isEmpty) {
+            schema.position(schema.limit());
+        }
+    }
+
+    /**
+     * Writes at least one byte, of the schema or of the blocks.
+     *
+     * @param blocks complete blocks from index 0 of an array; the position is moved past the written bytes
+     * @return the number of bytes written, with those of the schema
+     */
+    public int write(WritableByteChannel channel, ByteBuffer blocks) throws IOException {
+        if (schema.hasRemaining()) {
+            return channel.write(schema);
+        }
+        int position = blocks.position();
+        int start = BlockLayout.blockStart(blocks.array(), position);
+        if ((isDue || bytesSinceSchema >= REPEAT_BYTES) && start == position) {
+            isDue = false;
+            bytesSinceSchema = 0;
+            schema.rewind();
+            return channel.write(schema);
+        }
+        int limit = blocks.limit();
+        if (isDue) {
+            // The rest of a block that was written in part must come before the schema.
+            blocks.limit(Math.min(limit, start + BlockLayout.blockBytes(blocks.array(), start)));
+        }
+        try {
+            int written = channel.write(blocks);
+            bytesSinceSchema += written;
+            return written;
+        } finally {
+            blocks.limit(limit);
+        }
+    }
+}
