@@ -9,6 +9,7 @@ import io.millrace.proxy.observe.log.target.FakeSyslog;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -96,6 +97,14 @@ class LiveLogsTest {
         }
     }
 
+    private String content(String file) {
+        try {
+            return Files.readString(directory.resolve(file), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return ""; // not written yet
+        }
+    }
+
     private boolean hasLine(String file, String path) {
         try {
             return Files.readString(directory.resolve(file)).contains(path + " ");
@@ -145,6 +154,16 @@ class LiveLogsTest {
     @LiveKey("log.access[].format")
     void format() throws Exception {
         log("name: a, format: <common|squid>, " + to(receiver)).turns(true, false, () -> hasIn("\"GET http"));
+    }
+
+    @LiveKey("log.access[].fields")
+    void fields() throws Exception {
+        log("name: a, format: binary, path: a.blog, fields: [<cquuc|chi>]").turns(true, false, () -> {
+            int length = content("a.blog").length();
+            live.get(live.fresh());
+            ProxyExtension.await("block", () -> content("a.blog").length() > length);
+            return content("a.blog").substring(length).contains("http:");
+        });
     }
 
     @LiveKey("log.access[].filter")

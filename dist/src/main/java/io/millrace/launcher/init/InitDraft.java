@@ -64,7 +64,7 @@ record InitDraft(
                 + "  #   excluded_params: [\"utm_*\", gclid, fbclid]\n\n"
                 + "log:\n"
                 + "  access:\n"
-                + "    # squid, combined, common, json, or a template\n"
+                + "    # squid, combined, common, json, binary, or a template\n"
                 + "    format: combined\n");
         return text.toString();
     }

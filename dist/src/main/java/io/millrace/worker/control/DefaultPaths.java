@@ -2,6 +2,7 @@ package io.millrace.worker.control;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.LogConfig;
 import java.nio.file.Path;
 
 /**
@@ -39,7 +40,7 @@ public record DefaultPaths(Path state, Path cache, Path log) {
         builder.indexesBelow(state.toAbsolutePath().resolve(INDEXES));
         builder.accessLogsBelow(log);
         if (config.log().accessPath() == null && config.log().accessLogs().isEmpty()) {
-            builder.set(ConfigKeys.LOG_ACCESS_PATH, log.resolve("access.log"));
+            builder.set(ConfigKeys.LOG_ACCESS_PATH, log.resolve("access" + LogConfig.suffixOf(config.log().accessFormat())));
         }
         return builder.build();
     }

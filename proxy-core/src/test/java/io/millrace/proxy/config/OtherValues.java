@@ -43,6 +43,7 @@ public final class OtherValues {
             Map.entry("text", "other"),
             Map.entry("address", ":1"),
             Map.entry("format", "combined"),
+            Map.entry("codes", "chi"),
             Map.entry("addresses", "10.9.0.0/16"),
             Map.entry("source addresses", "192.0.2.7"),
             Map.entry("field name", "X-Other"),

@@ -3,6 +3,7 @@ package io.millrace.proxy.config.check;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.LogConfig;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
@@ -31,6 +32,7 @@ final class LogChecks {
             ConfigKeys.LOG_ACCESS_ENABLED,
             ConfigKeys.LOG_ACCESS_PATH,
             ConfigKeys.LOG_ACCESS_FORMAT,
+            LogKeys.FIELDS_OF_ONE,
             ConfigKeys.LOG_ACCESS_ROTATE_SIZE,
             ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL,
             ConfigKeys.LOG_ACCESS_ROTATE_KEEP);
@@ -46,6 +48,7 @@ final class LogChecks {
     void check(ConfigValues values) {
         List<ConfigValues> logs = values.elements(LogKeys.LOGS);
         if (logs.isEmpty()) {
+            checkFields(values, ConfigKeys.LOG_ACCESS_FORMAT, LogKeys.FIELDS_OF_ONE, LogKeys.FIELDS_OF_ONE.path());
             if (values.isSet(LogKeys.LOGS) && !problems.isBroken(LIST)) {
                 error(LIST, "is empty; write log.access: {enabled: false} for no access log");
             }
@@ -69,6 +72,7 @@ final class LogChecks {
                 requireUnique(places, placeOf(log), path, "writes to the same place as");
                 checkTarget(log, path);
             }
+            checkFields(log, LogKeys.FORMAT, LogKeys.FIELDS, placeIn(path, LogKeys.FIELDS));
             warnOfSample(log, path);
         }
         checkHeaderFields(logs);
@@ -91,10 +95,20 @@ final class LogChecks {
         };
     }
 
+    private void checkFields(
+            ConfigValues values, ConfigKey<AccessLogFormat> format, ConfigKey<List<String>> fields, String path) {
+        if (values.isSet(fields) && !problems.isBroken(format.path()) && !values.get(format).isBinary()) {
+            error(path, "is only for the format binary; other formats name their values themselves");
+        }
+    }
+
     private void checkTarget(ConfigValues log, String path) {
         LogDestination.Kind target = log.get(LogKeys.TARGET);
         boolean isSyslog = target == LogDestination.Kind.SYSLOG;
         boolean isJournald = target == LogDestination.Kind.JOURNALD;
+        if (log.get(LogKeys.FORMAT).isBinary() && target != LogDestination.Kind.FILE) {
+            error(placeIn(path, LogKeys.FORMAT), "binary is only for the target file");
+        }
         refuse(FILE_KEYS, target == LogDestination.Kind.FILE, log, path, "file");
         refuse(SYSLOG_KEYS, isSyslog, log, path, "syslog");
         refuse(MESSAGE_KEYS, isSyslog || isJournald, log, path, "syslog or journald");
@@ -141,9 +155,7 @@ final class LogChecks {
         AccessLogFormat format = log.find(LogKeys.FORMAT);
         boolean isText = log.get(LogKeys.TARGET) == LogDestination.Kind.FILE
                 || log.get(LogKeys.TARGET) == LogDestination.Kind.STDOUT;
-        boolean showsRate = format == null
-                || format.equals(AccessLogFormat.JSON)
-                || format.toString().contains("%<sample>");
+        boolean showsRate = format == null || LogConfig.formatOf(log).hasSample();
         if (log.get(LogKeys.SAMPLE) > 1 && isText && !showsRate) {
             String place = path + ".sample";
             problems.warning(
@@ -157,7 +169,7 @@ final class LogChecks {
     private void checkHeaderFields(List<ConfigValues> logs) {
         List<AccessLogFormat> formats = new ArrayList<>();
         for (ConfigValues log : logs) {
-            formats.add(log.get(LogKeys.FORMAT));
+            formats.add(LogConfig.formatOf(log));
         }
         try {
             AccessLogFormat.capturesOf(formats);

@@ -385,14 +385,15 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> LOG_ACCESS_PATH = ConfigKey.builder("log.access.path", ValueType.PATH)
             .rolling()
             .atsName("proxy.config.log.logfile_dir")
-            .description("Access log file; by default, access.log in the log directory.");
+            .description("Access log file; by default, access.log in the log directory, or access.blog for the"
+                    + " format binary.");
     public static final ConfigKey<AccessLogFormat> LOG_ACCESS_FORMAT = ConfigKey.builder(
                     "log.access.format", ValueType.LOG_FORMAT)
             .defaultsTo(AccessLogFormat.SQUID)
             .rolling()
             .atsName("logging.yaml format")
             .description(
-                    "Line format: Squid's native one, the common or combined one of web servers, JSON, or a template"
+                    "Format: Squid's native one, the common or combined one of web servers, JSON, binary, or a template"
                             + " of %<code> fields; docs/reference/logs.md lists the codes.");
     public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = ConfigKey.builder(
                     "log.access.rotate_size", ValueType.SIZE)

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.key;
 
 import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.LogTemplateException;
 import io.millrace.proxy.observe.log.live.LiveLogSettings;
 import io.millrace.proxy.observe.log.output.LogDestination;
 import io.millrace.proxy.observe.log.output.LogOutputConfig;
@@ -36,7 +37,7 @@ public record LogConfig(
         return new LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_ENABLED),
                 values.find(ConfigKeys.LOG_ACCESS_PATH),
-                values.get(ConfigKeys.LOG_ACCESS_FORMAT),
+                formatOf(values, ConfigKeys.LOG_ACCESS_FORMAT, LogKeys.FIELDS_OF_ONE),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_SIZE),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL).toSeconds(),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_KEEP),
@@ -44,10 +45,34 @@ public record LogConfig(
                 new LiveLogSettings(values.get(LogKeys.SLOW_THRESHOLD).toNanos(), values.get(LogKeys.KEPT_REQUESTS)));
     }
 
+    /** Returns the format of a log in a list, with the values of a binary log. */
+    public static AccessLogFormat formatOf(ConfigValues log) {
+        return formatOf(log, LogKeys.FORMAT, LogKeys.FIELDS);
+    }
+
+    private static AccessLogFormat formatOf(
+            ConfigValues values, ConfigKey<AccessLogFormat> formatKey, ConfigKey<List<String>> fieldsKey) {
+        AccessLogFormat format = values.get(formatKey);
+        List<String> fields = values.find(fieldsKey);
+        if (fields == null || !format.isBinary()) {
+            return format;
+        }
+        try {
+            return AccessLogFormat.binary(fields);
+        } catch (LogTemplateException e) {
+            throw new IllegalStateException("the codes were checked before", e);
+        }
+    }
+
+    /** Returns the end of the default name of a log file. */
+    public static String suffixOf(AccessLogFormat format) {
+        return format.isBinary() ? ".blog" : ".log";
+    }
+
     private static LogOutputConfig outputOf(ConfigValues log) {
         return new LogOutputConfig(
                 log.get(LogKeys.NAME),
-                log.get(LogKeys.FORMAT),
+                formatOf(log),
                 log.find(LogKeys.FILTER),
                 log.get(LogKeys.SAMPLE),
                 log.get(LogKeys.SAMPLE_BY),
@@ -83,7 +108,7 @@ public record LogConfig(
         if (log.get(LogKeys.TARGET) != LogDestination.Kind.FILE || log.isSet(LogKeys.PATH)) {
             return log;
         }
-        Path file = directory.toAbsolutePath().resolve(log.get(LogKeys.NAME) + ".log");
+        Path file = directory.toAbsolutePath().resolve(log.get(LogKeys.NAME) + suffixOf(log.get(LogKeys.FORMAT)));
         return log.toBuilder().set(LogKeys.PATH, file).build();
     }
 }

@@ -17,6 +17,12 @@ public final class LogKeys {
     /** Limit of logs: each has a thread, and queues of about 2 MiB. */
     public static final int LOGS_MAX = 16;
 
+    public static final ConfigKey<List<String>> FIELDS_OF_ONE = ConfigKey.builder(
+                    "log.access.fields", ValueType.LOG_FIELDS)
+            .rolling()
+            .atsName("logging.yaml format")
+            .description("Values in a log of the format binary, as codes of templates such as chi or {Accept}cqh; by"
+                    + " default all except header fields of templates.");
     public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder("log.slow_threshold", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))
@@ -40,6 +46,9 @@ public final class LogKeys {
             .defaultsTo(AccessLogFormat.SQUID)
             .atsName("logging.yaml format")
             .description("Format of a line, as in log.access.format.");
+    public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("log.access[].fields", ValueType.LOG_FIELDS)
+            .atsName("logging.yaml format")
+            .description("Values in a log of the format binary, as in log.access.fields.");
     public static final ConfigKey<Expression<LoggedFacts>> FILTER = ConfigKey.builder(
                     "log.access[].filter", ValueType.LOG_FILTER)
             .atsName("logging.yaml filters")
@@ -62,7 +71,8 @@ public final class LogKeys {
             .description("Where the lines are written.");
     public static final ConfigKey<Path> PATH = ConfigKey.builder("log.access[].path", ValueType.PATH)
             .atsName("proxy.config.log.logfile_dir")
-            .description("Log file of the target file; by default, NAME.log in the log directory.");
+            .description("Log file of the target file; by default, NAME.log in the log directory, or NAME.blog for the"
+                    + " format binary.");
     public static final ConfigKey<Long> ROTATE_SIZE = ConfigKey.builder("log.access[].rotate_size", ValueType.SIZE)
             .within(0L, 1L << 40)
             .defaultsTo(1L << 30)

@@ -1,10 +1,15 @@
 package io.millrace.proxy.config.key;
 
 import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.Suggestions;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.expression.logged.LoggedFacts;
 import io.millrace.proxy.expression.logged.LoggedFields;
+import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.LogTemplateException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Parsers of the values below {@code log.access[]}. No state. */
 final class LogValues {
@@ -25,6 +30,28 @@ final class LogValues {
             return Expression.parse(text, LoggedFields.SCHEMA);
         } catch (ExpressionException e) {
             throw new InvalidValueException("position " + e.message());
+        }
+    }
+
+    static List<String> readFields(String text) throws InvalidValueException {
+        List<String> codes = ValueReaders.readNames(text);
+        for (String code : codes) {
+            if (code.indexOf('>') >= 0 || code.indexOf('<') >= 0) {
+                throw new InvalidValueException("'" + code + "' is not a code; write it without %<>");
+            }
+            readBinary(List.of(code), "'" + code + "' is not the code of a log field");
+        }
+        readBinary(codes, null);
+        return codes;
+    }
+
+    private static void readBinary(List<String> codes, @Nullable String message) throws InvalidValueException {
+        try {
+            AccessLogFormat.binary(codes);
+        } catch (LogTemplateException e) {
+            throw new InvalidValueException(
+                    message == null ? String.valueOf(e.getMessage()) : message,
+                    Suggestions.closest(e.wrong(), e.known()));
         }
     }
 

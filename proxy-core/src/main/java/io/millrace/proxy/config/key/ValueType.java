@@ -330,10 +330,19 @@ public final class ValueType<T> {
 
     static final ValueType<AccessLogFormat> LOG_FORMAT = new ValueType<>(
             "format",
-            "squid, combined, common, json, or a template of %<code>",
+            "squid, combined, common, json, binary, or a template of %<code>",
             AccessLogFormat.class,
             ValueReaders::readLogFormat,
             Object::toString,
+            null,
+            false);
+
+    static final ValueType<List<String>> LOG_FIELDS = new ValueType<>(
+            "codes",
+            "a list of codes of templates, without %<>",
+            namesClass(),
+            LogValues::readFields,
+            ValueType::formatNames,
             null,
             false);
 

@@ -96,6 +96,11 @@ public final class AccessLogFormat {
         return text.equals(BINARY.text);
     }
 
+    /** Returns true if each line or row says how many requests it stands for. */
+    public boolean hasSample() {
+        return isBinary() ? fields.isEmpty() || fields.contains("sample") : equals(JSON) || text.contains("%<sample>");
+    }
+
     /** Returns the schema of a binary log. */
     BlockSchema schema() {
         if (!isBinary()) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.check;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +12,7 @@ import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.config.yaml.FlowText;
+import io.millrace.proxy.observe.log.AccessLogFormat;
 import io.millrace.proxy.observe.log.output.LogDestination;
 import java.nio.file.Path;
 import java.util.List;
@@ -58,6 +60,15 @@ class LogChecksTest {
                 "[{name: a, filter: 'status == 200 &'}]  | position 1:15",
                 "[{name: a, sample: 0}]                  | log.access[0].sample: 0 is below the limit of 1",
                 "[{name: a, sample: 10}]                 | log.access[0].sample: is not in the lines of this format",
+                "[{name: a, fields: [chi]}]              | log.access[0].fields: is only for the format binary",
+                "[{name: a, format: binary, fields: [chi, cho]}] | 'cho' is not the code of a log field (did you mean",
+                "[{name: a, format: binary, fields: ['%<chi>']}] | '%<chi>' is not a code; write it without %<>",
+                "[{name: a, format: binary, target: stdout}] | log.access[0].format: binary is only for the target file",
+                "[{name: a, format: binary, sample: 9, fields: [chi]}] | log.access[0].sample: is not in the lines of",
+                "{format: json, fields: [chi]}           | log.access.fields: is only for the format binary",
+                "[{name: a, format: binary, fields: ['{A}cqh', '{B}cqh', '{C}cqh', '{D}cqh', '{E}cqh']},"
+                        + " {name: b, format: '%<{F}cqh>%<{G}cqh>%<{H}cqh>%<{I}cqh>'}]"
+                        + " | log.access: the templates of all logs name 9 header fields",
                 "[{name: a, format: '%<{A}cqh>%<{B}cqh>%<{C}cqh>%<{D}cqh>%<{E}cqh>'},"
                         + " {name: b, format: '%<{F}cqh>%<{G}cqh>%<{H}cqh>%<{I}cqh>'}]"
                         + " | log.access: the templates of all logs name 9 header fields",
@@ -109,6 +120,19 @@ class LogChecksTest {
                 read("{}", Map.of("log.access", String.valueOf(text))).config();
         assertNotNull(again, text);
         assertEquals(config.log().accessLogs(), again.log().accessLogs());
+    }
+
+    @Test
+    void aBinaryLogHasItsOwnFileNameAndFields() {
+        ProxyConfig config = read("[{name: a, format: binary, sample: 9, fields: [chi, sample, '{Accept}cqh']}]", Map.of())
+                .config();
+        assertNotNull(config);
+        ProxyConfig placed = config.toBuilder().accessLogsBelow(directory).build();
+        assertTrue(placed.log().accessLogs().get(0).destination() instanceof LogDestination.ToFile file
+                && directory.resolve("a.blog").equals(file.path()));
+        assertTrue(placed.log().accessLogs().get(0).format().isBinary());
+        assertNotEquals(
+                AccessLogFormat.BINARY, placed.log().accessLogs().get(0).format());
     }
 
     @Test

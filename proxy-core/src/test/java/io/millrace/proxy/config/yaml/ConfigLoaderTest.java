@@ -171,7 +171,7 @@ final class ConfigLoaderTest {
                 "limits: {connections: 1k}   | 5:23: limits.connections: '1k' is not a whole number",
                 "limits: {connections: [1]}  | 5:23: limits.connections: takes an integer (a whole number), this is a list",
                 "limits: {connections: }     | 5:22: limits.connections: has no value; it takes an integer (a whole number)",
-                "log: {access: {format: squit}} | 5:24: log.access.format: 'squit' is none of squid, combined, common, json, and not a template with %<code> fields (did you mean squid?)",
+                "log: {access: {format: squit}} | 5:24: log.access.format: 'squit' is none of squid, combined, common, json, binary, and not a template with %<code> fields (did you mean squid?)",
                 "cache: {required_headers: 3} | 5:27: cache.required_headers: '3' is none of none, last_modified, lifetime",
                 "cache: {required_headers: lifetme} | 5:27: cache.required_headers: 'lifetme' is none of none, last_modified, lifetime (did you mean lifetime?)",
                 "storage: /var/cache         | 5:10: storage: must be a list, this is a single value",
@@ -439,7 +439,7 @@ final class ConfigLoaderTest {
         Environment environment = new Environment(Map.of("FORMAT", "squid\nworker: {}", "KEY", "cache")::get);
         assertEquals(
                 List.of(
-                        "millrace.yaml:5:24: log.access.format: 'squid\\u000aworker: {}' is none of squid, combined, common, json, and not a template with %<code> fields",
+                        "millrace.yaml:5:24: log.access.format: 'squid\\u000aworker: {}' is none of squid, combined, common, json, binary, and not a template with %<code> fields",
                         "millrace.yaml:6:1: ${KEY}: unknown key",
                         "millrace.yaml:7:19: cache.ram_size: the environment variable UNSET is not set, and ${UNSET} has no default",
                         "millrace.yaml:7:44: cache.fill_window: '${1}' is not of the form ${NAME} or ${NAME:default}",
