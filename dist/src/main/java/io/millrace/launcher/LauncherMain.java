@@ -7,6 +7,7 @@ import io.millrace.launcher.exit.FileFailure;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.init.InitCommand;
 import io.millrace.launcher.init.TerminalInput;
+import io.millrace.launcher.log.LogCommand;
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
 import java.io.IOException;
@@ -45,6 +46,7 @@ public final class LauncherMain {
         line.addSubcommand(new CheckCommand());
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StoreCommand());
+        line.addSubcommand(new LogCommand(System.in, System.out));
         line.addSubcommand(new ImportCommand());
         line.addSubcommand(new ArchiveCommand());
         line.addSubcommand(new VersionCommand());

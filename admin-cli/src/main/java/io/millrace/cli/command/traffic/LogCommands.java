@@ -3,6 +3,8 @@ package io.millrace.cli.command.traffic;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.LocalRun;
+import io.millrace.cli.log.BinaryLog;
 import io.millrace.cli.log.LineSource;
 import io.millrace.cli.log.LogFailure;
 import io.millrace.cli.log.LogFilter;
@@ -20,9 +22,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -105,40 +107,87 @@ public final class LogCommands {
                 description = "Logs, also .gz; - is standard input. Default: the log of this machine's millrace.")
         private List<String> files = List.of();
 
+        private long count;
+        private int exitCode = ExitCode.OK;
+
         WholeFileCommand(Invocation invocation) {
             super(invocation);
+        }
+
+        /** Returns the options of {@code millrace log cat} for a binary log. */
+        abstract List<String> binaryOptions() throws CommandFailure;
+
+        /** Returns true if an option is set that only binary logs have. */
+        boolean hasBinaryOptions() {
+            return false;
         }
 
         @Override
         final int read() throws IOException, CommandFailure {
             read(files.isEmpty() ? List.of(LogPlaces.accessLog(invocation()).toString()) : files);
-            return ExitCode.OK;
+            return exitCode;
         }
 
         void read(List<String> names) throws IOException, CommandFailure {
             for (String name : names) {
                 if (name.equals("-")) {
-                    read(invocation().surroundings().input());
+                    read(name, new BufferedInputStream(invocation().surroundings().input()));
                     continue;
                 }
-                Path file = Path.of(name);
-                try (InputStream opened = new BufferedInputStream(Files.newInputStream(file));
-                        InputStream in = name.endsWith(".gz") ? new GZIPInputStream(opened) : opened) {
-                    read(in);
+                try (BufferedInputStream in = BinaryLog.open(Path.of(name))) {
+                    read(name, in);
                 } catch (IOException e) {
-                    throw LogFailure.of(file, e);
+                    throw LogFailure.of(Path.of(name), e);
                 }
             }
             finish();
         }
 
-        private void read(InputStream in) throws IOException {
+        private void read(String name, BufferedInputStream in) throws IOException, CommandFailure {
+            boolean isBinary = BinaryLog.isNextIn(in)
+                    || (!name.equals("-") && BinaryLog.is(Path.of(name)))
+                    || (hasBinaryOptions() && BinaryLog.isEmpty(in));
+            if (isBinary) {
+                readBinary(name, in);
+            } else {
+                requireNoBinaryOptions(name);
+                readText(in);
+            }
+        }
+
+        private void requireNoBinaryOptions(String name) throws CommandFailure {
+            if (hasBinaryOptions()) {
+                throw new CommandFailure(
+                        ExitCode.USAGE,
+                        name + " is not a binary log, but --format, --where, --follow and --fields need one",
+                        "millctl log cat -F status=5xx " + name,
+                        "millctl log tail " + name);
+            }
+        }
+
+        /** Reads a binary log with bin/millrace, which has the code for all formats. */
+        private void readBinary(String name, InputStream in) throws CommandFailure {
+            List<String> arguments = new ArrayList<>(List.of("log", "cat"));
+            arguments.addAll(binaryOptions());
+            arguments.addAll(List.of("--", name));
+            InputStream input = name.equals("-") ? in : InputStream.nullInputStream();
+            exitCode = Math.max(exitCode, LocalRun.run(invocation(), arguments, input, this::takeAndCount));
+        }
+
+        private boolean takeAndCount(String line) {
+            take(line);
+            count++;
+            return count % linesPerFlush() != 0 || invocation().console().flush();
+        }
+
+        int linesPerFlush() {
+            return LINES_PER_FLUSH;
+        }
+
+        private void readText(InputStream in) throws IOException {
             LineSource lines = new LineSource();
-            long count = 0;
             for (String line = lines.next(in); line != null; line = lines.next(in)) {
-                take(line);
-                count++;
-                if (count % LINES_PER_FLUSH == 0 && !invocation().console().flush()) {
+                if (!takeAndCount(line)) {
                     return; // the reader of the pipe, such as head(1), has closed it
                 }
             }
@@ -156,11 +205,72 @@ public final class LogCommands {
     @Command(
             name = "cat",
             abbreviateSynopsis = true,
-            description = "Print access logs; with -o json one object for each line.",
-            footer = {"", "Example: millctl log cat access.log -F status=5xx -F host=www.example.com"})
+            description = {
+                "Print access logs; with -o json one object for each line.",
+                "Binary logs are printed as text. Exit code 1 if a part of one is damaged."
+            },
+            footer = {
+                "",
+                "Example: millctl log cat access.log -F status=5xx -F host=www.example.com",
+                "         millctl log cat access.blog --format json --where 'duration > 1s'"
+            })
     public static final class Cat extends WholeFileCommand {
+        @Option(
+                names = "--format",
+                paramLabel = "FORMAT",
+                description = "For binary logs: squid, combined, common, json, or a template of %%<code>."
+                        + " Default: squid.")
+        private @Nullable String format;
+
+        @Option(
+                names = "--where",
+                paramLabel = "EXPR",
+                description = "For binary logs: only requests for which this expression holds.")
+        private @Nullable String where;
+
+        @Option(names = "--follow", description = "For one binary log: continue with new requests.")
+        private boolean isFollowing;
+
+        @Option(names = "--fields", description = "For binary logs: print the names and types of the fields.")
+        private boolean showsFields;
+
         public Cat(Invocation invocation) {
             super(invocation);
+        }
+
+        @Override
+        boolean hasBinaryOptions() {
+            return format != null || where != null || isFollowing || showsFields;
+        }
+
+        @Override
+        List<String> binaryOptions() throws CommandFailure {
+            boolean isTemplate = format != null && format.contains("%<");
+            boolean isParsed = !filter().isEmpty() || invocation().isJson();
+            if (isParsed && (isTemplate || showsFields)) {
+                throw new CommandFailure(
+                        ExitCode.USAGE,
+                        "-F, --since and -o json need squid, combined, common or json; --where works with each format");
+            }
+            List<String> options = new ArrayList<>();
+            if (format != null || invocation().isJson()) {
+                options.add("--format=" + (format == null ? "json" : format));
+            }
+            if (where != null) {
+                options.add("--where=" + where);
+            }
+            if (isFollowing) {
+                options.add("--follow");
+            }
+            if (showsFields) {
+                options.add("--fields");
+            }
+            return options;
+        }
+
+        @Override
+        int linesPerFlush() {
+            return isFollowing ? 1 : super.linesPerFlush();
         }
 
         @Override
@@ -207,6 +317,11 @@ public final class LogCommands {
             super(invocation);
         }
 
+        @Override
+        List<String> binaryOptions() {
+            return List.of("--format=json");
+        }
+
         private LogStats stats() {
             LogStats created = stats;
             if (created == null) {
@@ -241,6 +356,10 @@ public final class LogCommands {
             }
             try (ProgressFile progress = ProgressFile.open(file)) {
                 for (String name : names) {
+                    if (BinaryLog.is(Path.of(name))) {
+                        throw new CommandFailure(
+                                ExitCode.USAGE, "--state needs logs of text, but " + name + " is a binary log");
+                    }
                     progress.read(Path.of(name), this::take, message -> invocation()
                             .console()
                             .say("millctl: " + message));
@@ -310,6 +429,10 @@ public final class LogCommands {
             Path path = file == null ? LogPlaces.accessLog(invocation()) : Path.of(file);
             if (!Files.readAttributes(path, BasicFileAttributes.class).isRegularFile()) {
                 throw new FileSystemException(path.toString(), null, "is not a file; log cat also reads pipes");
+            }
+            if (BinaryLog.is(path)) {
+                throw new CommandFailure(
+                        ExitCode.USAGE, path + " is a binary log", "millctl log cat --follow " + path);
             }
             try (LogFollower follower = new LogFollower(path)) {
                 follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().matches(LogParser.parse(line)))

@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds the access log for the log commands, and parses their option {@code --since}. Stateless. */
 final class LogPlaces {
-    private static final Path SERVICE_LOG = Path.of("/var/log/millrace/access.log");
+    private static final Path SERVICE_LOGS = Path.of("/var/log/millrace");
+
+    /** Default names of the access log, as text and as binary log. */
+    private static final List<String> NAMES = List.of("access.log", "access.blog");
 
     private LogPlaces() {}
 
@@ -34,8 +37,10 @@ final class LogPlaces {
             }
         }
         List<Path> found = new ArrayList<>();
-        if (Files.isReadable(SERVICE_LOG)) {
-            found.add(SERVICE_LOG);
+        for (String name : NAMES) {
+            if (Files.isReadable(SERVICE_LOGS.resolve(name))) {
+                found.add(SERVICE_LOGS.resolve(name));
+            }
         }
         Surroundings surroundings = invocation.surroundings();
         for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
@@ -58,8 +63,13 @@ final class LogPlaces {
 
     private static @Nullable Path logBeside(Path socket) {
         Path directory = Files.isDirectory(socket) ? socket : socket.getParent();
-        Path log = directory == null ? null : directory.resolve("log").resolve("access.log");
-        return log != null && Files.isReadable(log) ? log : null;
+        for (String name : NAMES) {
+            Path log = directory == null ? null : directory.resolve("log").resolve(name);
+            if (log != null && Files.isReadable(log)) {
+                return log;
+            }
+        }
+        return null;
     }
 
     /**

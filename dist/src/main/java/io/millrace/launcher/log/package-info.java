@@ -1,0 +1,5 @@
+/** The command {@code millrace log}. */
+@NullMarked
+package io.millrace.launcher.log;
+
+import org.jspecify.annotations.NullMarked;
