@@ -290,4 +290,88 @@ final class LogCommandsTest {
         assertEquals(2, millctl("", "log", "cat", "-", "--since", "yesterday").exitCode());
         assertEquals(0, millctl(HIT, "log", "cat", "-", "--since", "10m").exitCode());
     }
+
+    /** A product whose bin/millrace prints its arguments to standard error, and these lines to standard output. */
+    private Run withProduct(String output, int exitCode, String input, String... arguments) throws IOException {
+        Path script = directory.resolve("bin/millrace");
+        Files.createDirectories(script.getParent());
+        Files.writeString(directory.resolve("output"), output);
+        Files.writeString(
+                script,
+                "#!/bin/sh\necho \"$*\" >&2\n[ \"$*\" = \"${*%-}\" ] || wc -c >&2\ncat '" + directory.resolve("output")
+                        + "'\nexit " + exitCode + "\n");
+        assertTrue(script.toFile().setExecutable(true));
+        return Run.of(
+                new Surroundings(
+                        Map.of(),
+                        directory,
+                        directory.resolve("run"),
+                        directory,
+                        false,
+                        new ByteArrayInputStream(input.getBytes(StandardCharsets.ISO_8859_1))),
+                arguments);
+    }
+
+    private static final String BLOCK = "\u00f1M\0\n and the rest";
+
+    private String binary(String prefix) throws IOException {
+        Path file = directory.resolve("a.blog");
+        Files.writeString(file, prefix + BLOCK, StandardCharsets.ISO_8859_1);
+        return file.toString();
+    }
+
+    @Test
+    void aBinaryLogIsDecodedByTheProduct() throws IOException {
+        String file = binary("");
+        Run run = withProduct(
+                HIT + MISS, 0, "", "log", "cat", file, "--format", "%<chi>", "--where", "status > 1", "--fields");
+        assertEquals(HIT + MISS, run.out());
+        assertEquals("log cat --format=%<chi> --where=status > 1 --fields -- " + file + "\n", run.err());
+        assertEquals(0, run.exitCode());
+        assertEquals(
+                MISS,
+                withProduct(HIT + MISS, 0, "", "log", "cat", file, "-F", "status=4xx")
+                        .out());
+        Run json = withProduct(HIT, 0, "", "log", "cat", "-o", "json", file);
+        assertEquals("log cat --format=json -- " + file + "\n", json.err());
+        assertTrue(json.out().startsWith("{\"time\":\"2023-11-14T22:13:20.123Z\","), json::out);
+    }
+
+    @Test
+    void damageInABinaryLogIsTheExitCode() throws IOException {
+        assertEquals(1, withProduct(HIT, 1, "", "log", "cat", binary("")).exitCode());
+        assertEquals(
+                HIT,
+                withProduct(HIT, 0, "", "log", "cat", binary("a damaged block")).out());
+    }
+
+    @Test
+    void aBinaryLogOnStandardInputIsPassedOn() throws IOException {
+        Run run = withProduct(HIT, 0, BLOCK, "log", "cat", "-");
+        assertEquals("log cat -- -\n" + BLOCK.length() + "\n", run.err());
+        assertEquals(HIT, run.out());
+    }
+
+    @Test
+    void statisticsReadBinaryLogs() throws IOException {
+        Run run = withProduct(HIT + MISS, 0, "", "log", "stats", binary(""));
+        assertTrue(run.out().startsWith("2 requests"), run::out);
+        Run state = withProduct(
+                "", 0, "", "log", "stats", "--state", directory.resolve("s").toString(), binary(""));
+        assertEquals(2, state.exitCode());
+        assertTrue(state.err().contains("--state needs logs of text"), state::err);
+    }
+
+    @Test
+    void optionsForTheOtherKindOfLogAreRefused() throws IOException {
+        Run text = withProduct("", 0, "", "log", "cat", file(HIT), "--where", "status > 1");
+        assertEquals(2, text.exitCode());
+        assertTrue(text.err().contains("is not a binary log, but --format, --where"), text::err);
+        Run template = withProduct("", 0, "", "log", "cat", binary(""), "--format", "%<chi>", "-F", "status=5xx");
+        assertEquals(2, template.exitCode());
+        assertTrue(template.err().contains("--where works with each format"), template::err);
+        Run tail = withProduct("", 0, "", "log", "tail", binary(""));
+        assertEquals(2, tail.exitCode());
+        assertTrue(tail.err().contains("millctl log cat --follow"), tail::err);
+    }
 }

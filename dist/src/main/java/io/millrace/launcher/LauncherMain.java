@@ -11,6 +11,8 @@ import io.millrace.launcher.log.LogCommand;
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -40,13 +42,21 @@ public final class LauncherMain {
 
     /** @param workerClass main class of the workers that {@code run} starts */
     static CommandLine commandLine(String workerClass) {
+        return commandLine(workerClass, System.in, System.out);
+    }
+
+    /**
+     * @param in standard input of commands that read a stream
+     * @param out output of commands that print a stream
+     */
+    static CommandLine commandLine(String workerClass, InputStream in, PrintStream out) {
         CommandLine line = new CommandLine(new LauncherMain());
         line.addSubcommand(new RunCommand(workerClass));
         line.addSubcommand(new InitCommand(TerminalInput::open));
         line.addSubcommand(new CheckCommand());
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StoreCommand());
-        line.addSubcommand(new LogCommand(System.in, System.out));
+        line.addSubcommand(new LogCommand(in, out));
         line.addSubcommand(new ImportCommand());
         line.addSubcommand(new ArchiveCommand());
         line.addSubcommand(new VersionCommand());

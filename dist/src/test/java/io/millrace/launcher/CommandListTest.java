@@ -52,7 +52,7 @@ final class CommandListTest {
     @Test
     void listsCommandsInTheOrderOfUse() {
         assertEquals(
-                List.of("run", "init", "check", "schema", "store", "import", "archive", "version"),
+                List.of("run", "init", "check", "schema", "store", "log", "import", "archive", "version"),
                 List.copyOf(LauncherMain.commandLine("none").getSubcommands().keySet()));
     }
 }

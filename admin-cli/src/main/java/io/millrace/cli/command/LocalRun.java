@@ -42,8 +42,7 @@ public final class LocalRun {
      *     script
      * @return the exit code of the script; 0 if its output is not wanted any more
      */
-    public static int run(
-            Invocation invocation, List<String> arguments, InputStream input, Predicate<String> output)
+    public static int run(Invocation invocation, List<String> arguments, InputStream input, Predicate<String> output)
             throws CommandFailure {
         Path millrace = invocation.surroundings().millrace();
         if (millrace == null) {

@@ -110,7 +110,8 @@ public final class LogCommand implements Runnable {
 
         @Override
         public Integer call() throws IOException, LaunchException {
-            if (isFollowing && (files.size() > 1 || files.contains("-") || files.get(0).endsWith(".gz"))) {
+            if (isFollowing
+                    && (files.size() > 1 || files.contains("-") || files.get(0).endsWith(".gz"))) {
                 throw new LaunchException("--follow needs one log that is not compressed", ExitCode.USAGE);
             }
             if (showsFields) {
@@ -162,7 +163,8 @@ public final class LogCommand implements Runnable {
                 return BinaryLogFile.read(parent.in, visitor);
             }
             Path file = Path.of(name);
-            if (name.endsWith(".gz") || !Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
+            if (name.endsWith(".gz")
+                    || !Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
                 try (InputStream opened = BinaryLogFile.open(file)) {
                     return BinaryLogFile.read(opened, visitor);
                 }

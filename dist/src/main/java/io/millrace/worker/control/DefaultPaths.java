@@ -40,7 +40,9 @@ public record DefaultPaths(Path state, Path cache, Path log) {
         builder.indexesBelow(state.toAbsolutePath().resolve(INDEXES));
         builder.accessLogsBelow(log);
         if (config.log().accessPath() == null && config.log().accessLogs().isEmpty()) {
-            builder.set(ConfigKeys.LOG_ACCESS_PATH, log.resolve("access" + LogConfig.suffixOf(config.log().accessFormat())));
+            builder.set(
+                    ConfigKeys.LOG_ACCESS_PATH,
+                    log.resolve("access" + LogConfig.suffixOf(config.log().accessFormat())));
         }
         return builder.build();
     }

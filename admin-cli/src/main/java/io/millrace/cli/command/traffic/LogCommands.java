@@ -131,7 +131,9 @@ public final class LogCommands {
         void read(List<String> names) throws IOException, CommandFailure {
             for (String name : names) {
                 if (name.equals("-")) {
-                    read(name, new BufferedInputStream(invocation().surroundings().input()));
+                    read(
+                            name,
+                            new BufferedInputStream(invocation().surroundings().input()));
                     continue;
                 }
                 try (BufferedInputStream in = BinaryLog.open(Path.of(name))) {
@@ -431,8 +433,7 @@ public final class LogCommands {
                 throw new FileSystemException(path.toString(), null, "is not a file; log cat also reads pipes");
             }
             if (BinaryLog.is(path)) {
-                throw new CommandFailure(
-                        ExitCode.USAGE, path + " is a binary log", "millctl log cat --follow " + path);
+                throw new CommandFailure(ExitCode.USAGE, path + " is a binary log", "millctl log cat --follow " + path);
             }
             try (LogFollower follower = new LogFollower(path)) {
                 follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().matches(LogParser.parse(line)))

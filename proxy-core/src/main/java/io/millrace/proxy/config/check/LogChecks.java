@@ -97,7 +97,9 @@ final class LogChecks {
 
     private void checkFields(
             ConfigValues values, ConfigKey<AccessLogFormat> format, ConfigKey<List<String>> fields, String path) {
-        if (values.isSet(fields) && !problems.isBroken(format.path()) && !values.get(format).isBinary()) {
+        if (values.isSet(fields)
+                && !problems.isBroken(format.path())
+                && !values.get(format).isBinary()) {
             error(path, "is only for the format binary; other formats name their values themselves");
         }
     }

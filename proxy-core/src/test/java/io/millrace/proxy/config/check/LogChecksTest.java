@@ -124,15 +124,15 @@ class LogChecksTest {
 
     @Test
     void aBinaryLogHasItsOwnFileNameAndFields() {
-        ProxyConfig config = read("[{name: a, format: binary, sample: 9, fields: [chi, sample, '{Accept}cqh']}]", Map.of())
+        ProxyConfig config = read(
+                        "[{name: a, format: binary, sample: 9, fields: [chi, sample, '{Accept}cqh']}]", Map.of())
                 .config();
         assertNotNull(config);
         ProxyConfig placed = config.toBuilder().accessLogsBelow(directory).build();
         assertTrue(placed.log().accessLogs().get(0).destination() instanceof LogDestination.ToFile file
                 && directory.resolve("a.blog").equals(file.path()));
         assertTrue(placed.log().accessLogs().get(0).format().isBinary());
-        assertNotEquals(
-                AccessLogFormat.BINARY, placed.log().accessLogs().get(0).format());
+        assertNotEquals(AccessLogFormat.BINARY, placed.log().accessLogs().get(0).format());
     }
 
     @Test

@@ -19,11 +19,16 @@ import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.LogCapture;
 import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
+import io.millrace.proxy.observe.log.reader.BinaryLogFile;
+import io.millrace.proxy.observe.log.reader.LinePrinter;
 import io.millrace.proxy.observe.log.target.FakeSyslog;
 import io.millrace.proxy.observe.log.target.SyslogConfig;
 import io.millrace.proxy.observe.log.target.SyslogFacility;
 import io.millrace.proxy.observe.log.target.SyslogSeverity;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -172,6 +177,52 @@ class AccessLogsTest {
         logs.close();
         assertEquals(List.of("/p/q?r=s"), lines("yes"));
         assertEquals(List.of(), lines("no"));
+    }
+
+    /** Returns the lines of a binary log in a template. */
+    private List<String> binaryLines(String name, String format) throws Exception {
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        LinePrinter printer = new LinePrinter(
+                AccessLogFormat.of(format),
+                Expression.parse("status == 200", LoggedFields.SCHEMA),
+                new PrintStream(printed, false, StandardCharsets.US_ASCII),
+                warning -> {
+                    throw new AssertionError(warning);
+                });
+        try (InputStream in = BinaryLogFile.open(directory.resolve(name + ".log"))) {
+            BinaryLogFile.read(in, printer);
+        }
+        printer.flush();
+        return printed.toString(StandardCharsets.US_ASCII).lines().toList();
+    }
+
+    private LogOutputConfig binary(String name, int sample, String... fields) throws Exception {
+        return new LogOutputConfig(
+                name,
+                AccessLogFormat.binary(List.of(fields)),
+                null,
+                sample,
+                SampleBy.REQUEST,
+                new LogDestination.ToFile(directory.resolve(name + ".log"), 0, Duration.ZERO, 0));
+    }
+
+    @Test
+    void aBinaryLogHasItsFieldsBesideOtherLogs() throws Exception {
+        AccessLogs logs = start(
+                log("text", "%<{Host}cqh> %<cquup>", null),
+                binary("binary", 2, "cquup", "pssc", "sample", "{Accept}cqh"));
+        AccessLogRing ring = logs.loopRing();
+        for (int i = 0; i < 4; i++) {
+            offer(ring, i == 2 ? 500 : 200, "http://a.example/" + i);
+        }
+        await(logs, "text", 4);
+        logs.apply(List.of(log("text", "%<cquup>", null), binary("binary", 2, "cquup", "pssc")));
+        offer(ring, 200, "http://a.example/4");
+        logs.close();
+        assertEquals(
+                List.of("2 /0 Accept -", "1 /4 - -"),
+                binaryLines("binary", "%<sample> %<cquup> %<{accept}cqh> %<cqhm>"));
+        assertEquals(List.of("Host /0", "Host /1", "Host /2", "Host /3", "/4"), lines("text"));
     }
 
     @Test
