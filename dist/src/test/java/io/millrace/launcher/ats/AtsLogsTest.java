@@ -30,6 +30,8 @@ final class AtsLogsTest extends AtsFixture {
         assertHas("- name: all");
         assertHas("- name: bad");
         assertHas("path: /logs/bad.log");
+        assertHas("format: binary");
+        assertHas("fields: [chi, pssc]");
         assertHas("rotate_keep: 3");
         assertHas("target: stdout");
         assertHas("status >= 500 && !(target == ");
@@ -56,6 +58,28 @@ final class AtsLogsTest extends AtsFixture {
         samples.file("logging.yaml", "logging:", "  logs:", "    - {filename: one, format: common, mode: ascii}");
         assertHas("format: common");
         assertLacks("- name: one");
+    }
+
+    @Test
+    void aBinaryLogKeepsTheFieldsOfItsFormat() {
+        samples.file(
+                        "logging.yaml",
+                        "logging:",
+                        "  formats:",
+                        "    - {name: own, format: '%<chi> %<chi> \"%<{Accept}cqh>\"'}",
+                        "  logs:",
+                        "    - {filename: one, format: own, mode: binary}")
+                .file("records.config", "CONFIG proxy.config.log.logfile_dir STRING /logs");
+        assertHas("format: binary");
+        assertHas("fields: [chi, '{Accept}cqh']");
+        assertHas("path: /logs/one.blog");
+        assertOutcome(Outcome.MAPPED, "logging.yaml", 5, "log.access.fields");
+    }
+
+    @Test
+    void aBinaryLogOfTheSquidFormatHasItsFields() {
+        samples.file("logging.yaml", "logging:", "  logs:", "    - {filename: squid, format: squid, mode: bin}");
+        assertHas("fields: [cqtq, ttms, chi, crc, pssc, psql, cqhm, pquc, caun, phr, shn, psct]");
     }
 
     @Test

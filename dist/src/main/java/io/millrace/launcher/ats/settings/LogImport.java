@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,6 +36,7 @@ public final class LogImport {
     private static final String COMMON = "%<chi> - %<caun> [%<cqtn>] \"%<cqhm> %<pqu> %<cqpv>\" %<pssc> %<pscl>";
     private static final Pattern OBJECT =
             Pattern.compile("<(LogFormat|LogFilter|LogObject)>(.*?)</\\1>", Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
+    private static final Pattern CODE = Pattern.compile("%<([^>]+)>");
     private static final Pattern FIELD = Pattern.compile("<(\\w+)\\s*=\\s*\"(.*?)\"\\s*/>", Pattern.DOTALL);
     /** Values of logging_enabled that log no requests. */
     private static final List<String> OFF = List.of("0", "1");
@@ -198,9 +200,6 @@ public final class LogImport {
         for (LogObject log : toFiles) {
             formatsUsed.add(log.format());
             filtersUsed.addAll(log.filters());
-            if (!log.mode().equals("ascii")) {
-                log.entry().note("written as text; Millrace has no binary logs");
-            }
         }
         formats.forEach((name, format) -> noteUnused(format.entry, formatsUsed.contains(name)));
         filters.forEach((name, filter) -> noteUnused(filter.entry, filtersUsed.contains(name)));
@@ -286,13 +285,29 @@ public final class LogImport {
             log.entry().notMapped("no format '" + log.format() + "' exists; log.access.format accepts a template");
             return;
         }
-        state.draft().set("log.access.format", known, log.entry());
+        if (log.isBinary()) {
+            state.draft().set("log.access.format", "binary", log.entry());
+            state.draft().set("log.access.fields", codesOf(known), log.entry());
+        } else {
+            state.draft().set("log.access.format", known, log.entry());
+        }
         DraftNode node = state.draft().root().find("log.access.format");
         if (format != null && node != null) {
             node.from(format.entry);
         } else if (format != null) {
             format.entry.matchesDefaultOf("log.access.format");
         }
+    }
+
+    /** Returns the codes of a format, which are the fields of a binary log. */
+    static List<String> codesOf(String format) {
+        String template = format.equals("squid") ? SQUID : format.equals("common") ? COMMON : format;
+        Set<String> codes = new LinkedHashSet<>();
+        Matcher code = CODE.matcher(template);
+        while (code.find()) {
+            codes.add(code.group(1));
+        }
+        return List.copyOf(codes);
     }
 
     /** Replaces field codes of older versions by the codes that Millrace supports. */
@@ -329,12 +344,13 @@ public final class LogImport {
                 directory.entry().note("is empty");
             }
             if (log != null && !log.filename().isEmpty()) {
-                log.entry().note("the file is access.log in the log directory; log.access.path names another");
+                log.entry()
+                        .note("the file is access." + (log.isBinary() ? "blog" : "log")
+                                + " in the log directory; log.access.path names another");
             }
             return;
         }
-        String name = log == null || log.filename().isEmpty() ? "squid" : log.filename();
-        String file = name.contains(".") ? name : name + ".log";
+        String file = log == null ? "squid.log" : log.file();
         DraftNode node = state.draft()
                 .root()
                 .put("log.access.path", state.fromPrefix(directory.value() + "/" + file))

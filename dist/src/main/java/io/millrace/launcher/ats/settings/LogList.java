@@ -68,7 +68,10 @@ final class LogList {
         }
         DraftNode node = state.draft().element("log.access", log.entry());
         node.put("name", nameOf(log.filename()));
-        if (!isDefault("format", format)) {
+        if (log.isBinary()) {
+            from(node.put("format", "binary"), log.entry(), formatEntry);
+            from(node.putWords("fields", LogImport.codesOf(format)), log.entry(), formatEntry);
+        } else if (!isDefault("format", format)) {
             from(node.put("format", format), log.entry(), formatEntry);
         } else if (formatEntry != null) {
             formatEntry.matchesDefaultOf("log.access[].format");
@@ -83,9 +86,8 @@ final class LogList {
             return;
         }
         if (directory != null && directory.value() != null) {
-            String name = log.filename().isEmpty() ? "squid" : log.filename();
-            String file = name.contains(".") ? name : name + ".log";
-            node.put("path", state.fromPrefix(directory.value() + "/" + file)).from(directory.entry());
+            node.put("path", state.fromPrefix(directory.value() + "/" + log.file()))
+                    .from(directory.entry());
         }
         rotation(node, log);
     }

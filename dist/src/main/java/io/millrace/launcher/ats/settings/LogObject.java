@@ -2,6 +2,7 @@ package io.millrace.launcher.ats.settings;
 
 import io.millrace.launcher.importing.source.Entry;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -19,5 +20,17 @@ record LogObject(
     /** Returns true if another program reads the lines from a pipe. */
     boolean isPipe() {
         return mode.contains("pipe");
+    }
+
+    /** Returns true if Traffic Server writes a binary log. Standard output and standard error get text. */
+    boolean isBinary() {
+        String lower = mode.toLowerCase(Locale.ROOT);
+        return (lower.startsWith("bin") || lower.equals("b")) && !filename.equals("stdout");
+    }
+
+    /** Returns the file name, with the suffix that Traffic Server adds to a name without a dot. */
+    String file() {
+        String name = filename.isEmpty() ? "squid" : filename;
+        return name.contains(".") ? name : name + (isBinary() ? ".blog" : ".log");
     }
 }
