@@ -77,7 +77,9 @@ public final class LocalRun {
         Queue<String> messages = new ConcurrentLinkedQueue<>();
         CompletableFuture<Void> err = CompletableFuture.runAsync(() -> {
             try (BufferedReader lines = reader(process.getErrorStream())) {
-                lines.lines().forEach(messages::add);
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    messages.add(line);
+                }
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

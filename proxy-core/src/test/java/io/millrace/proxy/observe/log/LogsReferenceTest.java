@@ -50,6 +50,16 @@ class LogsReferenceTest {
     }
 
     @Test
+    void everyColumnOfBinaryLogsIsOnThePage() {
+        for (LogColumn column : LogColumn.values()) {
+            assertOnPage("`" + column.column().name() + "`", true);
+        }
+        assertOnPage("### Format `" + AccessLogFormat.BINARY + "`", true);
+        byte[] block = AccessLogFormat.BINARY.schema().block();
+        assertOnPage(String.format("magic: %02x %02x %02x %02x", block[0], block[1], block[2], block[3]), true);
+    }
+
+    @Test
     void theBoundsOfLongFieldsAreTheFields() {
         for (LogField field : LogField.values()) {
             assertOnPage("| " + field.maxBytes() + " |", true);

@@ -26,6 +26,7 @@ public final class BlockEncoder {
     private static final int GROUPS_MAX = 1 << 11;
 
     private static final int HASH_FACTOR = 0x9e3779b1;
+    private static final long LONG_HASH_FACTOR = 0x9e3779b97f4a7c15L;
 
     private final BlockSchema schema;
     private final Column[] columns;
@@ -46,6 +47,9 @@ public final class BlockEncoder {
     private final int[] textNumbers = new int[TEXTS_MAX];
     private final int[] textCounts;
     private int texts;
+
+    /** The place in {@link #textTable} at which the last search for an unknown text ended. */
+    private int freePlace;
 
     /** The values of all groups; of a text, its number plus one. */
     private final long[] groupValues;
@@ -222,20 +226,17 @@ public final class BlockEncoder {
             byte octet = source[from + i];
             out[start + i] = isText && (octet == 0 || octet == '\n') ? (byte) '?' : octet;
         }
-        addText(column, row.cut[column], out, start, length);
+        // numberOf has left a free place for the text.
+        addText(owner(column, row.cut[column]), column, start, length);
         return start + length;
     }
 
-    private void addText(int column, boolean isCut, byte[] out, int start, int length) {
-        int place = placeOf(owner(column, isCut), out, start, length);
-        while (textTable[place] != 0) {
-            place = (place + 1) & (textTable.length - 1);
-        }
-        textOwners[texts] = owner(column, isCut);
+    private void addText(int owner, int column, int start, int length) {
+        textOwners[texts] = owner;
         textStarts[texts] = start;
         textLengths[texts] = length;
         textNumbers[texts] = textCounts[column]++;
-        textTable[place] = ++texts;
+        textTable[freePlace] = ++texts;
     }
 
     /** Returns the number of a text in its column: -1 if it is absent, and -2 if the block does not have it yet. */
@@ -258,6 +259,7 @@ public final class BlockEncoder {
             }
             place = (place + 1) & (textTable.length - 1);
         }
+        freePlace = place;
         return -2;
     }
 
@@ -265,11 +267,18 @@ public final class BlockEncoder {
         return column * 2 + (isCut ? 1 : 0);
     }
 
+    /** Hashes eight bytes at a time: texts such as URLs are hashed for each row. */
     private int placeOf(int owner, byte[] source, int start, int length) {
-        int hash = owner;
-        for (int i = start; i < start + length; i++) {
-            hash = hash * 31 + source[i];
+        long hash = owner + (long) length * LONG_HASH_FACTOR;
+        int end = start + length;
+        int at = start;
+        for (; at + Long.BYTES <= end; at += Long.BYTES) {
+            hash = (hash ^ BlockLayout.longAt(source, at)) * LONG_HASH_FACTOR;
+            hash ^= hash >>> 32;
         }
-        return (hash * HASH_FACTOR >>> 16) & (textTable.length - 1);
+        for (; at < end; at++) {
+            hash = (hash ^ source[at]) * LONG_HASH_FACTOR;
+        }
+        return (int) ((hash ^ (hash >>> 29)) * LONG_HASH_FACTOR >>> 40) & (textTable.length - 1);
     }
 }
