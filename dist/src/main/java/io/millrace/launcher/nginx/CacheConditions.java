@@ -3,6 +3,7 @@ package io.millrace.launcher.nginx;
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.importing.draft.UrlExpressions;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
@@ -19,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * one thread.
  */
 final class CacheConditions {
-    /** Expression for scheme and host, the part of a URL before its path. */
-    private static final String BEFORE_PATH = "^[a-z]+://[^/]+";
-
     private final Workspace workspace;
     private final Scope http;
     /** Identities of the written rules, so that no rule is written twice. */
@@ -30,17 +28,6 @@ final class CacheConditions {
     CacheConditions(Workspace workspace, Scope http) {
         this.workspace = workspace;
         this.http = http;
-    }
-
-    /** Converts an expression for paths to an expression for URLs, which matches the same paths with any query. */
-    static String ofPath(String expression) {
-        String flag = expression.startsWith("(?i)") ? "(?i)" : "";
-        String text = expression.substring(flag.length());
-        String end = text.endsWith("$") && !text.endsWith("\\$") ? "(?:\\?|$)" : "";
-        String body = end.isEmpty() ? text : text.substring(0, text.length() - 1);
-        return body.startsWith("^")
-                ? flag + BEFORE_PATH + body.substring(1) + end
-                : flag + BEFORE_PATH + "[^?]*" + (body.contains("|") ? "(?:" + body + ")" : body) + end;
     }
 
     /**
@@ -276,9 +263,20 @@ final class CacheConditions {
             rule.bypass(parts.isEmpty() ? "path =~ \"\"" : String.join(" && ", parts), line.markHandled());
         }
 
+        /** Lets requests bypass the cache by an expression for the URL, or else by a condition of rules. */
+        private void matched(
+                Directive directive, String variable, String operator, String value, @Nullable String expression) {
+            if (expression != null && RuleTexts.isRe2(expression)) {
+                never(expression, directive.markHandled());
+            } else if (!rule(directive, variable, operator, value)) {
+                directive.notMapped("the condition has no equivalent");
+            }
+        }
+
         private void bypassIf(Directive directive, String variable, String operator, String value) {
             boolean match = operator.startsWith("~");
             String flag = operator.equals("~*") ? "(?i)" : "";
+            String text = match ? flag + value : operator.equals("=") ? "^" + RuleTexts.quoted(value) + "$" : null;
             switch (variable) {
                 case "request_method" -> {
                     List<String> methods = Conditions.methods(value);
@@ -288,29 +286,21 @@ final class CacheConditions {
                         directive.notMapped("requests with GET cannot bypass the cache by this expression");
                     }
                 }
-                case "query_string", "args" -> {
+                case "query_string", "args", "is_args" -> {
                     if (operator.isEmpty() || (operator.equals("!=") && value.isEmpty())) {
                         never("\\?.", directive.markHandled());
-                    } else if (match) {
-                        never(flag + "\\?.*" + value, directive.markHandled());
                     } else {
-                        directive.notMapped("the condition has no equivalent");
+                        String url = match ? UrlExpressions.ofQuery(flag + value) : null;
+                        matched(directive, variable, operator, value, url);
                     }
                 }
-                case "request_uri", "uri", "document_uri" -> {
-                    if (match) {
-                        never(
-                                variable.equals("request_uri")
-                                        ? flag
-                                                + BEFORE_PATH
-                                                + (value.startsWith("^") ? value.substring(1) : ".*(?:" + value + ")")
-                                        : ofPath(flag + value),
-                                directive.markHandled());
-                    } else if (operator.equals("=")) {
-                        never(BEFORE_PATH + RuleTexts.quoted(value) + "$", directive.markHandled());
-                    } else {
-                        directive.notMapped("the condition has no equivalent");
-                    }
+                case "request_uri" -> {
+                    String url = text == null ? null : UrlExpressions.ofTarget(text);
+                    matched(directive, variable, operator, value, url);
+                }
+                case "uri", "document_uri" -> {
+                    String url = text == null ? null : ConditionText.urlOfPath(text);
+                    matched(directive, variable, operator, value, url);
                 }
                 case "http_cookie" -> {
                     if (operator.isEmpty()) {

@@ -728,7 +728,11 @@ final class RuleWriter {
     /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
     private void cacheOnly(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
         Directive source = location.source();
-        String expression = CacheConditions.ofPath(location.expression());
+        String expression = ConditionText.urlOfPath(location.expression());
+        if (expression == null) {
+            source.notMapped("RE2 does not have a part of the expression; write cache_rules with url_regex");
+            return;
+        }
         List<UrlBase> bases = List.of(base);
         if (!CachePlan.isOn(scope)) {
             if (CachePlan.isOn(outer)) {

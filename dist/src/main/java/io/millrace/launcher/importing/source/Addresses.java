@@ -23,6 +23,20 @@ public final class Addresses {
     }
 
     /**
+     * Returns the text that other proxies log and compare for an address: IPv6 in lower case with the longest run of
+     * zeros left out (RFC 5952). Returns null if the text is no address, or an IPv4-mapped one: Millrace has such a
+     * client as IPv4.
+     */
+    public static @Nullable String text(String address) {
+        byte[] bytes = address.matches("[0-9a-fA-F.:]+") ? NetUtil.createByteArrayFromIpAddressString(address) : null;
+        if (bytes == null || (bytes.length == 4 && address.contains(":"))) {
+            return null;
+        }
+        String text = NetUtil.bytesToIpAddress(bytes);
+        return bytes.length == 16 && text.contains(".") ? null : text;
+    }
+
+    /**
      * Clears the address bits beyond the prefix length, which other proxies ignore: {@code 10.0.0.1/8} becomes
      * {@code 10.0.0.0/8}.
      */

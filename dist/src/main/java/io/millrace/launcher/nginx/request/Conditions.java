@@ -1,6 +1,7 @@
 package io.millrace.launcher.nginx.request;
 
 import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.importing.source.Addresses;
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,6 +56,10 @@ public final class Conditions {
             return new Condition(variable, operator, name.substring(operator.length()));
         }
         String text = name.startsWith("\\") ? name.substring(1) : name;
+        String address = variable.equals("remote_addr") ? Addresses.text(text) : null;
+        if (address != null && address.equalsIgnoreCase(text)) {
+            return new Condition(variable, "=", address);
+        }
         boolean hasLetters = !text.toLowerCase(Locale.ROOT).equals(text.toUpperCase(Locale.ROOT));
         return hasLetters
                 ? new Condition(variable, "~*", "^" + RuleTexts.quoted(text) + "$")
