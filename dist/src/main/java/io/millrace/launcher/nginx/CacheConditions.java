@@ -179,7 +179,7 @@ final class CacheConditions {
          */
         private boolean definedVariable(String name, int depth) {
             boolean found = false;
-            for (Directive each : scope.all("if")) {
+            for (Directive each : scope.everywhere("if")) {
                 for (Directive set : each.children("set")) {
                     if (set.arg(0).equals("$" + name)) {
                         found = true;

@@ -1,5 +1,6 @@
 package io.millrace.launcher.nginx;
 
+import io.millrace.launcher.nginx.access.AccessPlan;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.PathPattern;
 import io.millrace.launcher.nginx.syntax.Scope;
@@ -12,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * A {@code location} block. A block such as {@code ~ ^/(img|css)/} becomes one location for each path. Immutable.
  *
  * @param path path of a prefix or exact location; empty for an expression
- * @param expression expression in RE2 syntax, or the name of a named location with its {@code @}; empty for a path
+ * @param expression expression, also that of {@link Kind#PATHS}, or the name of a named location with its {@code @};
+ *     empty for another path
  * @param within path of the location that contains this one; {@code /} if there is none
  */
 record Location(Scope scope, Kind kind, String path, String expression, String within) {
@@ -63,9 +65,7 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         List<Location> first = new ArrayList<>();
         List<Location> last = new ArrayList<>();
         for (Location each : all) {
-            boolean extendsStrong =
-                    each.kind == Kind.PREFIX && strong.stream().anyMatch(one -> each.path.startsWith(one.path));
-            if (each.kind == Kind.EXACT || each.kind == Kind.STRONG || extendsStrong) {
+            if (each.kind == Kind.STRONG || each.extendsOneOf(strong)) {
                 first.add(each);
             } else if (each.kind == Kind.PREFIX) {
                 last.add(each);
@@ -75,10 +75,46 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         first.sort(longest);
         last.sort(longest);
         List<Location> ordered = new ArrayList<>(first);
-        all.stream().filter(each -> each.kind == Kind.PATHS).forEach(ordered::add);
+        List<Location> expressions = new ArrayList<>();
+        for (Location each : all) {
+            // A prefix that extends one with ^~ precedes the paths of expressions, which nginx compares before.
+            boolean behind = first.stream().anyMatch(one -> one.kind == Kind.PREFIX && one.isRelated(each));
+            if (each.kind == Kind.EXPRESSION || (each.kind == Kind.PATHS && behind)) {
+                expressions.add(each.asExpression());
+            } else if (each.kind == Kind.PATHS) {
+                ordered.add(each);
+            }
+        }
         ordered.addAll(last);
-        all.stream().filter(each -> each.kind == Kind.EXPRESSION).forEach(ordered::add);
+        all.stream().filter(each -> each.kind == Kind.EXACT).forEach(each -> insert(each, ordered));
+        expressions.stream().distinct().forEach(ordered::add);
         return ordered;
+    }
+
+    /** Inserts an exact location before the first rule that has its path too, but after those for longer paths. */
+    private static void insert(Location exact, List<Location> ordered) {
+        int at = 0;
+        while (at < ordered.size() && !ordered.get(at).contains(exact)) {
+            at++;
+        }
+        ordered.add(at, exact);
+    }
+
+    private boolean contains(Location exact) {
+        return exact.path.startsWith(path) && (kind != Kind.EXACT || path.length() < exact.path.length());
+    }
+
+    private boolean extendsOneOf(List<Location> strong) {
+        return kind == Kind.PREFIX && strong.stream().anyMatch(one -> path.startsWith(one.path));
+    }
+
+    /** Returns true if some requests match the paths of both locations. */
+    private boolean isRelated(Location other) {
+        return path.startsWith(other.path) || other.path.startsWith(path);
+    }
+
+    private Location asExpression() {
+        return new Location(scope, Kind.EXPRESSION, "", expression, within);
     }
 
     private static void collect(Scope parent, String within, List<Location> all) {
@@ -114,15 +150,27 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
 
     private static List<Location> expression(Scope scope, String text, boolean ignoreCase, String within) {
         PathPattern paths = PathPattern.of(text);
-        if (paths == null || (ignoreCase && paths.exact())) {
-            return List.of(new Location(scope, Kind.EXPRESSION, "", (ignoreCase ? "(?i)" : "") + text, within));
+        String expression = (ignoreCase ? "(?i)" : "") + text;
+        // The condition for an expression refuses exactly its paths, in any case.
+        boolean closes =
+                AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null;
+        boolean loose = ignoreCase || (paths != null && paths.end() != PathPattern.End.ANY);
+        if (paths == null || (ignoreCase && paths.end() == PathPattern.End.EXACT) || (closes && loose)) {
+            return List.of(new Location(scope, Kind.EXPRESSION, "", expression, within));
         }
         if (ignoreCase) {
             scope.block().entry().note("rules compare paths case-sensitively, unlike ~*");
         }
         List<Location> all = new ArrayList<>();
         for (String prefix : paths.prefixes()) {
-            all.add(new Location(scope, paths.exact() ? Kind.EXACT : Kind.PATHS, prefix, "", within));
+            switch (paths.end()) {
+                case ANY -> all.add(new Location(scope, Kind.PATHS, prefix, expression, within));
+                case EXACT -> all.add(new Location(scope, Kind.EXACT, prefix, "", within));
+                case SLASH -> {
+                    all.add(new Location(scope, Kind.PATHS, prefix + "/", expression, within));
+                    all.add(new Location(scope, Kind.EXACT, prefix, "", within));
+                }
+            }
         }
         return List.copyOf(all);
     }

@@ -4,6 +4,7 @@ import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
+import io.millrace.launcher.nginx.access.AccessPlan;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.request.RequestLimits;

@@ -227,8 +227,9 @@ public final class DraftNode {
         return text;
     }
 
+    /** Returns the list of words; null if this node is not one. */
     @Nullable
-    List<String> words() {
+    public List<String> words() {
         return words;
     }
 

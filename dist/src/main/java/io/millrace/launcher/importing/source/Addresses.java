@@ -36,6 +36,27 @@ public final class Addresses {
         return bytes.length == 16 && text.contains(".") ? null : text;
     }
 
+    /** Returns true for an IPv4-mapped address or range, such as {@code ::ffff:10.0.0.0/104}. */
+    public static boolean isMapped(String range) {
+        int slash = range.indexOf('/');
+        String address = slash < 0 ? range : range.substring(0, slash);
+        byte[] bytes = address.contains(":") ? NetUtil.createByteArrayFromIpAddressString(address) : null;
+        boolean mapped = bytes != null && (bytes.length == 4 || (bytes[10] == -1 && bytes[11] == -1));
+        for (int i = 0; mapped && bytes.length == 16 && i < 10; i++) {
+            mapped = bytes[i] == 0;
+        }
+        return mapped && (slash < 0 || range.substring(slash + 1).matches("9[6-9]|1[01]\\d|12[0-8]"));
+    }
+
+    /** Returns the IPv4 address or range of an IPv4-mapped one. */
+    public static String ofMapped(String range) {
+        int slash = range.indexOf('/');
+        byte[] bytes = NetUtil.createByteArrayFromIpAddressString(slash < 0 ? range : range.substring(0, slash));
+        byte[] last = java.util.Arrays.copyOfRange(bytes, bytes.length - 4, bytes.length);
+        int bits = slash < 0 ? 128 : Integer.parseInt(range.substring(slash + 1));
+        return of(NetUtil.bytesToIpAddress(last) + (bits == 128 ? "" : "/" + (bits - 96)));
+    }
+
     /**
      * Clears the address bits beyond the prefix length, which other proxies ignore: {@code 10.0.0.1/8} becomes
      * {@code 10.0.0.0/8}.

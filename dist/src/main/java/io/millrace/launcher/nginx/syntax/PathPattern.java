@@ -8,9 +8,19 @@ import org.jspecify.annotations.Nullable;
  * The paths that match a simple expression, such as {@code ^/(img|css)/}. Immutable.
  *
  * @param prefixes the matching paths, or prefixes of the matching paths
- * @param exact whether only the paths themselves match, and not longer paths
+ * @param end which longer paths match too
  */
-public record PathPattern(List<String> prefixes, boolean exact) {
+public record PathPattern(List<String> prefixes, End end) {
+    /** The end of an expression. */
+    public enum End {
+        /** All longer paths match. */
+        ANY,
+        /** Longer paths match if a slash follows. */
+        SLASH,
+        /** No longer path matches. */
+        EXACT
+    }
+
     /** Limit of paths of one expression. */
     private static final int PREFIXES_MAX = 100;
 
@@ -30,12 +40,15 @@ public record PathPattern(List<String> prefixes, boolean exact) {
         int i = 0;
         while (i < text.length()) {
             String rest = text.substring(i);
-            if (List.of(".*", "(.*)", ".*$", "(.*)$", ".+", "(.+)", "(.+)$", "(/.*)?$", "(?:/.*)?$", "(/|$)", "(?:/|$)")
+            if (List.of(".*", "(.*)", ".*$", "(.*)$", ".+", "(.+)", "(.+)$").contains(rest)) {
+                return new PathPattern(texts(partialPaths), End.ANY);
+            }
+            if (List.of("(/.*)?$", "(?:/.*)?$", "(/|$)", "(?:/|$)", "($|/)", "(?:$|/)")
                     .contains(rest)) {
-                return new PathPattern(texts(partialPaths), false);
+                return new PathPattern(texts(partialPaths), End.SLASH);
             }
             if (rest.equals("$") || rest.equals("/?$")) {
-                return new PathPattern(texts(partialPaths), true);
+                return new PathPattern(texts(partialPaths), End.EXACT);
             }
             char c = text.charAt(i);
             if (c == '(') {
@@ -60,7 +73,7 @@ public record PathPattern(List<String> prefixes, boolean exact) {
                 return null;
             }
         }
-        return new PathPattern(texts(partialPaths), false);
+        return new PathPattern(texts(partialPaths), End.ANY);
     }
 
     private static boolean isLiteral(char c) {
