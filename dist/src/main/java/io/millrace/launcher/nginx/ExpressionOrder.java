@@ -56,7 +56,8 @@ final class ExpressionOrder {
      */
     static @Nullable String whenMatched(Location location, List<Location> locations) {
         Scope scope = location.scope();
-        boolean refuses = AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null;
+        boolean refuses =
+                AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null;
         Scope around = location.scope().parent();
         StringBuilder when = new StringBuilder();
         for (Location each : locations) {

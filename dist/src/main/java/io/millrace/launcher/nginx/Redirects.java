@@ -36,7 +36,12 @@ final class Redirects {
             String target,
             boolean rest,
             boolean whole,
-            boolean exact) {}
+            boolean exact) {
+        /** Returns true if a location with a path has the redirection for some of its paths only. */
+        boolean isPartOf(String path) {
+            return source.name().equals("rewrite") && (exact || (prefix != null && !path.startsWith(prefix)));
+        }
+    }
 
     private Redirects() {}
 

@@ -2,6 +2,7 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
 import io.millrace.launcher.nginx.access.AccessPlan;
@@ -75,6 +76,9 @@ final class RuleWriter {
     /** Writers of elements of {@code rules}, by the first URL of the remap rule that maps their requests. */
     private final Map<String, List<Consumer<DraftNode>>> requestRules = new HashMap<>();
 
+    /** First URLs of the remap rules without filters, whose restrictions are elements of {@code rules}. */
+    private final Set<String> separated = new HashSet<>();
+
     private final RequestLimits limits;
 
     /**
@@ -141,12 +145,23 @@ final class RuleWriter {
                 serverRewrite(server, base, each, locations);
             }
         }
+        ExactLocations exact =
+                new ExactLocations(server, base, locations, (location, rule) -> addRule(base, location, rule));
+        exact.plan((location, host) -> {
+            String more = " && path == " + RuleTexts.literal(UrlBase.encoded(location.path()));
+            for (Directive each : location.scope().own("if")) {
+                conditionalAnswer(server, base, location.scope(), each, more, List.of(host));
+            }
+        });
+        exact.separated().forEach(each -> separated.add(base.verb() + base.url(each.path())));
         // Answers by expression precede the rules of other locations.
         List<Location> others = new ArrayList<>(locations);
-        others.removeIf(each -> each.kind() == Kind.EXPRESSION && answerExpression(server, base, each, locations));
+        others.removeIf(exact::isAnswered);
+        others.removeIf(
+                each -> each.kind() == Kind.EXPRESSION && answerExpression(server, base, each, locations, exact));
         Set<String> paths = new HashSet<>();
         for (Location location : others) {
-            location(server, base, location, locations, paths);
+            location(server, base, location, locations, paths, exact);
         }
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
             denyOtherPaths(base, paths);
@@ -163,7 +178,7 @@ final class RuleWriter {
         RedirectRule rule = found == null ? RedirectRule.ofRewrite(rewrite, base, server.firstName()) : null;
         if (rule != null) {
             for (Location each : locations) {
-                if (each.hasRule(locations) && isMapping(server, each)) {
+                if (each.hasRule(locations) && server.isMapping(each)) {
                     addRule(base, each, rule::write);
                 }
             }
@@ -199,18 +214,19 @@ final class RuleWriter {
         }
         Consumer<DraftNode> rule = answerOrRedirection(server, base, scope, block, when + more);
         for (Location location : locations) {
-            if (rule != null && location.hasRule(locations) && isAnswered(server, location)) {
+            if (rule != null && location.hasRule(locations) && server.isAnswered(location)) {
                 addRule(base, location, rule);
             }
         }
     }
 
     /** Plans the answers and redirections of {@code if} directives in a location. */
-    private void conditionalAnswers(Server server, UrlBase base, Location location, List<Location> locations) {
+    private void conditionalAnswers(
+            Server server, UrlBase base, Location location, List<Location> locations, String exclusion) {
         for (Directive each : location.scope().own("if")) {
             String more = ExpressionOrder.unlessMatched(location, locations, each);
             if (more != null) {
-                conditionalAnswer(server, base, location.scope(), each, more, List.of(location));
+                conditionalAnswer(server, base, location.scope(), each, more + exclusion, List.of(location));
             }
         }
     }
@@ -237,11 +253,6 @@ final class RuleWriter {
             }
         }
         return null;
-    }
-
-    /** Returns true if a location has a remap rule whose {@code rules} apply to its requests. */
-    private static boolean isAnswered(Server server, Location location) {
-        return isMapping(server, location) || AnswerRule.of(location.scope()) != null;
     }
 
     private void answer(UrlBase base, String path, Scope scope, Directive source) {
@@ -346,7 +357,7 @@ final class RuleWriter {
             boolean maps = !each.equals(ownLocation)
                     && each.isPath()
                     && path.startsWith(each.path())
-                    && isMapping(server, each);
+                    && server.isMapping(each);
             RedirectRule rule = maps ? below(server, base, path, redirect, locations, ownLocation) : null;
             if (rule != null) {
                 addRule(base, each, rule::write);
@@ -399,28 +410,13 @@ final class RuleWriter {
         return shared ? null : RedirectRule.ofReturn(source, base, name, path, exact);
     }
 
-    private static boolean isMapping(Server server, Location location) {
-        Scope scope = handler(server, location.scope());
-        return !scope.own("proxy_pass", "grpc_pass").isEmpty();
-    }
-
-    /**
-     * Returns the scope that handles the requests of a location. This may be a named location of try_files or
-     * error_page.
-     */
-    private static Scope handler(Server server, Scope scope) {
-        if (scope.own("proxy_pass", "grpc_pass", "return").isEmpty()) {
-            for (Directive each : scope.own("try_files", "error_page")) {
-                Scope named = each.lastArg().startsWith("@") ? Location.named(server.scope(), each.lastArg()) : null;
-                if (named != null && !named.own("proxy_pass", "grpc_pass").isEmpty()) {
-                    return named;
-                }
-            }
-        }
-        return scope;
-    }
-
-    private void location(Server server, UrlBase base, Location location, List<Location> locations, Set<String> paths) {
+    private void location(
+            Server server,
+            UrlBase base,
+            Location location,
+            List<Location> locations,
+            Set<String> paths,
+            ExactLocations exact) {
         if (location.kind() == Kind.EXPRESSION) {
             expression(server, base, location, locations);
             return;
@@ -436,7 +432,7 @@ final class RuleWriter {
             return;
         }
         Redirect redirect = Redirects.of(location.scope());
-        boolean partly = redirect != null && isMapping(server, location) && isPart(redirect, location);
+        boolean partly = redirect != null && server.isMapping(location) && redirect.isPartOf(location.path());
         if (redirect != null && !partly) {
             String prefix = redirect.prefix() == null || location.path().startsWith(redirect.prefix())
                     ? location.path()
@@ -446,7 +442,11 @@ final class RuleWriter {
             return;
         }
         Directive refusal = AccessPlan.refusal(location.scope());
-        boolean closed = AccessPlan.onlyDenies(location.scope());
+        Directive internal = AccessPlan.internal(location.scope());
+        boolean closed = AccessPlan.onlyDenies(location.scope()) || internal != null;
+        if (internal != null) {
+            internal.markHandled().note("all clients are refused with 403, in nginx with 404");
+        }
         Directive answer = AnswerRule.of(location.scope());
         if (refusal != null && AccessPlan.isDenial(refusal)) {
             deny(base, location.path(), refusal, "answered with 403");
@@ -464,15 +464,8 @@ final class RuleWriter {
                 addRule(base, location, rule::write);
             }
         }
-        conditionalAnswers(server, base, location, locations);
+        conditionalAnswers(server, base, location, locations, exact.exclusion(location));
         proxy(server, base, location, closed);
-    }
-
-    /** Returns true if a redirection of a location is only for some of its paths. */
-    private static boolean isPart(Redirect redirect, Location location) {
-        String prefix = redirect.prefix();
-        return redirect.source().name().equals("rewrite")
-                && (redirect.exact() || (prefix != null && !location.path().startsWith(prefix)));
     }
 
     private static void noteLongerPaths(Location location) {
@@ -491,7 +484,7 @@ final class RuleWriter {
     }
 
     private void proxy(Server server, UrlBase base, Location location, boolean denies) {
-        Scope scope = handler(server, location.scope());
+        Scope scope = server.handler(location.scope());
         if (scope != location.scope()) {
             for (Directive each : location.scope().own("try_files", "error_page")) {
                 each.notMapped("files are not looked for; every request goes to the origin of " + each.lastArg());
@@ -566,7 +559,11 @@ final class RuleWriter {
         if (target.grpc()) {
             rule.put("origin.http2", "prior_knowledge", target.source().entry());
         }
-        AccessPlan.write(scope, node);
+        if (separated.contains(base.verb() + base.url(path))) {
+            AccessPlan.recordRules(scope);
+        } else {
+            AccessPlan.write(scope, node);
+        }
         boolean obeysClients = !conditions.translateBypasses(scope, rule, List.of(base), path);
         if (cacheForExpressionOnly.contains(scope.block())) {
             rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
@@ -589,9 +586,9 @@ final class RuleWriter {
      * Translates a location with an expression for the path. In Millrace, it can select cache settings, but no origin.
      */
     private void expression(Server server, UrlBase base, Location location, List<Location> locations) {
-        Scope scope = handler(server, location.scope());
+        Scope scope = server.handler(location.scope());
         Directive source = location.source();
-        if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null) {
+        if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null) {
             source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
                     + " not refused");
             scope.own("deny", "return").forEach(each -> each.notMapped("see the location"));
@@ -612,7 +609,7 @@ final class RuleWriter {
             unrestricted(location, wider);
             return;
         }
-        Target outer = wider == null ? null : Target.of(handler(server, wider.scope()));
+        Target outer = wider == null ? null : Target.of(server.handler(wider.scope()));
         if (wider == null || !target.isSameOrigin(outer)) {
             source.notMapped("rules match paths by their beginning only, so that an expression cannot select an"
                     + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
@@ -632,12 +629,12 @@ final class RuleWriter {
             if (!each.equals(wider)
                     && ExpressionOrder.isCompared(location, each)
                     && each.kind() != Kind.EXACT
-                    && isMapping(server, each)
-                    && !target.isSameOrigin(Target.of(handler(server, each.scope())))) {
+                    && server.isMapping(each)
+                    && !target.isSameOrigin(Target.of(server.handler(each.scope())))) {
                 source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
             }
         }
-        cacheOnly(base, location, scope, handler(server, wider.scope()), wider);
+        cacheOnly(base, location, scope, server.handler(wider.scope()), wider);
     }
 
     /** Reports the directives of a location with an expression that its shared rule does not have. */
@@ -680,17 +677,18 @@ final class RuleWriter {
      * Plans the answer or redirection of a location with an expression, in the rules of all locations whose requests
      * nginx compares with it. Returns false if there is none, or none with an equivalent.
      */
-    private boolean answerExpression(Server server, UrlBase base, Location location, List<Location> locations) {
+    private boolean answerExpression(
+            Server server, UrlBase base, Location location, List<Location> locations, ExactLocations exact) {
         String when = ExpressionOrder.whenMatched(location, locations);
         boolean isPlanned = false;
         for (Location each : locations) {
             if (when == null
                     || !each.hasRule(locations)
-                    || !isAnswered(server, each)
+                    || !server.isAnswered(each)
                     || !ExpressionOrder.isCompared(location, each)) {
                 continue;
             }
-            String whole = when + ExpressionOrder.unlessExact(location, each);
+            String whole = when + ExpressionOrder.unlessExact(location, each) + exact.exclusion(each);
             Consumer<DraftNode> rule = answerOrRedirection(server, base, location.scope(), location.source(), whole);
             if (rule != null) {
                 addRule(base, each, rule);
@@ -709,9 +707,8 @@ final class RuleWriter {
             Server server, UrlBase base, Location location, Directive field, List<Location> locations) {
         String when = ExpressionOrder.whenMatched(location, locations);
         List<Location> compared = locations.stream()
-                .filter(each -> each.hasRule(locations)
-                        && isMapping(server, each)
-                        && ExpressionOrder.isCompared(location, each))
+                .filter(each ->
+                        each.hasRule(locations) && server.isMapping(each) && ExpressionOrder.isCompared(location, each))
                 .toList();
         boolean alone = compared.stream()
                 .allMatch(each -> each.scope().all(field.name()).isEmpty());

@@ -74,4 +74,30 @@ final class Server {
     boolean hasTls() {
         return listens.stream().anyMatch(Listen::tls);
     }
+
+    /** Returns true if a location sends its requests to an origin. */
+    boolean isMapping(Location location) {
+        return !handler(location.scope()).own("proxy_pass", "grpc_pass").isEmpty();
+    }
+
+    /** Returns true if a location has a remap rule whose {@code rules} apply to its requests. */
+    boolean isAnswered(Location location) {
+        return isMapping(location) || AnswerRule.of(location.scope()) != null;
+    }
+
+    /**
+     * Returns the scope that handles the requests of a location. This may be a named location of try_files or
+     * error_page.
+     */
+    Scope handler(Scope location) {
+        if (location.own("proxy_pass", "grpc_pass", "return").isEmpty()) {
+            for (Directive each : location.own("try_files", "error_page")) {
+                Scope named = each.lastArg().startsWith("@") ? Location.named(scope, each.lastArg()) : null;
+                if (named != null && !named.own("proxy_pass", "grpc_pass").isEmpty()) {
+                    return named;
+                }
+            }
+        }
+        return location;
+    }
 }

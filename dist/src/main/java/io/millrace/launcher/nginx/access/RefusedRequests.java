@@ -55,7 +55,24 @@ public final class RefusedRequests {
         if (!clients.isEmpty()) {
             parts.add(clients);
         }
-        return parts.contains(ALL) ? ALL : parts.size() < 2 ? String.join("", parts) : any(parts);
+        boolean one = parts.size() == 1 && !parts.get(0).contains(" && ");
+        return parts.isEmpty() ? NONE : parts.contains(ALL) ? ALL : one ? parts.get(0) : any(parts);
+    }
+
+    /** Returns true if a location refuses all clients, or authenticates them. */
+    public static boolean isClosed(Scope scope) {
+        return AccessPlan.authentication(scope) != null || AccessPlan.internal(scope) != null || ALL.equals(of(scope));
+    }
+
+    /** Returns the directives that restrict clients, as text. */
+    public static List<String> lines(Scope scope) {
+        List<Directive> all = new ArrayList<>(scope.all("allow", "deny"));
+        all.addAll(AccessPlan.methodConditions(scope));
+        for (Directive each : scope.own("limit_except")) {
+            all.add(each);
+            all.addAll(each.children());
+        }
+        return all.stream().map(each -> each.name() + " " + each.text()).toList();
     }
 
     private static String any(List<String> parts) {

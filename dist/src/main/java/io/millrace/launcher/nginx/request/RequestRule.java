@@ -16,13 +16,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record RequestRule(List<Directive> sources, String when, String status, String body, String type) {
     /**
-     * Returns the answer to requests that a {@code return} or {@code deny all} directive of a block refuses. Returns
-     * null if the block has neither, a text with variables, or another response for the status by error_page.
+     * Returns the answer to requests that a {@code return}, {@code deny all} or {@code internal} directive of a block
+     * refuses. Returns null if the block has none of them, a text with variables, or another response for the status by error_page.
      *
      * @param when condition
      */
     @Nullable
     public static RequestRule of(Scope scope, String when) {
+        for (Directive each : scope.own("internal")) {
+            return isReplaced(scope, "404") ? null : new RequestRule(List.of(scope.block(), each), when, "404", "", "");
+        }
         for (Directive each : scope.own("return")) {
             String text = scope.expand(each.arg(1));
             if (each.arg(0).matches("[245]\\d\\d") && !text.contains("$")) {
