@@ -1,5 +1,7 @@
 package io.millrace.launcher.varnish;
 
+import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.importing.draft.UrlExpressions;
 import io.millrace.launcher.varnish.syntax.Condition;
 import io.millrace.launcher.varnish.syntax.Condition.Test;
 import java.util.ArrayList;
@@ -23,6 +25,10 @@ final class Match {
     private boolean upgrade;
     /** True if the scheme of the client's request is tested. */
     private boolean scheme;
+    /** True if Cache-Control is tested for a directive that forbids storing. */
+    private boolean forbidden;
+    /** True if a field of the response is tested. */
+    private boolean responseField;
     /** True if a response property is tested that Millrace evaluates without a rule. */
     private boolean responseDefault;
 
@@ -35,6 +41,11 @@ final class Match {
 
     private void add(Test test) {
         String left = test.left().toLowerCase(Locale.ROOT);
+        forbidden |= left.equals("beresp.http.cache-control")
+                && test.operator().equals("~")
+                && test.right()
+                        .matches("(\\(\\?i\\))?\\(?(private|no-cache|no-store)(\\|(private|no-cache|no-store))*\\)?");
+        responseField |= left.startsWith("beresp.http.");
         switch (left) {
             case "req.url", "bereq.url" -> urls.add(test);
             case "req.http.host", "bereq.http.host" -> hosts.add(test);
@@ -118,6 +129,16 @@ final class Match {
     /** Returns true if the status is tested, and neither Cookie, URL, host nor unknown parts. */
     boolean isStatus() {
         return !statuses.isEmpty() && others.isEmpty() && urls.isEmpty() && cookies.isEmpty() && hosts.isEmpty();
+    }
+
+    /** Returns true if only responses meet the tests for which rules set no lifetime anyway. */
+    boolean isForbidden() {
+        return forbidden;
+    }
+
+    /** Returns true if the status or a field of the response is tested. */
+    boolean testsResponse() {
+        return responseField || !statuses.isEmpty();
     }
 
     /** Returns true if the status is tested. */
@@ -212,17 +233,9 @@ final class Match {
     /** Converts a test of the path to an expression for the whole URL. Returns null if there is no equivalent. */
     static @Nullable String urlRegex(Test test) {
         String text = test.right();
-        String flag = text.startsWith("(?i)") ? "(?i)" : "";
-        String body = text.substring(flag.length());
-        String before = "^[a-z]+://[^/]+";
         return switch (test.operator()) {
-            case "~" ->
-                body.startsWith("^") && !body.contains("|")
-                        ? flag + before + body.substring(1)
-                        : body.startsWith("^(") || body.startsWith("^/")
-                                ? flag + before + "(?:" + body.substring(1) + ")"
-                                : flag + before + ".*(?:" + body + ")";
-            case "==" -> before + body.replaceAll("([.?+*()\\[\\]|^$\\\\])", "\\\\$1") + "$";
+            case "~" -> RuleTexts.isRe2(text) ? UrlExpressions.ofTarget(text) : null;
+            case "==" -> UrlExpressions.ofTarget("^" + RuleTexts.quoted(text) + "$");
             default -> null;
         };
     }

@@ -19,11 +19,22 @@ final class RuleCondition {
     /** The end of an expression that permits any query after the path. */
     private static final String ANY_QUERY = "(\\((\\?:)?\\\\\\?\\.\\*\\)\\?\\$|\\((\\?:)?\\\\\\?\\|\\$\\))$";
 
+    /**
+     * The condition for responses that are stale when they arrive, or have no lifetime in VCL because of their status.
+     * It also holds for responses with Expires and without max-age.
+     */
+    private static final String EXPIRED = "(!(status in (200, 203, 204, 206, 300, 301, 304, 404, 410, 414))"
+            + " || response_header[\"Cache-Control\"] =~ \"(?i)(?:max-age|s-maxage) *= *0*(?:[^0-9]|$)\""
+            + " || (response_header[\"Expires\"] =~ \"\""
+            + " && !(response_header[\"Cache-Control\"] =~ \"(?i)max-age|s-maxage\")))";
+
     private final Plan plan;
     /** Fields that statements changed, in lower case: {@code req.http.x}. Rules compare the unchanged fields. */
     private final Set<String> changed;
 
     private String problem = "";
+    /** Whether a test of the lifetime becomes a condition that holds for more responses than in VCL. */
+    private boolean isApproximate;
 
     RuleCondition(Plan plan, Set<String> changed) {
         this.plan = plan;
@@ -46,7 +57,12 @@ final class RuleCondition {
      * @param text the text; empty if all requests meet it
      * @param partial whether requests for which an earlier statement ended the subroutine meet it too
      */
-    record When(String text, boolean partial) {}
+    record When(String text, boolean partial) {
+        /** Returns true if the condition reads a field or the address of the client. */
+        boolean readsClient() {
+            return RuleCondition.readsClient(text);
+        }
+    }
 
     /**
      * Returns the condition under which a statement is reached. Returns null if it has no equivalent.
@@ -64,6 +80,66 @@ final class RuleCondition {
         }
         boolean partial = whole == null || (shared && readsClient(whole) && !readsClient(branches));
         return new When(whole == null || partial ? branches : whole, partial);
+    }
+
+    /**
+     * Returns the condition for a lifetime that a statement sets. It may exclude more responses than VCL does: those of
+     * earlier returns whose conditions have parts without an equivalent. Returns null if it has no equivalent.
+     */
+    @Nullable
+    String ofLifetime(Walker.Reached reached) {
+        isApproximate = true;
+        String branches = of(reached.branches());
+        List<String> parts = new ArrayList<>();
+        if (branches != null && !branches.isEmpty()) {
+            parts.add(branches);
+        }
+        for (Condition each : reached.passedReturns()) {
+            String excluded = each instanceof Condition.Not not ? wider(not.inner()) : null;
+            String part = excluded == null ? text(each) : "!(" + excluded + ")";
+            if (part == null || branches == null) {
+                isApproximate = false;
+                return null;
+            }
+            parts.add(part);
+        }
+        isApproximate = false;
+        String text = branches == null ? null : String.join(" && ", parts);
+        return text == null || readsClient(text) ? null : text;
+    }
+
+    /**
+     * Returns the condition for responses that a statement excludes from storing. It may hold for more responses than in
+     * VCL. Returns null if it has no equivalent, and if all responses would meet it.
+     */
+    @Nullable
+    String ofExcluded(List<Condition> around) {
+        isApproximate = true;
+        String text = around.isEmpty() ? null : wider(new Condition.All(around));
+        isApproximate = false;
+        return text == null || readsClient(text) ? null : text;
+    }
+
+    /** Returns a condition that holds whenever another one does. Returns null if only one for all requests does. */
+    private @Nullable String wider(Condition condition) {
+        if (condition instanceof Condition.Not || condition instanceof Test) {
+            String text = text(condition);
+            return text == null || readsClient(text) ? null : text;
+        }
+        boolean any = condition instanceof Condition.Any;
+        List<Condition> parts =
+                condition instanceof Condition.Any one ? one.parts() : ((Condition.All) condition).parts();
+        List<String> texts = new ArrayList<>();
+        for (Condition part : parts) {
+            String text = wider(part);
+            if (text != null) {
+                texts.add(text);
+            } else if (any) {
+                return null;
+            }
+        }
+        String joined = String.join(any ? " || " : " && ", texts);
+        return texts.isEmpty() ? null : texts.size() > 1 ? "(" + joined + ")" : joined;
     }
 
     private static boolean readsClient(String condition) {
@@ -129,6 +205,10 @@ final class RuleCondition {
         }
         if (left.equals("resp.status") || left.equals("beresp.status")) {
             return status(test);
+        }
+        if (left.equals("beresp.ttl") && isApproximate) {
+            String text = test.operator() + test.right();
+            return text.matches("(<=|==)0(s|\\.0s)?|<1s") ? EXPIRED : text.matches(">0s") ? "!" + EXPIRED : null;
         }
         if (left.equals("obj.hits")) {
             String text = test.operator() + test.right();

@@ -23,6 +23,13 @@ final class VclBackendResponse extends Walker {
     /** Field with directives for this cache only (RFC 9213). */
     private static final String FIELD = "CDN-Cache-Control";
 
+    /** Reason for a lifetime whose condition has no equivalent. */
+    private static final String UNEQUAL =
+            "rules cannot test the condition, or that of an earlier return; write a rule that sets CDN-Cache-Control";
+
+    /** Reason for a lifetime that would hold for excluded responses; the place of the excluding line follows. */
+    private static final String UNKNOWN = "the lifetime would also hold for responses that rules cannot exclude: see ";
+
     private static final String FORBIDDEN = "(?i)no-cache|no-store|private";
 
     /** A statement that excludes responses by status, with its condition; null if that has no equivalent. */
@@ -34,6 +41,10 @@ final class VclBackendResponse extends Walker {
     /** True once an element of cache_rules gives responses with statuses below 400 a lifetime. */
     private boolean hasFixedLifetimes;
 
+    private final ExcludedResponses excluded;
+    /** Conditions for responses that are stale when they arrive. They get no later lifetime. */
+    private final Set<String> expired = new LinkedHashSet<>();
+
     private final List<Exclusion> exclusions = new ArrayList<>();
     private final Set<String> codes = new LinkedHashSet<>();
     /** Media types of responses that are compressed. */
@@ -44,6 +55,12 @@ final class VclBackendResponse extends Walker {
     VclBackendResponse(Plan plan) {
         super(plan.vcl());
         this.plan = plan;
+        excluded = ExcludedResponses.of(plan);
+    }
+
+    @Override
+    boolean isFinal(String target) {
+        return false;
     }
 
     @Override
@@ -155,9 +172,15 @@ final class VclBackendResponse extends Walker {
             each.notMapped("a lifetime must be a constant");
             return;
         }
-        if (around.isEmpty()) {
+        boolean returned = !reached().passedReturns().isEmpty();
+        if (around.isEmpty() && !returned && excluded.lifetimes() == 1 && !excluded.isByResponse()) {
             plan.set("cache.guaranteed_min_lifetime", time, each.markHandled());
             plan.set("cache.guaranteed_max_lifetime", time, each.markHandled());
+            return;
+        }
+        boolean byDefault = !around.isEmpty() && Match.all(around).stream().allMatch(Match::isResponseDefault);
+        if (!byDefault && (around.isEmpty() || returned)) {
+            lifetime(each);
             return;
         }
         if (Match.all(around).stream().allMatch(Match::isUrl) && isBuiltInReached() && lifetime(each)) {
@@ -178,7 +201,10 @@ final class VclBackendResponse extends Walker {
                 status(each, match, time);
             } else if (match.isUrl()) {
                 boolean never = time.equals("0");
-                if (!plan.rule(
+                Statement unknown = never ? null : excluded.unknown();
+                if (unknown != null) {
+                    each.notMapped(UNKNOWN + unknown.entry().place());
+                } else if (!plan.rule(
                         match, never ? "action" : "ttl_in_cache", never ? "never_cache" : time, each.markHandled())) {
                     each.notMapped("the condition has more than one test of URL or host");
                 } else if (!never) {
@@ -238,18 +264,40 @@ final class VclBackendResponse extends Walker {
     }
 
     /**
-     * Gives the lifetime to responses that the built-in VCL permits to be stored, by a field for this cache only.
-     * Returns false if the condition or the lifetime has no equivalent.
+     * Gives the lifetime to the responses that reach a statement, by a field for this cache only. Excludes those that the
+     * built-in VCL does not store. Reports a statement whose condition has no equivalent, and one beside a statement that
+     * excludes responses by a test that rules do not have. Returns false for a statement with a condition that other
+     * settings can express.
      */
     private boolean lifetime(Statement each) {
         long seconds = Plan.seconds(each.value());
-        RuleCondition.When when = when();
-        if (seconds <= 0 || when == null || when.text().isEmpty()) {
+        RuleCondition conditions = plan.fields().conditions();
+        List<Condition> branches = reached().branches();
+        boolean always = branches.isEmpty() || !reached().passedReturns().isEmpty();
+        String when =
+                seconds > 0 || branches.isEmpty() ? conditions.ofLifetime(reached()) : conditions.ofExcluded(branches);
+        if (!always && (seconds <= 0 || when == null || when.isEmpty())) {
             return false;
         }
-        write(each, new RuleCondition.When(permitted(each, when.text()), when.partial()), "max-age=" + seconds);
-        hasLifetimes = true;
-        each.note("the lifetime holds whatever the response says, except private, no-cache and no-store");
+        Statement unknown = excluded.unknown();
+        if (when == null) {
+            each.notMapped(UNEQUAL);
+        } else if (seconds <= 0) {
+            write(each, new RuleCondition.When(when, false), "no-store");
+        } else if (unknown != null) {
+            each.notMapped(UNKNOWN + unknown.entry().place());
+        } else {
+            StringBuilder current = new StringBuilder(when);
+            expired.stream().filter(one -> !when.contains(one)).forEach(one -> current.append(
+                            current.isEmpty() ? "!(" : " && !(")
+                    .append(one)
+                    .append(')'));
+            String text = isBuiltInReached() ? permitted(each, current.toString()) : current.toString();
+            write(each, new RuleCondition.When(text, false), "max-age=" + seconds);
+            hasLifetimes = true;
+            each.note("the lifetime holds whatever the response says"
+                    + (isBuiltInReached() ? ", except private, no-cache and no-store" : ""));
+        }
         return true;
     }
 
@@ -257,7 +305,7 @@ final class VclBackendResponse extends Walker {
     private String permitted(Statement each, String when) {
         boolean isCookieRemoved = isCookieRemoved(plan.vcl().sub("vcl_backend_response"), each)
                 || isCookieRemoved(plan.vcl().sub("vcl_fetch"), each);
-        return when + " && !(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")"
+        return (when.isEmpty() ? "" : when + " && ") + "!(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")"
                 + " && !(response_header[\"Surrogate-Control\"] =~ \"(?i)no-store\")"
                 + (isCookieRemoved ? "" : " && !(response_header[\"Set-Cookie\"] =~ \"\")");
     }
@@ -340,13 +388,20 @@ final class VclBackendResponse extends Walker {
             each.note("responses are stored by default, if they may be");
             return;
         }
-        if (around.isEmpty()) {
-            plan.set("cache.enabled", "false", each.markHandled());
+        RuleCondition.When all = when();
+        boolean returned = !reached().passedReturns().isEmpty();
+        if (around.isEmpty() && returned && all != null && !all.partial() && !all.readsClient()) {
+            write(each, all, "no-store");
             return;
         }
-        if (Match.all(around).stream().anyMatch(Match::testsStatus)) {
-            exclusions.add(new Exclusion(each, around, when()));
+        if (around.isEmpty()) {
+            plan.set("cache.enabled", "false", each.markHandled());
+            if (returned) {
+                each.notMapped("also for responses for which an earlier return ends the subroutine");
+            }
+            return;
         }
+        exclude(each, around);
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
                 each.note(NO_RULE_NEEDED);
@@ -357,6 +412,27 @@ final class VclBackendResponse extends Walker {
             } else if (!match.isUrl() || !plan.rule(match, "action", "never_cache", each.markHandled())) {
                 each.notMapped("responses are excluded by URL and host only");
             }
+        }
+    }
+
+    /** Records the responses that a statement makes uncacheable, for lifetimes of earlier and later statements. */
+    private void exclude(Statement each, List<Condition> around) {
+        RuleCondition conditions = plan.fields().conditions();
+        List<Condition> alternatives = new ArrayList<>();
+        for (List<Condition.Test> tests :
+                Condition.alternatives(new Condition.All(reached().branches()))) {
+            Match match = Match.of(tests);
+            boolean lifetime = tests.stream().anyMatch(test -> test.left().equalsIgnoreCase("beresp.ttl"));
+            String excluded = lifetime ? conditions.ofExcluded(List.copyOf(tests)) : null;
+            if (excluded != null) {
+                expired.add(excluded);
+            } else if (match.testsResponse() && !match.isForbidden()) {
+                alternatives.add(new Condition.All(List.copyOf(tests)));
+            }
+        }
+        if (!alternatives.isEmpty()) {
+            String when = conditions.ofExcluded(List.of(new Condition.Any(alternatives)));
+            exclusions.add(new Exclusion(each, around, when == null ? null : new RuleCondition.When(when, false)));
         }
     }
 

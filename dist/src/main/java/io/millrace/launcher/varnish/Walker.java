@@ -125,16 +125,21 @@ abstract class Walker {
     }
 
     /**
-     * Records a {@code return}. A conditional {@code synth} or error needs no record: no later statement can change its
-     * response.
+     * Returns true if later statements cannot change the response to a request for which a subroutine returns with a
+     * target. Their rules then need not exclude the request.
      */
+    boolean isFinal(String target) {
+        return List.of("synth", "purge", "fail", "error").contains(target);
+    }
+
+    /** Records a {@code return}, unless no later statement can change its response. */
     private void addReturn(Statement each, List<Condition> reached) {
         if (!each.kind().equals("return")) {
             return;
         }
         ended = reached.isEmpty();
         endedCall = ended && isReturnToCaller(each);
-        if (!reached.isEmpty() && !List.of("synth", "purge", "fail", "error").contains(each.target())) {
+        if (!reached.isEmpty() && !isFinal(each.target())) {
             Condition condition = reached.size() == 1 ? reached.get(0) : new Condition.All(List.copyOf(reached));
             Condition negation = condition instanceof Condition.Not not ? not.inner() : new Condition.Not(condition);
             if (!passedReturns.contains(negation)) {

@@ -71,6 +71,11 @@ public final class Statement {
         return kind.equals("if") || kind.equals("elsif") || kind.equals("else");
     }
 
+    /** The line in the report. */
+    public Entry entry() {
+        return entry;
+    }
+
     /** Marks the statement as translated, and returns its entry in the report. */
     public Entry markHandled() {
         handled = true;

@@ -1,0 +1,88 @@
+package io.millrace.launcher.varnish;
+
+import io.millrace.launcher.varnish.syntax.Condition;
+import io.millrace.launcher.varnish.syntax.Statement;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements of {@code vcl_backend_response} that exclude responses from storing. Rules that set lifetimes must not
+ * store these responses. Confined to one thread.
+ */
+final class ExcludedResponses extends Walker {
+    private final Plan plan;
+    /** Number of statements that set a lifetime. */
+    private int lifetimes;
+
+    private boolean byResponse;
+    /** First statement whose condition rules cannot test. */
+    private @Nullable Statement unknown;
+
+    private ExcludedResponses(Plan plan) {
+        super(plan.vcl());
+        this.plan = plan;
+    }
+
+    /** Reads the statements of the subroutine. */
+    static ExcludedResponses of(Plan plan) {
+        ExcludedResponses all = new ExcludedResponses(plan);
+        all.walk("vcl_backend_response");
+        all.walk("vcl_fetch");
+        return all;
+    }
+
+    /** Number of statements that set a lifetime. */
+    int lifetimes() {
+        return lifetimes;
+    }
+
+    /** The first statement that excludes responses by a test that rules do not have; null if there is none. */
+    @Nullable
+    Statement unknown() {
+        return unknown;
+    }
+
+    /** Returns true if a statement excludes responses by a property that a lifetime for all responses ignores. */
+    boolean isByResponse() {
+        return byResponse;
+    }
+
+    @Override
+    boolean isFinal(String target) {
+        return false;
+    }
+
+    @Override
+    void statement(Statement each, List<Condition> around) {
+        String target = each.target().toLowerCase(Locale.ROOT);
+        boolean sets = each.kind().equals("set");
+        boolean ttl = sets && target.equals("beresp.ttl");
+        boolean zero = ttl && Plan.time(each.value()) != null && Plan.seconds(each.value()) <= 0;
+        boolean uncacheable =
+                sets && target.equals("beresp.uncacheable") && !each.value().equals("false");
+        boolean passes = each.kind().equals("return") && target.equals("pass");
+        if ((zero || uncacheable || passes) && unknown == null) {
+            for (List<Condition.Test> tests : Condition.alternatives(new Condition.All(around))) {
+                unknown = isKnown(tests) ? unknown : each;
+                Match match = Match.of(tests);
+                byResponse |= !tests.isEmpty()
+                        && !(match.isStatus() || match.isUrl() || match.isUnsafe() || match.isForbidden());
+            }
+        }
+        lifetimes += ttl ? 1 : 0;
+    }
+
+    private boolean isKnown(List<Condition.Test> tests) {
+        for (Condition.Test test : tests) {
+            if (test.left().toLowerCase(Locale.ROOT).matches("bere(q|sp)\\.uncacheable")) {
+                return true;
+            }
+        }
+        Match match = Match.of(tests);
+        return tests.isEmpty()
+                || match.isUnsafe()
+                || match.isUrl()
+                || plan.fields().conditions().ofExcluded(List.copyOf(tests)) != null;
+    }
+}
