@@ -2,6 +2,7 @@ package io.millrace.launcher.squid;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.draft.UrlExpressions;
 import io.millrace.launcher.squid.Acls.Acl;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -385,13 +386,27 @@ final class AccessImport {
     }
 
     private boolean writeNeverCache(SquidLine line, Acl acl) {
-        String flag = acl.ignoresCase() ? "(?i)" : "";
+        if (!acl.isComplete()) {
+            return false;
+        }
+        List<String> expressions = new ArrayList<>();
+        for (String value : acl.type().endsWith("_regex") ? acl.values() : List.<String>of()) {
+            String url = acl.type().equals("urlpath_regex") ? UrlExpressions.ofTarget(value) : value;
+            if (url == null) {
+                return false;
+            }
+            expressions.add(url);
+        }
+        if (acl.type().endsWith("_regex") && !acl.type().startsWith("url")) {
+            return false;
+        }
+        int next = 0;
         for (String value : acl.values()) {
             DraftNode rule;
             switch (acl.type()) {
                 case "urlpath_regex", "url_regex" -> {
                     rule = workspace.draft().root().element("cache_rules");
-                    rule.put("url_regex", flag + Refresh.url(value, acl.type().equals("urlpath_regex")));
+                    rule.put("url_regex", expressions.get(next++));
                 }
                 case "dstdomain" -> {
                     rule = workspace.draft().root().element("cache_rules");

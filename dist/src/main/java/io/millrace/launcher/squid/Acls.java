@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The access control lists (ACLs) of squid.conf by name. Confined to one thread. */
@@ -14,7 +15,7 @@ final class Acls {
         private final String type;
         private final List<String> values = new ArrayList<>();
         private final List<SquidLine> lines = new ArrayList<>();
-        private boolean ignoreCase;
+        private boolean complete = true;
 
         Acl(String type) {
             this.type = type;
@@ -28,8 +29,9 @@ final class Acls {
             return values;
         }
 
-        boolean ignoresCase() {
-            return ignoreCase;
+        /** Returns false if a value has no equivalent. Then the list has fewer values than in Squid. */
+        boolean isComplete() {
+            return complete;
         }
 
         /** Marks the lines that define the list as mapped to a key. */
@@ -41,6 +43,10 @@ final class Acls {
             lines.forEach(each -> each.note(note));
         }
     }
+
+    /** Types of lists whose values are expressions. */
+    private static final Set<String> EXPRESSIONS =
+            Set.of("url_regex", "urlpath_regex", "dstdom_regex", "browser", "referer_regex");
 
     private final Map<String, Acl> all = new LinkedHashMap<>();
     /** True if lists of type src have the client in X-Forwarded-For. Rules have the address of the connection. */
@@ -78,13 +84,26 @@ final class Acls {
         Acl acl = known == null || known.lines.isEmpty() ? new Acl(line.arg(1)) : known;
         all.put(name, acl);
         acl.lines.add(line);
+        boolean ignoreCase = false;
         for (String value : reader.values(line, line.argsFrom(2))) {
-            if (value.equals("-i")) {
-                acl.ignoreCase = true;
-            } else if (!value.equals("--") && !value.equals("-n") && !value.equals("+i")) {
-                acl.values.add(value);
+            switch (value) {
+                case "-i" -> ignoreCase = true;
+                case "+i" -> ignoreCase = false;
+                case "--", "-n" -> {}
+                default -> add(acl, line, value, ignoreCase);
             }
         }
+    }
+
+    /** Adds a value. An expression is converted to RE2 syntax. */
+    private static void add(Acl acl, SquidLine line, String value, boolean ignoreCase) {
+        String text = EXPRESSIONS.contains(acl.type) ? PosixExpression.toRe2(value, ignoreCase) : value;
+        if (text != null) {
+            acl.values.add(text);
+            return;
+        }
+        acl.complete = false;
+        line.notMapped("'" + value + "': " + PosixExpression.NO_EQUIVALENT);
     }
 
     /**

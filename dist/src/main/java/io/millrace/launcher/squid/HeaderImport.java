@@ -186,7 +186,9 @@ final class HeaderImport {
 
     /** Returns the condition for a list; empty if all requests match. Returns null if there is no equivalent. */
     static @Nullable String condition(Acls acls, Acl acl) {
-        String flag = acl.ignoresCase() ? "(?i)" : "";
+        if (!acl.isComplete()) {
+            return null;
+        }
         return switch (acl.type()) {
             case "src" -> {
                 List<String> addresses = acls.connections(acl);
@@ -209,24 +211,32 @@ final class HeaderImport {
                 acl.values().stream().allMatch(each -> each.matches("[1-5]\\d\\d"))
                         ? "status in (" + String.join(", ", acl.values()) + ")"
                         : null;
-            case "browser" ->
-                acl.values().stream().allMatch(UrlCondition::isRe2)
-                        ? any(acl.values().stream()
-                                .map(each -> "request_header[\"User-Agent\"] =~ " + RuleTexts.literal(flag + each))
-                                .toList())
-                        : null;
-            case "urlpath_regex" -> {
-                List<String> parts = new ArrayList<>();
-                for (String value : acl.values()) {
-                    String part = UrlCondition.ofPath(flag + value);
-                    if (part != null) {
-                        parts.add(part);
-                    }
-                }
-                yield parts.size() < acl.values().size() ? null : any(parts);
-            }
+            case "browser" -> found("request_header[\"User-Agent\"]", acl.values());
+            case "referer_regex" -> found("request_header[\"Referer\"]", acl.values());
+            case "dstdom_regex" -> found("host", acl.values());
+            case "url_regex" -> all(acl.values().stream().map(UrlCondition::of).toList());
+            case "urlpath_regex" ->
+                all(acl.values().stream().map(UrlCondition::ofPath).toList());
             default -> null;
         };
+    }
+
+    private static String found(String field, List<String> expressions) {
+        return any(expressions.stream()
+                .map(each -> field + " =~ " + RuleTexts.literal(each))
+                .toList());
+    }
+
+    /** Returns the condition that any of the parts is true. Returns null if one of them is null. */
+    private static @Nullable String all(List<@Nullable String> parts) {
+        List<String> texts = new ArrayList<>();
+        for (String part : parts) {
+            if (part == null) {
+                return null;
+            }
+            texts.add(part);
+        }
+        return any(texts);
     }
 
     private static String host(String domain) {

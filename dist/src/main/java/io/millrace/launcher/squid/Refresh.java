@@ -16,16 +16,6 @@ import java.util.List;
 final class Refresh {
     private Refresh() {}
 
-    /** Returns an expression for the whole URL. If {@code pathOnly}, the given expression is for the path. */
-    static String url(String expression, boolean pathOnly) {
-        if (!pathOnly) {
-            return expression;
-        }
-        return expression.startsWith("^")
-                ? "^[a-z]+://[^/]+" + expression.substring(1)
-                : "^[a-z]+://[^/]+.*(?:" + expression + ")";
-    }
-
     static void read(Workspace workspace, List<SquidLine> lines) {
         List<SquidLine> patterns = new ArrayList<>();
         for (SquidLine line : lines) {
@@ -73,8 +63,8 @@ final class Refresh {
                     .subList(0, Math.min(3, last.argsFrom(at + 1).size()));
             List<String> options = last.argsFrom(at + 4);
             boolean harmless = options.stream().allMatch(each -> each.matches("refresh-ims|reload-into-ims"));
-            String when = (at == 1 ? "(?i)" : "") + last.arg(at);
-            String matches = UrlCondition.of(when);
+            String when = PosixExpression.toRe2(last.arg(at), at == 1);
+            String matches = when == null ? null : UrlCondition.of(when);
             if (!harmless || numbers.size() != 3 || !numbers.get(0).equals("0")) {
                 return;
             }
@@ -160,13 +150,18 @@ final class Refresh {
                     + " false, URLs with a query are not cached");
             return;
         }
+        String expression = PosixExpression.toRe2(line.arg(at), ignoreCase);
+        if (expression == null) {
+            line.notMapped(PosixExpression.NO_EQUIVALENT);
+            return;
+        }
         boolean forced = options.stream()
                 .anyMatch(each -> each.startsWith("ignore-no-store")
                         || each.startsWith("ignore-private")
                         || each.startsWith("ignore-no-cache")
                         || each.startsWith("override-expire"));
         DraftNode rule = workspace.draft().root().element("cache_rules");
-        rule.put("url_regex", (ignoreCase ? "(?i)" : "") + line.arg(at));
+        rule.put("url_regex", expression);
         rule.put(forced ? "ttl_in_cache" : "revalidate", minimum);
         if (options.contains("ignore-reload") && !forced) {
             rule.put("action", "ignore_client_no_cache");

@@ -1,10 +1,11 @@
 package io.millrace.launcher.squid;
 
 import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.importing.draft.UrlExpressions;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Converts expressions for URLs to conditions of {@code rules}, which test path and query separately. Stateless. */
+/** Converts expressions for URLs, in RE2 syntax, to conditions of {@code rules}, which test path and query separately. Stateless. */
 final class UrlCondition {
     /** An expression for URLs whose path has a fixed part, or that have a query. Debian's configuration has it. */
     private static final Pattern DYNAMIC = Pattern.compile("\\(?(/?[a-z-]+/?)\\|\\\\\\?\\)?");
@@ -13,15 +14,7 @@ final class UrlCondition {
     private static final Pattern WITHOUT_QUERY =
             Pattern.compile("(?:[A-Za-z0-9/_~%=&,;@!-]|\\\\[./_+-]|[()|?*+]|\\(\\?:|\\[[A-Za-z0-9/_-]+])*");
 
-    /** Parts of a POSIX expression that have another meaning in RE2. */
-    private static final Pattern NOT_RE2 = Pattern.compile("\\\\[<>`'dD]");
-
     private UrlCondition() {}
-
-    /** Returns true if a POSIX expression has the same meaning in RE2. */
-    static boolean isRe2(String expression) {
-        return !NOT_RE2.matcher(expression).find() && RuleTexts.isRe2(expression);
-    }
 
     /** Returns the condition for URLs that match an expression. Returns null if it spans several parts. */
     static @Nullable String of(String expression) {
@@ -29,7 +22,7 @@ final class UrlCondition {
         String body = expression.substring(flag.length());
         java.util.regex.Matcher dynamic = DYNAMIC.matcher(body);
         if (dynamic.matches()) {
-            return "(path =~ " + RuleTexts.literal(flag + dynamic.group(1)) + " || query =~ \".\")";
+            return "(" + path(flag + dynamic.group(1)) + " || query =~ \".\")";
         }
         if (body.equals("\\?")) {
             return "query =~ \".\"";
@@ -44,8 +37,8 @@ final class UrlCondition {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String body = expression.substring(flag.length());
         if (body.startsWith("^")) {
-            boolean inPath = WITHOUT_QUERY.matcher(body.substring(1)).matches() && !body.contains("|") && isRe2(body);
-            return inPath ? "path =~ " + RuleTexts.literal(expression) : null;
+            boolean inPath = WITHOUT_QUERY.matcher(body.substring(1)).matches() && !body.contains("|");
+            return inPath ? path(expression) : null;
         }
         return inPathOrQuery(flag, body, false);
     }
@@ -53,17 +46,23 @@ final class UrlCondition {
     private static @Nullable String inPathOrQuery(String flag, String body, boolean host) {
         boolean ends = body.endsWith("$") && !body.endsWith("\\$");
         String core = ends ? body.substring(0, body.length() - 1) : body;
-        if (!WITHOUT_QUERY.matcher(core).matches() || !isRe2(body)) {
+        if (!WITHOUT_QUERY.matcher(core).matches()) {
             return null;
         }
         if (ends && body.replaceAll("\\([^)]*\\)", "").contains("|")) {
             return null;
         }
         String literal = RuleTexts.literal(flag + body);
-        String path = "path =~ " + literal;
+        String path = path(flag + body);
         if (ends) {
             return "((" + path + " && query == \"\") || query =~ " + literal + ")";
         }
         return "(" + path + " || query =~ " + literal + (host ? " || host =~ " + literal : "") + ")";
+    }
+
+    /** Returns the condition for paths. Squid decodes them, so that clients can send their dots and slashes encoded. */
+    private static String path(String expression) {
+        String encoded = UrlExpressions.decodedPath(expression, UrlExpressions.KEPT_ENCODED);
+        return "path =~ " + RuleTexts.literal(encoded == null ? expression : encoded);
     }
 }

@@ -101,6 +101,7 @@ final class QueryImportTest {
                 "$query_string; !(query in (\"\", \"0\"))",
                 "$is_args; query != \"\"",
                 "$is_args = ''; query == \"\"",
+                "$uri ~ ^/[\\w.-]+/x$; path =~ \"^/[\\\\w.-]+(?:/|%2F)x$\"",
                 "$uri ~ <script; path =~ \"(?:<|%3C)script\"",
                 "$uri ~* /\\.git; path =~ \"(?i)(?:/|%2F)(?:\\\\.|%2E)git\"",
                 "$remote_addr = ::1; client == \"::1\"",

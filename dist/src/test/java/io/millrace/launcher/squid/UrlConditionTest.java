@@ -14,10 +14,10 @@ final class UrlConditionTest {
             delimiter = ';',
             quoteCharacter = '`',
             value = {
-                "(?i)(/cgi-bin/|\\?); (path =~ \"(?i)/cgi-bin/\" || query =~ \".\")",
+                "(?i)(/cgi-bin/|\\?); (path =~ \"(?i)(?:/|%2F)cgi-bin(?:/|%2F)\" || query =~ \".\")",
                 "\\?; query =~ \".\"",
-                "\\.m3u8$; ((path =~ \"\\\\.m3u8$\" && query == \"\") || query =~ \"\\\\.m3u8$\")",
-                "/live/; (path =~ \"/live/\" || query =~ \"/live/\")",
+                "\\.m3u8$; ((path =~ \"(?:\\\\.|%2E)m3u8$\" && query == \"\") || query =~ \"\\\\.m3u8$\")",
+                "/live/; (path =~ \"(?:/|%2F)live(?:/|%2F)\" || query =~ \"/live/\")",
                 "live; (path =~ \"live\" || query =~ \"live\" || host =~ \"live\")"
             })
     void expressionsBecomeConditions(String expression, String expected) {

@@ -2,6 +2,8 @@ package io.millrace.launcher.importing.draft;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +13,21 @@ import org.jspecify.annotations.Nullable;
 public final class UrlExpressions {
     /** Expression for scheme and host, the part of a URL before its path. */
     private static final String BEFORE_PATH = "^[a-z]+://[^/]+";
+
+    /** Escape sequences of a regular expression that stand for characters which paths of rules have encoded. */
+    private static final Pattern ENCODED_CLASS = Pattern.compile("\\\\[sxtrnfaQpP]");
+
+    /** The beginning of a named group. */
+    private static final Pattern GROUP_NAME = Pattern.compile("\\(\\?P?<\\w+>");
+
+    /** Characters that URLs have in encoded form. */
+    public static final String ALWAYS_ENCODED = "\"<>`{}|^%[]\\";
+
+    /** Characters that clients can send in encoded form, which rules keep. */
+    public static final String KEPT_ENCODED = "./";
+
+    /** Characters of a character class that paths of rules have encoded. */
+    private static final Pattern ENCODED = Pattern.compile("[^!-~]|[\"<>`{}|^%\\\\\\[\\]]");
 
     private UrlExpressions() {}
 
@@ -66,6 +83,46 @@ public final class UrlExpressions {
             parts.add(BEFORE_PATH + (start ? "" : "[^?]*") + withoutQuery(body) + (end ? "(?:\\?|$)" : ""));
         }
         return flag(expression) + String.join("|", parts);
+    }
+
+    /**
+     * Converts an expression for paths that another proxy decodes to one for paths in the normal form of rules.
+     * Returns null if a character class or an escape sequence has a character that is always encoded.
+     *
+     * @param characters characters that can be encoded in the normal form
+     */
+    @Nullable
+    public static String decodedPath(String expression, String characters) {
+        if (expression.chars().anyMatch(c -> c < '!' || c > '~')
+                || ENCODED_CLASS.matcher(expression).find()) {
+            return null;
+        }
+        StringBuilder out = new StringBuilder();
+        Matcher name = GROUP_NAME.matcher(expression);
+        int next;
+        for (int i = 0; i < expression.length(); i = next) {
+            next = next(expression, i);
+            String part = expression.substring(i, next);
+            char last = part.charAt(part.length() - 1);
+            boolean escaped = part.length() == 2 && part.startsWith("\\");
+            if (name.find(i) && name.start() == i) {
+                next = name.end();
+                out.append(name.group());
+            } else if (part.startsWith("[")) {
+                if (!part.startsWith("[^")
+                        && ENCODED.matcher(part.substring(1, part.length() - 1).replaceAll("\\\\[\\w./+-]", ""))
+                                .find()) {
+                    return null;
+                }
+                out.append(part);
+            } else if (characters.indexOf(last) >= 0 && (escaped || "/\"<>`%".indexOf(last) >= 0)) {
+                boolean first = last == '/' && out.toString().endsWith("^");
+                out.append(first ? part : String.format("(?:%s|%%%02X)", part, (int) last));
+            } else {
+                out.append(part);
+            }
+        }
+        return out.toString();
     }
 
     private static String flag(String expression) {

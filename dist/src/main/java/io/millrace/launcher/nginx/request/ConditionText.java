@@ -5,7 +5,6 @@ import io.millrace.launcher.importing.draft.UrlExpressions;
 import io.millrace.launcher.importing.source.Addresses;
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
@@ -18,18 +17,6 @@ public final class ConditionText {
     /** Characters of a text for which paths of rules have another form than nginx, which decodes them. */
     private static final Pattern ENCODED = Pattern.compile("[^!-~]|[\"<>`{}|^%\\\\\\[\\]]");
 
-    /** Escape sequences of a regular expression that stand for characters which paths of rules have encoded. */
-    private static final Pattern ENCODED_CLASS = Pattern.compile("\\\\[sxtrnfaQpP]");
-
-    /** The beginning of a named group. */
-    private static final Pattern GROUP_NAME = Pattern.compile("\\(\\?P?<\\w+>");
-
-    /** Characters that URLs have in encoded form. */
-    private static final String ALWAYS_ENCODED = "\"<>`{}|^%[]\\";
-
-    /** Characters that clients can send in encoded form, which rules keep. */
-    private static final String KEPT_ENCODED = "./";
-
     private static final Set<String> OPERATORS = Set.of("", "=", "!=", "~", "~*", "!~", "!~*");
 
     private ConditionText() {}
@@ -37,7 +24,8 @@ public final class ConditionText {
     /** Returns the condition for paths that match an expression. Returns null if RE2 does not have a part of it. */
     @Nullable
     public static String path(String expression) {
-        String encoded = encoded(expression, KEPT_ENCODED + ALWAYS_ENCODED);
+        String encoded =
+                UrlExpressions.decodedPath(expression, UrlExpressions.KEPT_ENCODED + UrlExpressions.ALWAYS_ENCODED);
         String converted = encoded == null ? null : expression(encoded);
         return converted == null ? null : "path =~ " + RuleTexts.literal(converted);
     }
@@ -45,47 +33,9 @@ public final class ConditionText {
     /** Returns the expression for URLs whose path matches an expression. Returns null if it has no equivalent. */
     @Nullable
     public static String urlOfPath(String expression) {
-        String encoded = encoded(expression, ALWAYS_ENCODED);
+        String encoded = UrlExpressions.decodedPath(expression, UrlExpressions.ALWAYS_ENCODED);
         String converted = encoded == null ? null : expression(encoded);
         return converted == null ? null : UrlExpressions.ofPath(converted);
-    }
-
-    /**
-     * Converts an expression for paths of nginx, which are decoded, to one for paths in the normal form of rules.
-     * Returns null if a character class or an escape sequence has a character that is always encoded.
-     *
-     * @param characters characters that can be encoded in the normal form
-     */
-    private static @Nullable String encoded(String expression, String characters) {
-        if (expression.chars().anyMatch(c -> c < '!' || c > '~')
-                || ENCODED_CLASS.matcher(expression).find()) {
-            return null;
-        }
-        StringBuilder out = new StringBuilder();
-        Matcher name = GROUP_NAME.matcher(expression);
-        int next;
-        for (int i = 0; i < expression.length(); i = next) {
-            next = UrlExpressions.next(expression, i);
-            String part = expression.substring(i, next);
-            char last = part.charAt(part.length() - 1);
-            boolean escaped = part.length() == 2 && part.startsWith("\\");
-            if (name.find(i) && name.start() == i) {
-                next = name.end();
-                out.append(name.group());
-            } else if (part.startsWith("[")) {
-                if (!part.startsWith("[^")
-                        && ENCODED.matcher(part.substring(1, part.length() - 1)).find()) {
-                    return null;
-                }
-                out.append(part);
-            } else if (characters.indexOf(last) >= 0 && (escaped || "/\"<>`%".indexOf(last) >= 0)) {
-                boolean first = last == '/' && out.toString().endsWith("^");
-                out.append(first ? part : String.format("(?:%s|%%%02X)", part, (int) last));
-            } else {
-                out.append(part);
-            }
-        }
-        return out.toString();
     }
 
     /** Converts an expression to RE2 syntax. Returns null if that is not possible. */
