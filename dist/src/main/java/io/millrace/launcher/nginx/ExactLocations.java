@@ -200,8 +200,7 @@ final class ExactLocations {
         String own = refused(exact);
         return own != null && refused != null
                 ? own.equals(refused)
-                : RefusedRequests.lines(server.handler(exact.scope()))
-                        .equals(RefusedRequests.lines(server.handler(host.scope())));
+                : RefusedRequests.isSame(server.handler(exact.scope()), server.handler(host.scope()));
     }
 
     /** Plans the restrictions of the paths that continue after the path of an exact location with a rule. */
@@ -262,12 +261,6 @@ final class ExactLocations {
 
     private void refuse(Location host, String when, Location source) {
         Scope scope = server.handler(source.scope());
-        rules.accept(host, node -> {
-            DraftNode rule = node.element("rules").removableIfInvalid();
-            rule.from(source.source().markHandled());
-            AccessPlan.recordRules(scope);
-            rule.put("when", when);
-            rule.put("answer.status", "403");
-        });
+        rules.accept(host, node -> RefusedRequests.write(node, when, source.source(), scope));
     }
 }

@@ -111,6 +111,33 @@ final class Redirects {
         return text.contains("\\") || expression.replace("\\.", "").contains(".") ? null : text;
     }
 
+    /** Returns the redirection for all requests of a base (scheme, host and port); null if there is none. */
+    static @Nullable Redirect whole(Server server, UrlBase base) {
+        for (Directive each : server.scope().own("if")) {
+            String host = Conditions.host(each);
+            boolean applies = (host != null && host.equals(base.host()))
+                    || (Conditions.isPlain(each) && base.scheme().equals("http"));
+            for (Directive child : each.children()) {
+                Redirect found = of(child);
+                if ((host != null || Conditions.isPlain(each)) && found != null) {
+                    each.markHandled().note("taken into account with the redirection in it");
+                    if (applies) {
+                        return found;
+                    }
+                }
+            }
+        }
+        for (Directive each : server.scope().own("return", "rewrite")) {
+            Redirect found = of(each);
+            if (found != null
+                    && !found.exact()
+                    && (found.prefix() == null || found.prefix().equals("/"))) {
+                return found;
+            }
+        }
+        return null;
+    }
+
     /** Returns true if a server redirects all its requests, or all requests for one of its names or without TLS. */
     static boolean redirectsAll(Scope server) {
         for (Directive each : server.own("return", "rewrite")) {

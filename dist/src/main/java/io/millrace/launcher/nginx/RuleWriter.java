@@ -6,6 +6,7 @@ import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
 import io.millrace.launcher.nginx.access.AccessPlan;
+import io.millrace.launcher.nginx.access.RefusedRequests;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.request.RequestLimits;
@@ -27,18 +28,6 @@ import org.jspecify.annotations.Nullable;
 final class RuleWriter {
     /** A rule to be written; rules with a lower rank are written first. */
     private record Planned(int rank, Consumer<DraftNode> content) {}
-
-    /** Directives that restrict requests. */
-    private static final Set<String> RESTRICTING = Set.of(
-            "allow",
-            "deny",
-            "limit_except",
-            "limit_req",
-            "limit_conn",
-            "auth_basic",
-            "auth_request",
-            "auth_jwt",
-            "secure_link");
 
     /** Other directives of a location with an expression that have no effect on the rule which it shares. */
     private static final Set<String> CHANGING = Set.of(
@@ -119,7 +108,7 @@ final class RuleWriter {
     /** Plans the rules of a server for one scheme, host and port. */
     private void base(Server server, UrlBase base, List<Location> locations) {
         Scope scope = server.scope();
-        Redirect whole = whole(server, base);
+        Redirect whole = Redirects.whole(server, base);
         if (whole != null) {
             redirect(server, base, "/", whole, scope.block());
             return;
@@ -278,33 +267,6 @@ final class RuleWriter {
         }
     }
 
-    /** Returns the redirection for all requests of a base (scheme, host and port); null if there is none. */
-    private static @Nullable Redirect whole(Server server, UrlBase base) {
-        for (Directive each : server.scope().own("if")) {
-            String host = Conditions.host(each);
-            boolean applies = (host != null && host.equals(base.host()))
-                    || (Conditions.isPlain(each) && base.scheme().equals("http"));
-            for (Directive child : each.children()) {
-                Redirect found = Redirects.of(child);
-                if ((host != null || Conditions.isPlain(each)) && found != null) {
-                    each.markHandled().note("taken into account with the redirection in it");
-                    if (applies) {
-                        return found;
-                    }
-                }
-            }
-        }
-        for (Directive each : server.scope().own("return", "rewrite")) {
-            Redirect found = Redirects.of(each);
-            if (found != null
-                    && !found.exact()
-                    && (found.prefix() == null || found.prefix().equals("/"))) {
-                return found;
-            }
-        }
-        return null;
-    }
-
     private void redirect(Server server, UrlBase base, String path, Redirect redirect, Directive around) {
         if (base.isForAllUrls()) {
             Set<String> schemes = new HashSet<>();
@@ -418,7 +380,7 @@ final class RuleWriter {
             Set<String> paths,
             ExactLocations exact) {
         if (location.kind() == Kind.EXPRESSION) {
-            expression(server, base, location, locations);
+            expression(server, base, location, locations, exact);
             return;
         }
         if (location.isPrefixToo(locations)) {
@@ -585,7 +547,8 @@ final class RuleWriter {
     /**
      * Translates a location with an expression for the path. In Millrace, it can select cache settings, but no origin.
      */
-    private void expression(Server server, UrlBase base, Location location, List<Location> locations) {
+    private void expression(
+            Server server, UrlBase base, Location location, List<Location> locations, ExactLocations exact) {
         Scope scope = server.handler(location.scope());
         Directive source = location.source();
         if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null) {
@@ -596,6 +559,7 @@ final class RuleWriter {
                     + source.entry().place());
             return;
         }
+        restrict(server, base, location, locations, exact);
         Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);
         Location wider = null;
         for (Location each : locations) {
@@ -606,14 +570,12 @@ final class RuleWriter {
         if (target == null) {
             source.notMapped("the location leads to no origin that Millrace can reach"
                     + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
-            unrestricted(location, wider);
             return;
         }
         Target outer = wider == null ? null : Target.of(server.handler(wider.scope()));
         if (wider == null || !target.isSameOrigin(outer)) {
             source.notMapped("rules match paths by their beginning only, so that an expression cannot select an"
                     + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
-            unrestricted(location, wider);
             return;
         }
         target.source().note("the same origin as for " + wider.path());
@@ -639,7 +601,6 @@ final class RuleWriter {
 
     /** Reports the directives of a location with an expression that its shared rule does not have. */
     private void shared(Location location, Location wider) {
-        unrestricted(location, wider);
         for (Directive each : location.source().children()) {
             if (CHANGING.contains(each.name()) && !isSame(each, wider)) {
                 each.notMapped("the location shares the rule for " + wider.path());
@@ -657,19 +618,51 @@ final class RuleWriter {
     }
 
     /**
-     * Reports the directives of a location with an expression that restrict its requests.
-     *
-     * @param wider the location whose rule has the requests; null if there is none
+     * Plans the restrictions of a location with an expression, in the rules of all locations whose requests nginx
+     * compares with it. Reports those without an equivalent, unless all these locations have them too.
      */
-    private void unrestricted(Location location, @Nullable Location wider) {
-        for (Directive each : location.source().children()) {
-            boolean refuses = each.name().equals("if") && Conditions.refuses(each);
-            boolean restricts = refuses || RESTRICTING.contains(each.name());
-            if (wider != null && restricts && (refuses || !isSame(each, wider))) {
-                each.notMapped("the location shares the rule for " + wider.path());
-                workspace.warn("requests for paths that match " + location.expression() + " are not restricted: see "
-                        + each.entry().place());
+    private void restrict(
+            Server server, UrlBase base, Location location, List<Location> locations, ExactLocations exact) {
+        Scope scope = server.handler(location.scope());
+        String refused = RefusedRequests.of(scope);
+        String when = ExpressionOrder.whenMatched(location, locations);
+        for (Location each : locations) {
+            if (!each.hasRule(locations) || !server.isAnswered(each) || !ExpressionOrder.isCompared(location, each)) {
+                continue;
             }
+            String matched =
+                    when == null ? "" : when + ExpressionOrder.unlessExact(location, each) + exact.exclusion(each);
+            for (Directive block : location.scope().own("if")) {
+                if (when != null && Conditions.refuses(block)) {
+                    conditionalAnswer(server, base, location.scope(), block, " && " + matched, List.of(each));
+                }
+            }
+            boolean same = RefusedRequests.isSame(scope, server.handler(each.scope()));
+            if (!same && refused != null && when != null && !refused.isEmpty()) {
+                String condition = refused.equals(RefusedRequests.ALL) ? matched : matched + " && " + refused;
+                addRule(base, each, node -> RefusedRequests.write(node, condition, location.source(), scope));
+            } else if (!same && !RefusedRequests.NONE.equals(refused)) {
+                unrestricted(location, RefusedRequests.directives(scope));
+            }
+            for (String name : new String[] {"limit_req", "limit_conn"}) {
+                List<Directive> limits = scope.all(name);
+                List<String> others =
+                        each.scope().all(name).stream().map(Directive::text).toList();
+                unrestricted(
+                        location,
+                        limits.stream()
+                                .filter(one -> !others.contains(one.text()))
+                                .toList());
+            }
+        }
+    }
+
+    private void unrestricted(Location location, List<Directive> restricting) {
+        for (Directive each : restricting) {
+            boolean own = location.source().children().contains(each);
+            (own ? each : location.source()).notMapped("the location shares the rules for other paths");
+            workspace.warn("requests for paths that match " + location.expression() + " are not restricted: see "
+                    + (own ? each : location.source()).entry().place());
         }
     }
 

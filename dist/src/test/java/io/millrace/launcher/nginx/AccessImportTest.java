@@ -194,6 +194,44 @@ final class AccessImportTest {
                         192.0.2.1 /s/i/private/a 403
                         192.0.2.1 /s/i/a ok
                         """),
+                Arguments.of("an expression is restricted in all locations that nginx compares", """
+                        location / { deny 192.0.2.0/24; P }
+                        location /b/ { P }
+                        location ^~ /c/ { P }
+                        location ~ \\.css$ { deny 192.0.2.0/24; P }
+                        """, """
+                        192.0.2.1 /a.css 403
+                        192.0.2.1 /b/a.css 403
+                        192.0.2.1 /b/a.js ok
+                        192.0.2.1 /c/a.css ok
+                        10.0.0.1 /b/a.css ok
+                        """),
+                Arguments.of("an expression has a shorter list of clients", """
+                        location / { allow 10.0.0.1; allow 10.0.0.2; deny all; P }
+                        location ~ \\.css$ { allow 10.0.0.1; deny all; P }
+                        """, """
+                        10.0.0.1 /a.css ok
+                        10.0.0.2 /a.css 403
+                        10.0.0.2 /a.js ok
+                        192.0.2.1 /a.js 403
+                        """),
+                Arguments.of("an expression without an origin is restricted", """
+                        location /app/ { P }
+                        location ~ \\.php$ { auth_basic x; fastcgi_pass 127.0.0.1:9; }
+                        location ~ \\.cgi$ { if ($http_x !~ 1) { return 403; } P }
+                        """, """
+                        10.0.0.1 /app/a.php 403
+                        10.0.0.1 /app/a.cgi 403
+                        10.0.0.1 /app/a ok
+                        """),
+                Arguments.of("an expression inherits restrictions that a location replaces", """
+                        deny 192.0.2.0/24;
+                        location / { allow all; P }
+                        location ~ \\.css$ { P }
+                        """, """
+                        192.0.2.1 /a.css 403
+                        192.0.2.1 /a.js ok
+                        """),
                 Arguments.of("IPv4-mapped addresses", """
                         location / { deny ::ffff:192.0.2.0/120; P }
                         location /a { allow ::ffff:192.0.2.1; deny all; P }

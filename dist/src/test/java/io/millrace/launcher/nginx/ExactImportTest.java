@@ -209,12 +209,27 @@ final class ExactImportTest {
                 "listen 80; location / { " + PROXY + " }\n location ~ \\.css$ {\n limit_conn c 1;\n"
                         + "if ($http_x = 1) {\n return 403;\n }\n " + PROXY + " }");
         assertEquals(Outcome.NOT_MAPPED, line(result, "limit_conn c").outcome());
-        assertEquals(Outcome.NOT_MAPPED, line(result, "if ").outcome());
+        assertEquals(Outcome.MAPPED, line(result, "if ").outcome());
+        assertEquals(1, result.warnings().size(), () -> result.warnings().toString());
+        assertTrue(result.warnings().get(0).contains("\\.css$ are not restricted: see nginx.conf:"));
+    }
+
+    @Test
+    void restrictionsAreComparedWithThoseOfAllLocations() throws IOException {
+        ImportResult result = read(
+                "limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;",
+                "listen 80; location / { limit_req zone=a; " + PROXY + " }\n location /b/ { limit_req_dry_run on; "
+                        + PROXY
+                        + " }\n location ~ \\.css$ {\n limit_req zone=a;\n " + PROXY + " }\n location ^~ /c/ { " + PROXY
+                        + " }");
         assertEquals(
-                2,
-                result.warnings().stream()
-                        .filter(each -> each.contains("not restricted"))
-                        .count(),
-                () -> result.warnings().toString());
+                List.of(Outcome.NOT_MAPPED),
+                result.lines().stream()
+                        .filter(each -> each.line() == 7)
+                        .map(ImportedLine::outcome)
+                        .toList());
+        assertEquals(
+                List.of("requests for paths that match \\.css$ are not restricted: see nginx.conf:7"),
+                result.warnings());
     }
 }

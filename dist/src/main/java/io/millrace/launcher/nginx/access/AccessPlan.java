@@ -101,13 +101,8 @@ public final class AccessPlan {
      * @see RefusedRequests
      */
     public static void recordRules(Scope scope) {
-        List<Directive> all = new ArrayList<>(scope.all("allow", "deny"));
-        all.addAll(methodConditions(scope));
-        for (Directive each : scope.own("limit_except")) {
-            all.add(each);
-            all.addAll(each.children());
-        }
-        for (Directive each : all) {
+        requiresAuthentication(scope);
+        for (Directive each : RefusedRequests.directives(scope)) {
             each.markHandled().recordKey("rules");
             each.children().forEach(child -> child.note("other requests are answered with 403"));
         }

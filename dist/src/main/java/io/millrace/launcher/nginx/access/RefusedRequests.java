@@ -1,5 +1,6 @@
 package io.millrace.launcher.nginx.access;
 
+import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.importing.source.Addresses;
 import io.millrace.launcher.nginx.request.Conditions;
@@ -64,15 +65,42 @@ public final class RefusedRequests {
         return AccessPlan.authentication(scope) != null || AccessPlan.internal(scope) != null || ALL.equals(of(scope));
     }
 
-    /** Returns the directives that restrict clients, as text. */
-    public static List<String> lines(Scope scope) {
+    /** Returns the directives that restrict clients and methods. */
+    public static List<Directive> directives(Scope scope) {
         List<Directive> all = new ArrayList<>(scope.all("allow", "deny"));
         all.addAll(AccessPlan.methodConditions(scope));
         for (Directive each : scope.own("limit_except")) {
             all.add(each);
             all.addAll(each.children());
         }
-        return all.stream().map(each -> each.name() + " " + each.text()).toList();
+        return all;
+    }
+
+    /** Returns true if two scopes refuse the same requests. */
+    public static boolean isSame(Scope one, Scope other) {
+        String first = of(one);
+        String second = of(other);
+        return first != null && second != null
+                ? first.equals(second)
+                : texts(directives(one)).equals(texts(directives(other)));
+    }
+
+    private static List<String> texts(List<Directive> directives) {
+        return directives.stream().map(each -> each.name() + " " + each.text()).toList();
+    }
+
+    /**
+     * Writes the refusal of requests into a remap rule.
+     *
+     * @param source the location
+     * @param scope the scope with the restrictions
+     */
+    public static void write(DraftNode node, String when, Directive source, Scope scope) {
+        DraftNode rule = node.element("rules").removableIfInvalid();
+        rule.from(source.markHandled());
+        AccessPlan.recordRules(scope);
+        rule.put("when", when);
+        rule.put("answer.status", "403");
     }
 
     private static String any(List<String> parts) {
