@@ -52,6 +52,11 @@ record Listen(Directive source, String address, int port, boolean tls, boolean p
                 source.args().contains("default_server") || source.args().contains("default"));
     }
 
+    /** Returns true for an address that only clients of this machine can reach. */
+    boolean isLoopback() {
+        return address.startsWith("127.") || address.startsWith("[::1]");
+    }
+
     String scheme() {
         return tls ? "https" : "http";
     }

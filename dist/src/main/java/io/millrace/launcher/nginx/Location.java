@@ -113,7 +113,8 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         return path.startsWith(other.path) || other.path.startsWith(path);
     }
 
-    private Location asExpression() {
+    /** Returns the location with its expression instead of a path. */
+    Location asExpression() {
         return new Location(scope, Kind.EXPRESSION, "", expression, within);
     }
 

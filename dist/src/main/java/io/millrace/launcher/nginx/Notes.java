@@ -213,7 +213,9 @@ final class Notes {
             each.notMapped(around);
             return;
         }
-        if (name.equals("proxy_cache_min_uses")) {
+        if (name.equals("rewrite")) {
+            each.notMapped("the path is not changed; write a rule with rewrite");
+        } else if (name.equals("proxy_cache_min_uses")) {
             minUses(each);
         } else if (name.equals("satisfy") && each.arg(0).equals("all")) {
             each.note("all, as in Millrace");

@@ -6,7 +6,6 @@ import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
 import io.millrace.launcher.nginx.access.AccessPlan;
-import io.millrace.launcher.nginx.access.RefusedRequests;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.request.RequestLimits;
@@ -127,6 +126,11 @@ final class RuleWriter {
             answer(base, "/", scope, answer);
             return;
         }
+        Restrictions restrictions =
+                new Restrictions(workspace, server, base, locations, (location, rule) -> addRule(base, location, rule));
+        if (server.isLocal()) {
+            restrictions.planLocal();
+        }
         for (Directive each : scope.own("rewrite", "if")) {
             if (each.name().equals("if")) {
                 conditionalAnswer(server, base, scope, each, "", locations);
@@ -134,23 +138,21 @@ final class RuleWriter {
                 serverRewrite(server, base, each, locations);
             }
         }
-        ExactLocations exact =
-                new ExactLocations(server, base, locations, (location, rule) -> addRule(base, location, rule));
-        exact.plan((location, host) -> {
+        restrictions.plan((location, host) -> {
             String more = " && path == " + RuleTexts.literal(UrlBase.encoded(location.path()));
             for (Directive each : location.scope().own("if")) {
                 conditionalAnswer(server, base, location.scope(), each, more, List.of(host));
             }
         });
-        exact.separated().forEach(each -> separated.add(base.verb() + base.url(each.path())));
+        restrictions.separated().forEach(each -> separated.add(base.verb() + base.url(each.path())));
         // Answers by expression precede the rules of other locations.
         List<Location> others = new ArrayList<>(locations);
-        others.removeIf(exact::isAnswered);
-        others.removeIf(
-                each -> each.kind() == Kind.EXPRESSION && answerExpression(server, base, each, locations, exact));
+        others.removeIf(restrictions::isAnswered);
+        others.removeIf(each ->
+                each.kind() == Kind.EXPRESSION && answerExpression(server, base, each, locations, restrictions));
         Set<String> paths = new HashSet<>();
         for (Location location : others) {
-            location(server, base, location, locations, paths, exact);
+            location(server, base, location, locations, paths, restrictions);
         }
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
             denyOtherPaths(base, paths);
@@ -378,9 +380,9 @@ final class RuleWriter {
             Location location,
             List<Location> locations,
             Set<String> paths,
-            ExactLocations exact) {
+            Restrictions restrictions) {
         if (location.kind() == Kind.EXPRESSION) {
-            expression(server, base, location, locations, exact);
+            expression(server, base, location, locations, restrictions);
             return;
         }
         if (location.isPrefixToo(locations)) {
@@ -426,8 +428,8 @@ final class RuleWriter {
                 addRule(base, location, rule::write);
             }
         }
-        conditionalAnswers(server, base, location, locations, exact.exclusion(location));
-        proxy(server, base, location, closed);
+        conditionalAnswers(server, base, location, locations, restrictions.exclusion(location));
+        proxy(server, base, location, closed, restrictions);
     }
 
     private static void noteLongerPaths(Location location) {
@@ -445,7 +447,7 @@ final class RuleWriter {
         }));
     }
 
-    private void proxy(Server server, UrlBase base, Location location, boolean denies) {
+    private void proxy(Server server, UrlBase base, Location location, boolean denies, Restrictions restrictions) {
         Scope scope = server.handler(location.scope());
         if (scope != location.scope()) {
             for (Directive each : location.scope().own("try_files", "error_page")) {
@@ -454,7 +456,8 @@ final class RuleWriter {
             scope.block().markHandled().note("written where try_files or error_page leads to it");
         }
         Target target = Target.of(scope);
-        if (denies || AccessPlan.requiresAuthentication(scope)) {
+        boolean authenticates = AccessPlan.requiresAuthentication(location.scope());
+        if (denies || authenticates || AccessPlan.requiresAuthentication(scope)) {
             for (Directive each : scope.all("allow", "deny")) {
                 each.markHandled();
             }
@@ -466,6 +469,9 @@ final class RuleWriter {
                 scope.all("allow", "deny").forEach(each -> node.from(each.entry()));
             }));
             return;
+        }
+        if (scope != location.scope() && target != null) {
+            restrictions.planNamed(location);
         }
         if (target == null) {
             location.source()
@@ -548,7 +554,7 @@ final class RuleWriter {
      * Translates a location with an expression for the path. In Millrace, it can select cache settings, but no origin.
      */
     private void expression(
-            Server server, UrlBase base, Location location, List<Location> locations, ExactLocations exact) {
+            Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
         Scope scope = server.handler(location.scope());
         Directive source = location.source();
         if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null) {
@@ -559,7 +565,9 @@ final class RuleWriter {
                     + source.entry().place());
             return;
         }
-        restrict(server, base, location, locations, exact);
+        restrictions.planExpression(
+                location,
+                (block, more, wider) -> conditionalAnswer(server, base, location.scope(), block, more, List.of(wider)));
         Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);
         Location wider = null;
         for (Location each : locations) {
@@ -618,60 +626,11 @@ final class RuleWriter {
     }
 
     /**
-     * Plans the restrictions of a location with an expression, in the rules of all locations whose requests nginx
-     * compares with it. Reports those without an equivalent, unless all these locations have them too.
-     */
-    private void restrict(
-            Server server, UrlBase base, Location location, List<Location> locations, ExactLocations exact) {
-        Scope scope = server.handler(location.scope());
-        String refused = RefusedRequests.of(scope);
-        String when = ExpressionOrder.whenMatched(location, locations);
-        for (Location each : locations) {
-            if (!each.hasRule(locations) || !server.isAnswered(each) || !ExpressionOrder.isCompared(location, each)) {
-                continue;
-            }
-            String matched =
-                    when == null ? "" : when + ExpressionOrder.unlessExact(location, each) + exact.exclusion(each);
-            for (Directive block : location.scope().own("if")) {
-                if (when != null && Conditions.refuses(block)) {
-                    conditionalAnswer(server, base, location.scope(), block, " && " + matched, List.of(each));
-                }
-            }
-            boolean same = RefusedRequests.isSame(scope, server.handler(each.scope()));
-            if (!same && refused != null && when != null && !refused.isEmpty()) {
-                String condition = refused.equals(RefusedRequests.ALL) ? matched : matched + " && " + refused;
-                addRule(base, each, node -> RefusedRequests.write(node, condition, location.source(), scope));
-            } else if (!same && !RefusedRequests.NONE.equals(refused)) {
-                unrestricted(location, RefusedRequests.directives(scope));
-            }
-            for (String name : new String[] {"limit_req", "limit_conn"}) {
-                List<Directive> limits = scope.all(name);
-                List<String> others =
-                        each.scope().all(name).stream().map(Directive::text).toList();
-                unrestricted(
-                        location,
-                        limits.stream()
-                                .filter(one -> !others.contains(one.text()))
-                                .toList());
-            }
-        }
-    }
-
-    private void unrestricted(Location location, List<Directive> restricting) {
-        for (Directive each : restricting) {
-            boolean own = location.source().children().contains(each);
-            (own ? each : location.source()).notMapped("the location shares the rules for other paths");
-            workspace.warn("requests for paths that match " + location.expression() + " are not restricted: see "
-                    + (own ? each : location.source()).entry().place());
-        }
-    }
-
-    /**
      * Plans the answer or redirection of a location with an expression, in the rules of all locations whose requests
      * nginx compares with it. Returns false if there is none, or none with an equivalent.
      */
     private boolean answerExpression(
-            Server server, UrlBase base, Location location, List<Location> locations, ExactLocations exact) {
+            Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
         String when = ExpressionOrder.whenMatched(location, locations);
         boolean isPlanned = false;
         for (Location each : locations) {
@@ -681,7 +640,7 @@ final class RuleWriter {
                     || !ExpressionOrder.isCompared(location, each)) {
                 continue;
             }
-            String whole = when + ExpressionOrder.unlessExact(location, each) + exact.exclusion(each);
+            String whole = when + ExpressionOrder.unlessExact(location, each) + restrictions.exclusion(each);
             Consumer<DraftNode> rule = answerOrRedirection(server, base, location.scope(), location.source(), whole);
             if (rule != null) {
                 addRule(base, each, rule);

@@ -8,6 +8,7 @@ import java.util.List;
 /** A {@code server} block with its addresses, its names, and the hosts for which it answers. Confined to one thread. */
 final class Server {
     private final Scope scope;
+    private boolean local;
     private final List<Listen> listens = new ArrayList<>();
     private final List<String> names = new ArrayList<>();
     private final List<UrlBase> bases = new ArrayList<>();
@@ -69,6 +70,20 @@ final class Server {
     /** The schemes, hosts and ports for which the server answers. {@link Servers} adds them. */
     List<UrlBase> bases() {
         return bases;
+    }
+
+    /** Returns true if only clients of this machine can reach the server, and other clients can reach other servers. */
+    boolean isLocal() {
+        return local;
+    }
+
+    void setLocal() {
+        local = true;
+    }
+
+    /** Returns true if all listening addresses are loopback addresses. */
+    boolean isAtLoopback() {
+        return !listens.isEmpty() && listens.stream().allMatch(Listen::isLoopback);
     }
 
     boolean hasTls() {

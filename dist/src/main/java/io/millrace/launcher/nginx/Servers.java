@@ -20,6 +20,9 @@ final class Servers {
             all.add(new Server(new Scope(http, each)));
         }
         bases();
+        if (!all.stream().allMatch(Server::isAtLoopback)) {
+            all.stream().filter(Server::isAtLoopback).forEach(Server::setLocal);
+        }
     }
 
     List<Server> all() {

@@ -232,6 +232,46 @@ final class AccessImportTest {
                         192.0.2.1 /a.css 403
                         192.0.2.1 /a.js ok
                         """),
+                Arguments.of("restrictions of a location with try_files", """
+                        location / { allow 10.0.0.0/8; deny all; try_files $uri @app; }
+                        location /b/ { auth_basic x; try_files $uri @app; }
+                        location /c/ { try_files $uri @app; }
+                        location = /d { deny all; try_files $uri @app; }
+                        location @app { deny 10.0.0.1; P }
+                        """, """
+                        192.0.2.1 /a 403
+                        10.0.0.1 /a 403
+                        10.0.0.2 /a ok
+                        10.0.0.2 /b/a 403
+                        192.0.2.1 /c/a ok
+                        10.0.0.1 /c/a 403
+                        10.0.0.2 /d 403
+                        10.0.0.2 /dd ok
+                        """),
+                Arguments.of("a restricted expression that ignores the case", """
+                        location / { P }
+                        location ~* ^/admin/ { allow 10.0.0.0/8; deny all; P }
+                        """, """
+                        192.0.2.1 /admin/ 403
+                        192.0.2.1 /Admin/ 403
+                        10.0.0.1 /ADMIN/a ok
+                        10.0.0.1 /admin/a ok
+                        192.0.2.1 /a ok
+                        """),
+                Arguments.of("a server at a loopback address beside a public one", """
+                        location / { P }
+                        }
+                        server {
+                        listen 127.0.0.1:80;
+                        server_name a.example;
+                        location / { P }
+                        location = /ping { return 204; }
+                        """, """
+                        192.0.2.1 / 403
+                        192.0.2.1 /ping 403
+                        127.0.0.1 / ok
+                        127.0.0.1 /ping 204
+                        """),
                 Arguments.of("IPv4-mapped addresses", """
                         location / { deny ::ffff:192.0.2.0/120; P }
                         location /a { allow ::ffff:192.0.2.1; deny all; P }

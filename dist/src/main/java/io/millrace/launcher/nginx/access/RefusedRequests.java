@@ -103,6 +103,20 @@ public final class RefusedRequests {
         rule.put("answer.status", "403");
     }
 
+    /**
+     * Returns the condition for the requests that a location or the named location of its try_files refuses. Returns
+     * null if it has no equivalent.
+     */
+    @Nullable
+    public static String of(Scope location, Scope handler) {
+        String own = of(location);
+        String other = location == handler ? own : of(handler);
+        if (own == null || other == null || own.equals(other) || own.equals(ALL) || other.equals(NONE)) {
+            return other == null ? null : own;
+        }
+        return other.equals(ALL) || own.equals(NONE) ? other : any(List.of(own, other));
+    }
+
     private static String any(List<String> parts) {
         return parts.stream().collect(Collectors.joining(" || ", "(", ")"));
     }

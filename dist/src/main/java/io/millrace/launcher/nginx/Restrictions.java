@@ -1,11 +1,13 @@
 package io.millrace.launcher.nginx;
 
+import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.access.AccessPlan;
 import io.millrace.launcher.nginx.access.RefusedRequests;
 import io.millrace.launcher.nginx.request.ConditionText;
+import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.request.RequestRule;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
@@ -18,11 +20,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The planner of answers and restrictions for single paths. A remap rule matches all longer paths too. An exact location
+ * The planner of answers and restrictions for some paths of a rule. A remap rule matches all longer paths too. An exact location
  * and the paths around it therefore share rules, and the elements of {@code rules} separate them. Confined to one
  * thread.
  */
-final class ExactLocations {
+final class Restrictions {
+    /** Plans the conditional answer of a block in the rule of another location. */
+    @FunctionalInterface
+    interface ConditionalAnswers {
+        /** @param more condition to append */
+        void plan(Directive block, String more, Location host);
+    }
+
+    private final Workspace workspace;
     private final Server server;
     private final UrlBase base;
     private final List<Location> locations;
@@ -33,8 +43,13 @@ final class ExactLocations {
     /** Locations whose restrictions are elements of {@code rules} instead of filters. */
     private final Set<Location> separated = new HashSet<>();
 
-    ExactLocations(
-            Server server, UrlBase base, List<Location> locations, BiConsumer<Location, Consumer<DraftNode>> rules) {
+    Restrictions(
+            Workspace workspace,
+            Server server,
+            UrlBase base,
+            List<Location> locations,
+            BiConsumer<Location, Consumer<DraftNode>> rules) {
+        this.workspace = workspace;
         this.server = server;
         this.base = base;
         this.locations = locations;
@@ -54,6 +69,7 @@ final class ExactLocations {
                 answer(each, host);
             }
         }
+        locations.forEach(this::otherCases);
         for (Location each : locations) {
             boolean alone = each.isPath() && each.hasRule(locations) && host(each) == null && isOpen(each);
             if (alone && each.kind() == Kind.EXACT) {
@@ -129,7 +145,9 @@ final class ExactLocations {
             return false;
         }
         return AnswerRule.of(scope) != null
-                || !(AccessPlan.onlyDenies(scope) || RefusedRequests.isClosed(server.handler(scope)));
+                || !(AccessPlan.onlyDenies(scope)
+                        || RefusedRequests.isClosed(scope)
+                        || RefusedRequests.isClosed(server.handler(scope)));
     }
 
     /** Plans the answer or redirection of an exact location in the rule of another one. */
@@ -152,7 +170,7 @@ final class ExactLocations {
             }
             return;
         }
-        if (RefusedRequests.isClosed(server.handler(exact.scope()))) {
+        if (RefusedRequests.isClosed(exact.scope()) || RefusedRequests.isClosed(server.handler(exact.scope()))) {
             AccessPlan.requiresAuthentication(server.handler(exact.scope()));
             refuse(host, refusedPath(exact), exact);
             answered.add(exact);
@@ -262,5 +280,107 @@ final class ExactLocations {
     private void refuse(Location host, String when, Location source) {
         Scope scope = server.handler(source.scope());
         rules.accept(host, node -> RefusedRequests.write(node, when, source.source(), scope));
+    }
+
+    /** Plans the refusal of clients of other machines, which cannot reach a server at a loopback address. */
+    void planLocal() {
+        for (Location each : locations) {
+            if (each.hasRule(locations) && server.isAnswered(each)) {
+                rules.accept(each, node -> {
+                    DraftNode rule =
+                            node.element("rules").remark("nginx listens at a loopback address for this server");
+                    rule.put("when", "!(client in (\"127.0.0.0/8\", \"::1\"))");
+                    rule.put("answer.status", "403");
+                });
+            }
+        }
+    }
+
+    /** Plans the restrictions of a location whose try_files or error_page leads to a named one. */
+    void planNamed(Location location) {
+        Scope scope = location.scope();
+        Scope named = server.handler(scope);
+        String refused = RefusedRequests.isSame(scope, named) ? RefusedRequests.NONE : RefusedRequests.of(scope);
+        if (refused == null) {
+            location.source().notMapped("its clients cannot be compared in rules, so that all are refused");
+        }
+        if (!RefusedRequests.NONE.equals(refused)) {
+            String when = refused == null ? RefusedRequests.ALL : refused;
+            rules.accept(location, node -> RefusedRequests.write(node, when, location.source(), scope));
+        }
+        unrestricted(location, scope.own("limit_req", "limit_conn"));
+    }
+
+    /**
+     * Plans the restrictions of a location with an expression, in the rules of all locations whose requests nginx
+     * compares with it. Reports those without an equivalent, unless all these locations have them too.
+     */
+    void planExpression(Location location, ConditionalAnswers answers) {
+        Scope scope = server.handler(location.scope());
+        String refused = RefusedRequests.of(location.scope(), scope);
+        String when = ExpressionOrder.whenMatched(location, locations);
+        for (Location each : locations) {
+            if (!each.hasRule(locations) || !server.isAnswered(each) || !ExpressionOrder.isCompared(location, each)) {
+                continue;
+            }
+            String matched = when == null ? "" : when + ExpressionOrder.unlessExact(location, each) + exclusion(each);
+            for (Directive block : location.scope().own("if")) {
+                if (when != null && Conditions.refuses(block)) {
+                    answers.plan(block, " && " + matched, each);
+                }
+            }
+            boolean same = RefusedRequests.isSame(scope, server.handler(each.scope()));
+            if (!same && refused != null && when != null && !refused.isEmpty()) {
+                String condition = refused.equals(RefusedRequests.ALL) ? matched : matched + " && " + refused;
+                rules.accept(each, node -> RefusedRequests.write(node, condition, location.source(), scope));
+            } else if (!same && !RefusedRequests.NONE.equals(refused)) {
+                unrestricted(location, RefusedRequests.directives(scope));
+            }
+            for (String name : new String[] {"limit_req", "limit_conn"}) {
+                List<Directive> limits = scope.all(name);
+                List<String> others =
+                        each.scope().all(name).stream().map(Directive::text).toList();
+                unrestricted(
+                        location,
+                        limits.stream()
+                                .filter(one -> !others.contains(one.text()))
+                                .toList());
+            }
+        }
+    }
+
+    /**
+     * Plans the restrictions of an expression that ignores the case, for paths in another case than that of its rules.
+     */
+    private void otherCases(Location location) {
+        Scope scope = location.scope();
+        boolean ignoresCase =
+                location.kind() == Kind.PATHS && location.expression().startsWith("(?i)");
+        String refused = ignoresCase ? RefusedRequests.of(scope, server.handler(scope)) : RefusedRequests.NONE;
+        if (RefusedRequests.NONE.equals(refused) || !location.hasRule(locations)) {
+            return;
+        }
+        String when = ConditionText.path(location.expression());
+        if (when == null || refused == null) {
+            unrestricted(location.asExpression(), RefusedRequests.directives(scope));
+            return;
+        }
+        String whole = refused.equals(RefusedRequests.ALL) ? when : when + " && " + refused;
+        for (Location each : locations) {
+            boolean other = each.source() != location.source() && each.hasRule(locations);
+            if (other && server.isAnswered(each) && ExpressionOrder.isCompared(location, each)) {
+                rules.accept(each, node -> RefusedRequests.write(node, whole, location.source(), scope));
+            }
+        }
+    }
+
+    private void unrestricted(Location location, List<Directive> restricting) {
+        String paths = location.isPath() ? "below " + location.path() : "for paths that match " + location.expression();
+        for (Directive each : restricting) {
+            boolean own = location.source().children().contains(each);
+            (own ? each : location.source()).notMapped("the location shares the rules for other paths");
+            workspace.warn("requests " + paths + " are not restricted: see "
+                    + (own ? each : location.source()).entry().place());
+        }
     }
 }
