@@ -1,6 +1,7 @@
 package io.millrace.launcher.varnish;
 
 import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.importing.draft.UrlExpressions;
 import io.millrace.launcher.varnish.syntax.Condition;
 import io.millrace.launcher.varnish.syntax.Condition.Test;
 import java.util.ArrayList;
@@ -257,6 +258,9 @@ final class RuleCondition {
     private static @Nullable String compared(String field, Test test, String right) {
         String literal = RuleTexts.literal(right);
         boolean constant = test.quoted();
+        if (test.operator().endsWith("~") && !RuleTexts.isRe2(right)) {
+            return null;
+        }
         return switch (test.operator()) {
             case "" -> field + " =~ \"\"";
             case "!" -> "!(" + field + " =~ \"\")";
@@ -303,7 +307,10 @@ final class RuleCondition {
         boolean ends = open.endsWith("$") && !open.endsWith("\\$");
         String core = ends ? open.substring(0, open.length() - 1) : open.replaceAll("(?<!\\\\)\\.\\*$", "");
         boolean beforeQuery = !open.equals(bare);
-        if (!core.matches(WITHOUT_QUERY) || (hasAlternatives(core) && (start || ends || beforeQuery))) {
+        if (hasAlternatives(core) && (start || ends || beforeQuery)) {
+            return alternatives(test, flag, body);
+        }
+        if (!core.matches(WITHOUT_QUERY)) {
             return null;
         }
         String pattern = flag + (start ? "^" : "") + core + (ends || beforeQuery ? "$" : "");
@@ -313,6 +320,19 @@ final class RuleCondition {
         }
         String query = "query =~ " + RuleTexts.literal(flag + open + (beforeQuery ? "(?:\\?.*)?$" : ""));
         return ends ? "((" + path + " && query == \"\") || " + query + ")" : "(" + path + " || " + query + ")";
+    }
+
+    /** Returns the condition for an expression with alternatives that have anchors of their own. */
+    private static @Nullable String alternatives(Test test, String flag, String body) {
+        List<String> parts = new ArrayList<>();
+        for (String each : UrlExpressions.alternatives(body)) {
+            String part = url(new Test(test.left(), "~", flag + each, true));
+            if (part == null) {
+                return null;
+            }
+            parts.add(part);
+        }
+        return "(" + String.join(" || ", parts) + ")";
     }
 
     /** Returns true if an expression has alternatives outside of groups. */

@@ -187,6 +187,9 @@ final class VclBackendResponse extends Walker {
             return;
         }
         long seconds = Plan.seconds(each.value());
+        if (seconds > 0 && !isNegative(around, time) && lifetime(each)) {
+            return;
+        }
         Exclusion limited = new Exclusion(each, around, when());
         String directive = seconds <= 0 ? "no-store" : "max-age=" + seconds;
         boolean byStatus = Match.all(around).stream().anyMatch(Match::testsStatus);
@@ -218,6 +221,15 @@ final class VclBackendResponse extends Walker {
         if (onlyByStatus) {
             limit(limited, directive);
         }
+    }
+
+    /** Returns false if only the status is tested, and the lifetime cannot be that of all errors. */
+    private boolean isNegative(List<Condition> around, String time) {
+        List<Match> all = Match.all(around);
+        boolean differs = !negativeTime.isEmpty() && !negativeTime.equals(time);
+        return !all.stream().allMatch(Match::isStatus)
+                || (!differs
+                        && all.stream().flatMap(each -> each.codes().stream()).allMatch(code -> code.charAt(0) > '3'));
     }
 
     private RuleCondition.@Nullable When when() {

@@ -172,6 +172,22 @@ final class LifetimeImportTest {
     }
 
     @Test
+    void statusesWithoutAnErrorHaveTheirLifetime() throws IOException {
+        List<String> rules = rules("if (beresp.status == 200) { set beresp.ttl = 2h; } else { set beresp.ttl = 5s; }");
+        assertEnds(rules, "max-age=7200", "max-age=5");
+        assertTrue(rules.get(0).startsWith("status in (200, 206, 304) && "), rules::toString);
+        assertTrue(rules.get(1).startsWith("!(status in (200, 206, 304)) && "), rules::toString);
+    }
+
+    @Test
+    void alternativesWithAnchorsBecomeConditions() throws IOException {
+        String yaml = yaml("if (bereq.url ~ \"^/a|\\.php$\") { set beresp.http.X-A = \"b\"; }");
+        assertTrue(
+                yaml.contains("when: '(path =~ \"^/a\" || ((path =~ \"\\\\.php$\" && query == \"\") || query =~ "),
+                yaml);
+    }
+
+    @Test
     void responsesWithAFieldAreNotStored() throws IOException {
         String lifetime = "if (bereq.url ~ \"^/a\") { set beresp.ttl = 1h; }\n";
         String excluded = "if (beresp.http.X-Private) { set beresp.uncacheable = true; }\n";
