@@ -80,7 +80,7 @@ class PurgeMethodTest {
             RawClient.Response purged = client.send(request).response();
             assertEquals(200, purged.status());
             assertEquals(
-                    "200 OK: purged http://test.example/2026/11/hello-world/?a=b, every stored variant\n",
+                    "200 OK: purged http://test.example/2026/11/hello-world/?a=b, every stored variant, purge " + id(),
                     purged.text());
             assertEquals("no-store", purged.field("cache-control"));
             assertNull(purged.field("cache-status"), "RFC 9211 section 2: not in a response that is no stored one");
@@ -246,12 +246,41 @@ class PurgeMethodTest {
         RawClient.Response answer = send("PURGE /a HTTP/1.1\r\nHost: typo.example\r\n\r\n");
         assertEquals(404, answer.status());
         assertEquals(
-                "404 Not Found: nothing was stored for http://typo.example/a, and no remap rule maps it\n",
+                "404 Not Found: nothing was stored for http://typo.example/a, and no remap rule maps it, purge " + id(),
                 answer.text());
-        assertEquals(
-                "404 Not Found: nothing was stored for http://test.example/a\n",
-                purge("/a").text());
+        answer = purge("/a");
+        assertEquals("404 Not Found: nothing was stored for http://test.example/a, purge " + id(), answer.text());
+        answer = send("PURGE /.* HTTP/1.1\r\nHost: typo.example\r\n\r\n");
+        assertEquals(200, answer.status());
+        assertTrue(answer.text().endsWith("; no remap rule maps this host\n"), answer.text());
+        answer = send("PURGE /a.* HTTP/1.1\r\nHost: typo.example\r\n\r\n");
+        assertTrue(answer.text().endsWith("; no remap rule maps this host\n"), answer.text());
+        answer = send("PURGE /.* HTTP/1.1\r\nHost: test.example\r\n\r\n");
+        assertTrue(answer.text().endsWith("purge " + id()), answer.text());
         assertEquals(0, proxy.origin().requests());
+    }
+
+    /** Returns the identifier of the last purge, and a line end. */
+    private String id() throws IOException {
+        return proxy.proxy().shared().purges().latest(null, 1).get(0).id() + "\n";
+    }
+
+    /** A URL with an unusual port belongs to another host than the same name without the port. */
+    @Test
+    void aPortThatIsMissingInTheHostIsNamed() throws Exception {
+        start();
+        for (String host : List.of("127.0.0.1", "localhost")) {
+            RawClient.Response answer = send("PURGE /.* HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+            assertTrue(
+                    answer.text()
+                            .endsWith("; a URL with a port, such as http://" + host
+                                    + ":8080/, belongs to another host: name it with its port\n"),
+                    answer.text());
+        }
+        for (String host : List.of("127.0.0.1:9280", "test.example")) {
+            RawClient.Response answer = send("PURGE /.* HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+            assertTrue(answer.text().endsWith("purge " + id()), answer.text());
+        }
     }
 
     // who may

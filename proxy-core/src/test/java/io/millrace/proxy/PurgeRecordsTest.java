@@ -154,7 +154,7 @@ class PurgeRecordsTest {
                         "admin all false everything null -1",
                         "admin group true g of test.example null -1",
                         "request url true http://test.example/tags/x null -1",
-                        "request tag true x, y test.example -1",
+                        "request tag true x, y of test.example test.example -1",
                         "request prefix false http://test.example/tags/ null -1",
                         "request host false test.example null -1",
                         "request url false http://test.example/none null -1",

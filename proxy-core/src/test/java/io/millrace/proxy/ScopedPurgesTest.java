@@ -146,6 +146,25 @@ class ScopedPurgesTest {
         assertEquals("tag", invalidateTags("Test.example", false, "k").scope());
     }
 
+    /** A host with a typing error is purged, but the answer says that no rule maps it. */
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "HOST, typo.example, -, stored responses are gone; no remap rule maps this host",
+                "PREFIX, -, https://typo.example/a, stored responses are gone; no remap rule maps this host",
+                "GROUP, typo.example, g, stored responses are gone; no remap rule maps this host",
+                "HOST, Test.example, -, stored responses are gone",
+                "PREFIX, -, http://test.example/a, stored responses are gone"
+            })
+    void aHostThatNoRuleMapsIsNamed(Kind kind, String host, String text, String detail) throws Exception {
+        proxy.withoutRules();
+        proxy.start(
+                request -> request.ok(FRESH, RawInput.latin1("answer " + request.number())),
+                config -> config.map("http://test.example/", proxy.origin().url()));
+        assertEquals(detail, invalidate(kind, host, text, false).detail());
+    }
+
     @ParameterizedTest
     @CsvSource({
         "a b, k, not a site",

@@ -31,7 +31,7 @@ public record MetricFamilies(List<Family> all) {
          * suffix {@code _total}.
          */
         public boolean isOf(String metric) {
-            return new MetricSample(name, Map.of(), 0).isOf(metric);
+            return new MetricSample(name, Map.of(), 0).isOf(MetricSample.nameIn(metric));
         }
 
         /** Returns true if the samples only increase until the process restarts. */

@@ -101,10 +101,27 @@ public record MetricSample(String name, Map<String, String> labels, double value
 
     /**
      * Returns true if a user who types {@code metric} means this sample. The user may omit the prefix {@code millrace_}
-     * and a suffix such as {@code _total} of a counter or {@code _bucket} of a histogram.
+     * and a suffix such as {@code _total} of a counter or {@code _bucket} of a histogram. Labels may follow the name, as
+     * in {@code requests{result="hit"}}: the sample must have each of them.
      */
     public boolean isOf(String metric) {
-        return isNamed(metric) || isNamed("millrace_" + metric);
+        String wanted = nameIn(metric);
+        return (isNamed(wanted) || isNamed("millrace_" + wanted)) && hasLabels(metric, wanted.length());
+    }
+
+    /** Returns the name in a text that a user types, without the labels. */
+    public static String nameIn(String metric) {
+        int brace = metric.indexOf('{');
+        return brace < 0 ? metric : metric.substring(0, brace);
+    }
+
+    private boolean hasLabels(String metric, int from) {
+        if (from == metric.length()) {
+            return true;
+        }
+        Map<String, String> wanted = new LinkedHashMap<>();
+        return labels(metric, from + 1, wanted) == metric.length()
+                && labels.entrySet().containsAll(wanted.entrySet());
     }
 
     private boolean isNamed(String metric) {

@@ -46,7 +46,8 @@ public final class PurgeView {
         }
         String detail = report.text("detail", "");
         String count = report.isTrue("purged") ? objects(report) : "";
-        return List.of(Printable.of(outcome + ": " + report.text("url", url) + count
+        String id = report.has("id") ? ", purge " + report.text("id", "") : "";
+        return List.of(Printable.of(outcome + ": " + report.text("url", url) + id + count
                 + (detail.isEmpty() ? "" : " (" + detail + ")") + fleet(report)));
     }
 
@@ -115,12 +116,12 @@ public final class PurgeView {
     }
 
     /**
-     * Returns text with the site of purged tags. Empty if the target already ends with the site, as after a purge by
-     * command.
+     * Returns text with the site of purged tags. Empty if the target already ends with the site; records of earlier
+     * versions do not.
      */
     private static String site(JsonObject purge) {
         String named = purge.text("site", "");
-        return purge.has("site") && !purge.text("target", "").endsWith(" of " + named) ? ", site " + named : "";
+        return purge.has("site") && !purge.text("target", "").endsWith(" of " + named) ? " of " + named : "";
     }
 
     private static String count(JsonObject purge) {
@@ -160,7 +161,7 @@ public final class PurgeView {
         for (String url : urls) {
             lines.add(Printable.of("  " + url));
         }
-        if (objects > urls.size() && !urls.isEmpty()) {
+        if (count.isTrue("more_urls")) {
             lines.add("  ...");
         }
         if (!count.isTrue("ram_only_counted")) {

@@ -33,4 +33,19 @@ final class MetricSampleTest {
         assertFalse(requests.isOf("millrace_requests_total_x"));
         assertTrue(new MetricSample("millrace_d_seconds_bucket", Map.of("le", "1"), 1).isOf("d_seconds"));
     }
+
+    @Test
+    void selectsByLabels() {
+        MetricSample entries =
+                new MetricSample("millrace_invalidation_entries", Map.of("kind", "pattern", "path", "/a,\"b"), 1);
+        assertTrue(entries.isOf("millrace_invalidation_entries{kind=\"pattern\"}"));
+        assertTrue(entries.isOf("invalidation_entries{path=\"/a,\\\"b\",kind=\"pattern\"}"));
+        assertTrue(entries.isOf("invalidation_entries{}"));
+        assertFalse(entries.isOf("invalidation_entries{kind=\"host\"}"));
+        assertFalse(entries.isOf("invalidation_entries{other=\"pattern\"}"));
+        assertFalse(entries.isOf("invalidation_entries{kind=\"pattern\""));
+        assertFalse(entries.isOf("invalidation_entries{kind=pattern}"));
+        assertFalse(entries.isOf("invalidation_entries{kind=\"pattern\"}x"));
+        assertFalse(entries.isOf("entries{kind=\"pattern\"}"));
+    }
 }

@@ -39,7 +39,6 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -85,6 +84,10 @@ final class PurgeExchange implements RequestHandler {
     private boolean ended;
     /** Description of the purged scope, for the response. */
     private String scopeText = "";
+    /** A remark on the scope, for the response; empty for none. */
+    private String note = "";
+    /** Whether the purge covers every site, because the request's host is the address of the cache. */
+    private boolean everywhere;
     /** Kind, target and site of the purge, for its record. */
     private String kind = "url";
 
@@ -117,18 +120,9 @@ final class PurgeExchange implements RequestHandler {
     private void begin() {
         PurgeRequest requested = PurgeRequest.of(request);
         if (requested instanceof PurgeRequest.Host host) {
-            kind = "host";
-            target = host.url().authority();
-            scopeText = "all of host " + target;
-            fleetPurge = fleetPurge(Action.HOST, List.of(target));
-            invalidate(host.url(), rules -> InvalidationScopes.of(host.url(), rules), Counter.PURGES_HOST);
+            purgeBelow(host.url());
         } else if (requested instanceof PurgeRequest.Prefix prefix) {
-            TargetUri url = prefix.url();
-            kind = "prefix";
-            target = url.asString();
-            scopeText = "all of host " + url.authority() + " whose path begins with " + url.path();
-            fleetPurge = fleetPurge(Action.PREFIX, List.of(target));
-            invalidate(url, rules -> InvalidationScopes.of(url, rules), Counter.PURGES_PREFIX);
+            purgeBelow(prefix.url());
         } else if (requested instanceof PurgeRequest.Tagged tagged) {
             purge(tagged.tags());
         } else if (requested instanceof PurgeRequest.Matching matching) {
@@ -210,17 +204,17 @@ final class PurgeExchange implements RequestHandler {
         ExchangeSettings settings = exchangeLoop.settings();
         TargetUri url = request.target();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        boolean everywhere = coversEverySite(url, rules);
+        everywhere = coversEverySite(url, rules);
         Set<String> sites = everywhere ? Set.of() : InvalidationScopes.sites(url, rules);
         Set<RemapRule> concerned = new LinkedHashSet<>(
                 everywhere ? settings.remap().rules() : settings.remap().rulesConcernedBy(url));
         concerned.addAll(settings.remap().rulesConcernedBySites(sites));
         kind = "tag";
-        target = String.join(", ", tags.texts());
         site = everywhere ? null : url.host();
+        target = PurgeRecord.tagTarget(tags.texts(), site);
         scopeText = words(tags) + (everywhere ? " on every site" : " on the site of host " + url.authority());
         fleetPurge = new FleetPurge(Action.TAG, tags.texts(), List.copyOf(sites), PurgeRequest.isSoft(request));
-        if (mayPurge(coversUnmapped(rules, everywhere), concerned, settings) && !refusedByFleet()) {
+        if (mayPurge(coversUnmapped(rules), concerned, settings) && !refusedByFleet()) {
             invalidate(InvalidationScopes.tags(tags, sites), Counter.PURGES_TAG);
         }
     }
@@ -231,17 +225,25 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /** Returns true if the purge may cover responses that no rule maps: those of the forward proxy. */
-    private boolean coversUnmapped(List<RemapRule> rules, boolean everywhere) {
+    private boolean coversUnmapped(List<RemapRule> rules) {
         return rules.isEmpty() || (everywhere && exchangeLoop.settings().remap().forwards());
     }
 
-    /** Invalidates a host or a path prefix. The client needs the purge permission of every rule concerned. */
-    private void invalidate(TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
+    /**
+     * Purges the URLs of a host that begin with a URL. The client needs the purge permission of every rule concerned.
+     */
+    private void purgeBelow(TargetUri url) {
         ExchangeSettings settings = exchangeLoop.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        Set<RemapRule> concerned = settings.remap().rulesConcernedBy(url);
-        if (mayPurge(rules.isEmpty(), concerned, settings) && !refusedByFleet()) {
-            invalidate(scopes.apply(rules), counter);
+        boolean isWholeHost = url.pathAndQuery().equals("/");
+        kind = (isWholeHost ? InvalidationKind.HOST : InvalidationKind.PREFIX).text();
+        target = isWholeHost ? url.authority() : url.asString();
+        scopeText =
+                "all of host " + url.authority() + (isWholeHost ? "" : " whose path begins with " + url.pathAndQuery());
+        note = InvalidationScopes.noteOnHost(url, rules, settings.remap().forwards());
+        fleetPurge = fleetPurge(isWholeHost ? Action.HOST : Action.PREFIX, List.of(target));
+        if (mayPurge(rules.isEmpty(), settings.remap().rulesConcernedBy(url), settings) && !refusedByFleet()) {
+            invalidate(InvalidationScopes.of(url, rules), isWholeHost ? Counter.PURGES_HOST : Counter.PURGES_PREFIX);
         }
     }
 
@@ -256,6 +258,10 @@ final class PurgeExchange implements RequestHandler {
             }
         }
         if (refusal != null) {
+            if (everywhere && filter == null) {
+                refusal += "; the Host " + request.target().host()
+                        + " is no site, so this purge covers every site and needs purge.allow of every rule";
+            }
             deny();
             return false;
         }
@@ -271,7 +277,12 @@ final class PurgeExchange implements RequestHandler {
         ExchangeSettings settings = exchangeLoop.settings();
         TargetUri url = matching.url();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        boolean everywhere = coversEverySite(url, rules);
+        everywhere = coversEverySite(url, rules);
+        TargetUri beginning = matching.beginning();
+        if (beginning != null && !everywhere) {
+            purgeBelow(beginning);
+            return;
+        }
         Collection<RemapRule> concerned =
                 everywhere ? settings.remap().rules() : settings.remap().rulesConcernedBy(url);
         TagList listed = listed(matching, concerned);
@@ -279,19 +290,12 @@ final class PurgeExchange implements RequestHandler {
             purge(listed.tags());
             return;
         }
-        if (!mayPurge(coversUnmapped(rules, everywhere), concerned, settings)) {
+        if (!mayPurge(coversUnmapped(rules), concerned, settings)) {
             return;
         }
         String problem = listed == null ? matching.problem() : listed.problem();
         if (problem != null) {
             answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
-            return;
-        }
-        if (matching.condition().isEmpty() && !everywhere) {
-            fleetPurge = fleetPurge(Action.HOST, List.of(url.authority()));
-            if (!refusedByFleet()) {
-                invalidateHost(url, rules);
-            }
             return;
         }
         kind = InvalidationKind.PATTERN.text();
@@ -360,13 +364,6 @@ final class PurgeExchange implements RequestHandler {
         return reason != null;
     }
 
-    private void invalidateHost(TargetUri url, List<RemapRule> rules) {
-        kind = InvalidationKind.HOST.text();
-        target = url.authority();
-        scopeText = "all of host " + target;
-        invalidate(InvalidationScopes.of(url, rules), Counter.PURGES_HOST);
-    }
-
     private static Set<String> keyHosts(TargetUri url, List<RemapRule> rules) {
         Set<String> hosts = new LinkedHashSet<>();
         hosts.add(url.authority());
@@ -400,7 +397,8 @@ final class PurgeExchange implements RequestHandler {
             String id = PurgeId.ofStamp(last.stamp());
             answer(
                     200,
-                    done + words(last) + ", stamp " + last.stamp() + ", purge " + id + fleet(),
+                    done + words(last) + ", stamp " + last.stamp() + ", purge " + id + fleet()
+                            + (note.isEmpty() ? "" : "; " + note),
                     ExchangeOutcome.LOCAL);
         }
     }
@@ -498,19 +496,20 @@ final class PurgeExchange implements RequestHandler {
         exchangeLoop
                 .counters()
                 .increment(failed ? Counter.PURGES_FAILED : found ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
-        record(exchangeLoop.purges().newRemovalId(), false, failure, () -> answerPurged(failed));
+        String id = exchangeLoop.purges().newRemovalId();
+        record(id, false, failure, () -> answerPurged(id, failed));
     }
 
-    private void answerPurged(boolean failed) {
+    private void answerPurged(String id, boolean failed) {
         String url = request.target().asString();
         if (failed) {
             log.warn("a purge is not durable, the storage could not be written", failure);
             answer(500, "purged, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
         } else if (found) {
-            answer(200, "purged " + url + ", every stored variant" + fleet(), ExchangeOutcome.LOCAL);
+            answer(200, "purged " + url + ", every stored variant, purge " + id + fleet(), ExchangeOutcome.LOCAL);
         } else {
             String hint = mapped ? "" : ", and no remap rule maps it";
-            answer(404, "nothing was stored for " + url + hint + fleet(), ExchangeOutcome.LOCAL);
+            answer(404, "nothing was stored for " + url + hint + ", purge " + id + fleet(), ExchangeOutcome.LOCAL);
         }
     }
 

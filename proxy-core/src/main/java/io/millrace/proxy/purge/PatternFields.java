@@ -94,33 +94,48 @@ final class PatternFields {
             return new PurgeRequest.Malformed(read.problem);
         }
         if (read.isPathOnly()) {
-            TargetUri beginning = beginning(request.target());
-            return beginning.path().equals("/") && !beginning.hasQuery()
-                    ? new PurgeRequest.Host(beginning)
-                    : new PurgeRequest.Prefix(beginning);
+            return read.ofBeginning(beginning(request.target()));
         }
-        return read.isPattern
-                ? new PurgeRequest.Matching(
-                        root(request.target()),
-                        String.join(" && ", read.conditions),
-                        read.regexes,
-                        read.conditions.size() == 1 ? read.listed : null)
-                : null;
+        if (!read.isPattern) {
+            return null;
+        }
+        TargetUri root = root(request.target());
+        return new PurgeRequest.Matching(
+                root,
+                String.join(" && ", read.conditions),
+                read.regexes,
+                read.conditions.size() == 1 ? read.listed : null,
+                read.conditions.isEmpty() ? root : null);
+    }
+
+    /** Returns the purge of all URLs of the target's host, or of every site. */
+    static PurgeRequest ofAll(TargetUri target) {
+        return new PurgeRequest.Matching(root(target), "", Map.of(), null, root(target));
+    }
+
+    /** Returns the purge of the URLs that begin with this one. */
+    private PurgeRequest ofBeginning(TargetUri url) {
+        if (url.path().indexOf('\\') >= 0) {
+            return new PurgeRequest.Malformed(PurgeRequest.BACKSLASH);
+        }
+        String start = new String(PrefixStamps.normal(url), StandardCharsets.ISO_8859_1);
+        String condition = start.equals("/") ? "" : "target =~ " + Expression.literal('^' + Pattern.quote(start));
+        return new PurgeRequest.Matching(root(url), condition, regexes, null, url);
     }
 
     /** Returns the purge by an expression, which is the target's path and query. It must match from the start. */
     static PurgeRequest ofPath(TargetUri target) {
         String regex = '^' + target.pathAndQuery();
         return new PurgeRequest.Matching(
-                root(target), "target =~ " + Expression.literal(regex), Map.of("the path", regex), null);
+                root(target), "target =~ " + Expression.literal(regex), Map.of("the path", regex), null, null);
     }
 
     /**
-     * Returns true if the only expression is {@code .*} in X-Purge-Regex. Then the request purges all URLs below its
+     * Returns true if the only condition is {@code .*} in X-Purge-Regex. Then the request purges all URLs below its
      * path.
      */
     private boolean isPathOnly() {
-        return regexes.size() == 1 && ANY.equals(regexes.get(PURGE_REGEX.text()));
+        return regexes.size() == 1 && ANY.equals(regexes.get(PURGE_REGEX.text())) && !fields.contains(BAN_URL);
     }
 
     private static TargetUri beginning(TargetUri target) {

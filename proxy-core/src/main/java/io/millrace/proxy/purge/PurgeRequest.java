@@ -41,12 +41,16 @@ public sealed interface PurgeRequest {
      * @param condition an expression over stored responses; empty for all
      * @param regexes the regular expressions of the request, by the name of their field; not checked yet
      * @param listed the tags, if the condition only lists tags; else null
+     * @param beginning a URL, if the condition only says that URLs begin with it; else null. On one site, the purge is
+     *     then that of a host or a prefix
      */
     record Matching(
             TargetUri url,
             String condition,
             Map<String, String> regexes,
-            @Nullable ListedTags listed) implements PurgeRequest {
+            @Nullable ListedTags listed,
+            @Nullable TargetUri beginning)
+            implements PurgeRequest {
         /**
          * Compiles the regular expressions, which takes milliseconds. Returns the problem of the first invalid
          * expression; null for none.
@@ -100,6 +104,9 @@ public sealed interface PurgeRequest {
      */
     List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 
+    /** The reason why a literal path is refused. */
+    String BACKSLASH = "the path has a backslash, but is not an expression";
+
     /** The field of LiteSpeed servers, which is not supported. */
     FieldName LITE_SPEED = FieldName.of("X-LiteSpeed-Purge");
 
@@ -125,9 +132,7 @@ public sealed interface PurgeRequest {
     static PurgeRequest of(RequestHead request) {
         PurgeRequest parsed = parse(request);
         boolean isLiteral = parsed instanceof Urls || parsed instanceof Prefix;
-        return isLiteral && request.target().path().indexOf('\\') >= 0
-                ? new Malformed("the path has a backslash, but is not an expression")
-                : parsed;
+        return isLiteral && request.target().path().indexOf('\\') >= 0 ? new Malformed(BACKSLASH) : parsed;
     }
 
     private static PurgeRequest parse(RequestHead request) {
@@ -156,6 +161,10 @@ public sealed interface PurgeRequest {
                     return new Unsupported(name.text() + " is none of default, exact and regex");
                 }
             }
+        }
+        if (ban && request.target().pathAndQuery().equals("/")) {
+            // A BAN without a condition, which clients also send to the address of the cache.
+            return PatternFields.ofAll(request.target());
         }
         return pattern ? ofPattern(request.target()) : new Urls(urls(request.target()));
     }

@@ -304,7 +304,7 @@ final class SampleSources {
             PurgeRecord.done("s1", 1, new PurgeClient("admin", 1, "t", "a"), "tag", "t", "s", true)
                     .counted(2, 3),
             4,
-            new Count(2, 3, List.of("http://h/"), 5, 6, true, "n"),
+            new Count(2, 3, List.of("http://h/"), true, 5, 6, true, "n"),
             "done");
 
     static final EventSource EVENTS = (since, after, kinds, limit) ->

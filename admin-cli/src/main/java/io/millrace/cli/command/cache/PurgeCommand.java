@@ -43,7 +43,7 @@ public final class PurgeCommand extends ApiCommand {
     @Option(names = "--prefix", paramLabel = "URL", description = "All URLs that begin with this one.")
     private @Nullable String prefix;
 
-    @Option(names = "--group", paramLabel = "NAME", description = "With --host: a cache group (RFC 9875).")
+    @Option(names = "--group", paramLabel = "NAME", description = "With --host: a cache group, http and https.")
     private @Nullable String group;
 
     @Option(names = "--tag", paramLabel = "TAG", description = "Responses with this tag; may be repeated.")
@@ -55,10 +55,16 @@ public final class PurgeCommand extends ApiCommand {
     @Option(names = "--where", paramLabel = "EXPR", description = "Responses for which the expression holds.")
     private @Nullable String where;
 
-    @Option(names = "--regex", paramLabel = "RE", description = "URLs that contain a match of an RE2 expression.")
+    @Option(
+            names = "--regex",
+            paramLabel = "RE",
+            description = "URLs, scheme and host included, with a match of this RE2.")
     private @Nullable String regex;
 
-    @Option(names = "--wildcard", paramLabel = "URL", description = "URLs like this one; * is any text.")
+    @Option(
+            names = "--wildcard",
+            paramLabel = "URL",
+            description = "URLs like this one, http and https; * is any text.")
     private @Nullable String wildcard;
 
     @Option(names = "--all", description = "All stored responses.")
@@ -139,6 +145,9 @@ public final class PurgeCommand extends ApiCommand {
         show(
                 response,
                 url == null || report.has("stamp") ? PurgeView.scope(report, soft) : PurgeView.lines(report, url));
+        if (url != null && url.contains("*") && !report.isTrue("purged") && !report.has("stamp")) {
+            console().say("a * in a URL is no pattern in this command; use --prefix or --wildcard");
+        }
         return wait && report.has("fleet") ? fleet(client, report.text("id", "")) : ExitCode.OK;
     }
 
@@ -155,6 +164,9 @@ public final class PurgeCommand extends ApiCommand {
 
     /** Waits for the end of a count and prints the progress. */
     private AdminResponse counted(AdminClient client, String id) throws AdminClientException, CommandFailure {
+        if (dryRun) {
+            console().say("counting; to stop: millctl purge cancel " + id);
+        }
         while (invocation().pause().pass(POLL_INTERVAL)) {
             AdminResponse response = client.get(PurgeShowCommand.target(id));
             JsonObject report = answered(response);

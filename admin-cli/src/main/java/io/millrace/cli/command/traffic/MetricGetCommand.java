@@ -25,7 +25,10 @@ public final class MetricGetCommand extends ApiCommand {
     @Parameters(
             paramLabel = "NAME",
             arity = "1..*",
-            description = "A metric of /metrics; 'millrace_' and '_total' may be left out.")
+            description = {
+                "A metric of /metrics; 'millrace_' and '_total' may be left out.",
+                "Labels may follow, as in 'requests{result=\"hit\"}'."
+            })
     private List<String> names = List.of();
 
     public MetricGetCommand(Invocation invocation) {

@@ -10,7 +10,7 @@ final class MetricNames {
 
     /** Returns a message such as {@code millctl: no metric reqests (did you mean millrace_requests_total?)}. */
     static String unknown(String name, List<MetricSample> all) {
-        String near = nearest(name, all);
+        String near = nearest(MetricSample.nameIn(name), all);
         return "millctl: no metric " + name + (near == null ? "" : " (did you mean " + near + "?)");
     }
 

@@ -6,6 +6,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.expression.Expression;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,7 @@ final class PatternForms {
      *
      * @param where an expression
      * @param regex an RE2 expression that matches anywhere in the URL
-     * @param wildcard a URL in which {@code *} stands for any text
+     * @param wildcard a URL in which {@code *} stands for any text; without a port it stands for both schemes
      * @throws AdminException if several forms are given, or one is not valid
      */
     static @Nullable String expression(@Nullable String where, @Nullable String regex, @Nullable String wildcard)
@@ -39,13 +40,35 @@ final class PatternForms {
             return "url =~ " + Expression.literal(regex);
         }
         if (wildcard != null) {
-            if (!wildcard.startsWith("http://") && !wildcard.startsWith("https://")) {
-                throw new AdminException(
-                        400, "bad-request", "wildcard: not a URL with http:// or https://: " + wildcard);
-            }
-            return "url =~ " + Expression.literal('^' + regex(wildcard) + '$');
+            return "url =~ " + Expression.literal('^' + urlRegex(wildcard) + '$');
         }
         return where;
+    }
+
+    /**
+     * Returns the expression of a wildcard. Without a port, or with the default port, it matches the URLs of both
+     * schemes, as in a purge of a URL. URLs of cache keys have lower-case hosts, and no default port.
+     */
+    private static String urlRegex(String wildcard) throws AdminException {
+        boolean isSecure = wildcard.startsWith("https://");
+        if (!isSecure && !wildcard.startsWith("http://")) {
+            throw new AdminException(
+                    400,
+                    "bad-request",
+                    "wildcard: the text must begin with http:// or https:// and a host, such as"
+                            + " http://www.example.com/* or http://*/print: " + wildcard);
+        }
+        int hostStart = wildcard.indexOf("//") + 2;
+        int slash = wildcard.indexOf('/', hostStart);
+        int hostEnd = slash < 0 ? wildcard.length() : slash;
+        String host = wildcard.substring(hostStart, hostEnd).toLowerCase(Locale.ROOT);
+        String defaultPort = isSecure ? ":443" : ":80";
+        if (host.endsWith(defaultPort)) {
+            host = host.substring(0, host.length() - defaultPort.length());
+        }
+        boolean hasPort = host.lastIndexOf(':') > host.lastIndexOf(']');
+        String scheme = !hasPort ? "https?://" : isSecure ? "https://" : "http://";
+        return scheme + regex(host + wildcard.substring(hostEnd));
     }
 
     private static String regex(String wildcard) {

@@ -210,9 +210,10 @@ public final class FleetPurges implements FleetService {
             if (problem != null || list.tags().isEmpty()) {
                 throw new AdminException(400, "bad-request", String.valueOf(problem));
             }
-            String target = String.join(", ", purge.targets());
             return new ScopedPurges.Plan(
-                    InvalidationScopes.tags(list.tags(), Set.copyOf(purge.sites())), Counter.PURGES_TAG, target);
+                    InvalidationScopes.tags(list.tags(), Set.copyOf(purge.sites())),
+                    Counter.PURGES_TAG,
+                    PurgeRecord.tagTarget(purge.targets(), scope.site()));
         }
         return scoped.plan(scope, AdminCaller.UNKNOWN);
     }

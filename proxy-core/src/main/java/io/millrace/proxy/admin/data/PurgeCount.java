@@ -76,6 +76,9 @@ final class PurgeCount implements ListVisitor {
     private boolean hasManyTags;
     private boolean hasManyGroups;
     private volatile List<String> firstUrls = List.of();
+    /** True if a covered object has a URL that was not collected because of the limit. */
+    private volatile boolean hasMoreUrls;
+
     private volatile long objects;
     private volatile long bytes;
     private volatile long examined;
@@ -179,6 +182,8 @@ final class PurgeCount implements ListVisitor {
         bytes = bytes + Math.max(0, bodyLength);
         if (urls.size() < URLS_MAX) {
             urls.add(url);
+        } else if (!urls.contains(url)) {
+            hasMoreUrls = true;
         }
     }
 
@@ -256,6 +261,7 @@ final class PurgeCount implements ListVisitor {
                 objects,
                 bytes,
                 firstUrls,
+                hasMoreUrls,
                 examined,
                 Math.max(examined, store.inventory().entries()),
                 isOver,

@@ -23,6 +23,7 @@ import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import io.millrace.proxy.purge.record.PurgeState;
+import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
@@ -61,16 +62,29 @@ public final class ScopedPurges implements InvalidationService {
      * @param counter the counter of purges of this kind
      * @param target description of the requested target
      * @param pattern the purge by pattern, without scopes; else null
+     * @param note a remark for the answer; empty for none
      */
     record Plan(
             List<InvalidationScope> scopes,
             Counter counter,
             String target,
-            @Nullable PurgedPattern pattern) {
+            @Nullable PurgedPattern pattern,
+            String note) {
         /** Creates a plan of scopes. */
         Plan(List<InvalidationScope> scopes, Counter counter, String target) {
-            this(scopes, counter, target, null);
+            this(scopes, counter, target, null, "");
         }
+    }
+
+    /** Returns the plan of a purge below a URL, with a remark if it probably covers nothing. */
+    private static Plan planBelow(TargetUri url, RemapTable table, Counter counter, String target) {
+        List<RemapRule> rules = table.rulesUnder(url);
+        return new Plan(
+                InvalidationScopes.of(url, rules),
+                counter,
+                target,
+                null,
+                InvalidationScopes.noteOnHost(url, rules, table.forwards()));
     }
 
     @Override
@@ -114,13 +128,17 @@ public final class ScopedPurges implements InvalidationService {
                 TargetUri host = host(scope);
                 PurgePermission.checkHost(caller, host, rules);
                 String name = String.valueOf(scope.text());
-                yield new Plan(groups(rules, host, name), Counter.PURGES_GROUP, name + " of " + host.authority());
+                yield new Plan(
+                        groups(rules, host, name),
+                        Counter.PURGES_GROUP,
+                        name + " of " + host.authority(),
+                        null,
+                        InvalidationScopes.noteOnHost(host, rules.rulesUnder(host), rules.forwards()));
             }
             case HOST -> {
                 TargetUri host = host(scope);
                 PurgePermission.checkHost(caller, host, rules);
-                yield new Plan(
-                        InvalidationScopes.of(host, rules.rulesUnder(host)), Counter.PURGES_HOST, host.authority());
+                yield planBelow(host, rules, Counter.PURGES_HOST, host.authority());
             }
             case URL -> {
                 TargetUri url = url(scope);
@@ -133,8 +151,7 @@ public final class ScopedPurges implements InvalidationService {
             case PREFIX -> {
                 TargetUri url = url(scope);
                 PurgePermission.checkHost(caller, url, rules);
-                yield new Plan(
-                        InvalidationScopes.of(url, rules.rulesUnder(url)), Counter.PURGES_PREFIX, url.asString());
+                yield planBelow(url, rules, Counter.PURGES_PREFIX, url.asString());
             }
         };
     }
@@ -178,8 +195,10 @@ public final class ScopedPurges implements InvalidationService {
                     "no site " + site + ": no rule has it as remap[].site, nor as its host; nothing was purged");
         }
         Set<String> sites = site == null ? Set.of() : Set.of(site.toLowerCase(Locale.ROOT));
-        String target = String.join(", ", scope.tags()) + (site == null ? " of every site" : " of " + site);
-        return new Plan(InvalidationScopes.tags(list.tags(), sites), Counter.PURGES_TAG, target);
+        return new Plan(
+                InvalidationScopes.tags(list.tags(), sites),
+                Counter.PURGES_TAG,
+                PurgeRecord.tagTarget(scope.tags(), site));
     }
 
     private static Plan planPattern(Scope scope, AdminCaller caller, RemapTable rules) throws AdminException {
@@ -194,7 +213,7 @@ public final class ScopedPurges implements InvalidationService {
                 throw refused("an expression has at most " + PurgedPattern.TEXT_BYTES_MAX + " bytes"
                         + (limited.equals(expression) ? "" : ", with the hosts of the token's sites"));
             }
-            return new Plan(List.of(), Counter.PURGES_PATTERN, limited, pattern);
+            return new Plan(List.of(), Counter.PURGES_PATTERN, limited, pattern, "");
         } catch (ExpressionException e) {
             throw new AdminException(400, "bad-expression", "where:" + e.message() + "; nothing was purged");
         }
@@ -271,7 +290,7 @@ public final class ScopedPurges implements InvalidationService {
                     word(last.kind()),
                     plan.target(),
                     last.stamp(),
-                    outcome,
+                    plan.note().isEmpty() ? outcome : outcome + "; " + plan.note(),
                     -1,
                     false,
                     isShared ? FleetOutbox.PENDING : null);

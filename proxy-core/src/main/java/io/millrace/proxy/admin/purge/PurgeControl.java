@@ -60,7 +60,8 @@ public interface PurgeControl {
      *
      * @param objects covered objects in the entries read so far
      * @param bytes body bytes of these objects
-     * @param urls URLs of the first of these objects
+     * @param urls the first URLs of these objects, each once
+     * @param hasMoreUrls whether these objects have more URLs than {@code urls}
      * @param examined entries read so far in the inventory (the table of stored objects)
      * @param entries approximate number of inventory entries
      * @param isOver whether the count has ended
@@ -70,6 +71,7 @@ public interface PurgeControl {
             long objects,
             long bytes,
             List<String> urls,
+            boolean hasMoreUrls,
             long examined,
             long entries,
             boolean isOver,

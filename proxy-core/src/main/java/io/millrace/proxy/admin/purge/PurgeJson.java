@@ -52,6 +52,7 @@ public final class PurgeJson {
         json.writeBooleanProperty("ram_only_counted", false);
         text(json, "note", count.note());
         Json.strings(json, "urls", count.urls());
+        json.writeBooleanProperty("more_urls", count.hasMoreUrls());
     }
 
     private static void number(JsonGenerator json, String name, long value) {

@@ -85,6 +85,22 @@ public final class InvalidationScopes {
     }
 
     /**
+     * Returns a remark on a purge of a host or of a path prefix, which probably covers nothing; empty for none.
+     *
+     * @param rules the rules under the host
+     * @param forwards whether the forward proxy maps hosts without a rule
+     */
+    public static String noteOnHost(TargetUri url, List<RemapRule> rules, boolean forwards) {
+        if (rules.isEmpty() && !forwards) {
+            return "no remap rule maps this host";
+        }
+        return url.isDefaultPort() && coversEverySite(url, rules, forwards)
+                ? "a URL with a port, such as http://" + url.host()
+                        + ":8080/, belongs to another host: name it with its port"
+                : "";
+    }
+
+    /**
      * Returns the tag sites of responses from the URL's host. For each rule the site is the configured one, or else the
      * host in cache keys. The URL's host is added.
      */

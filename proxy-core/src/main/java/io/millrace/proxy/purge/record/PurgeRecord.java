@@ -1,6 +1,7 @@
 package io.millrace.proxy.purge.record;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,15 @@ public record PurgeRecord(
     private static String encodable(String text) {
         boolean hasSurrogates = text.chars().anyMatch(c -> Character.isSurrogate((char) c));
         return hasSurrogates ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8) : text;
+    }
+
+    /**
+     * Returns the target of a purge of tags, such as {@code a, b of www.example.com}.
+     *
+     * @param site the site, or null for every site
+     */
+    public static String tagTarget(List<String> tags, @Nullable String site) {
+        return String.join(", ", tags) + " of " + (site == null ? "every site" : site);
     }
 
     /** Creates the record of a purge that is in force and durable, but whose objects are not counted. */

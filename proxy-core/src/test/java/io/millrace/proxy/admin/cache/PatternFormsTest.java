@@ -28,7 +28,17 @@ class PatternFormsTest {
                 "http://a.example/*.css | http://a.example/b/c.css | true",
                 "http://a.example/*.css | http://a.example/b/cxcss | false",
                 "http://a.example/*.css | http://a.example/b.css?v=1 | false",
-                "http://a.example/*.css | https://a.example/b.css | false",
+                "http://a.example/*.css | https://a.example/b.css | true",
+                "https://a.example/*.css | http://a.example/b.css | true",
+                "http://A.Example:80/* | https://a.example/b.css | true",
+                "https://a.example:443/* | http://a.example/b.css | true",
+                "http://a.example:8080/* | http://a.example:8080/b.css | true",
+                "http://a.example:8080/* | https://a.example:8080/b.css | false",
+                "http://a.example:443/* | https://a.example/b.css | false",
+                "http://[::1]/* | https://[::1]/b.css | true",
+                "http://[::1]:81/* | https://[::1]:81/b.css | false",
+                "http://a.example/* | http://a.example.net/b.css | false",
+                "http://*/print | https://a.example/x/print | true",
                 "http://a.example/p?id=1&(x)+[y]* | http://a.example/p?id=1&(x)+[y]z | true",
                 "http://a.example/p?id=* | http://a.example/pid=1 | false",
                 "http://*/p | http://a.example/q/p | true",
@@ -63,9 +73,15 @@ class PatternFormsTest {
                         .status());
         AdminException regex = assertThrows(AdminException.class, () -> PatternForms.expression(null, "(", null));
         assertEquals("bad-regex", regex.code());
-        AdminException wildcard =
-                assertThrows(AdminException.class, () -> PatternForms.expression(null, null, "a.example/*"));
-        assertEquals(400, wildcard.status());
+        for (String text : List.of("a.example/*", "*/print", "*")) {
+            AdminException wildcard =
+                    assertThrows(AdminException.class, () -> PatternForms.expression(null, null, text));
+            assertEquals(400, wildcard.status());
+            assertEquals(
+                    "wildcard: the text must begin with http:// or https:// and a host, such as"
+                            + " http://www.example.com/* or http://*/print: " + text,
+                    wildcard.getMessage());
+        }
     }
 
     @ParameterizedTest

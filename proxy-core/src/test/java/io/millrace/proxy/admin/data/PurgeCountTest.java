@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.data;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.purge.PurgeControl.Count;
@@ -150,5 +151,24 @@ class PurgeCountTest {
         assertEquals("0 false", during.objects() + " " + during.isOver());
         Count after = count.count();
         assertEquals("1 true", after.objects() + " " + after.isOver());
+    }
+
+    /** Variants of a URL share its line in the list of URLs, so that only a further URL is left out. */
+    @Test
+    void urlsAreLeftOutOnlyBeyondTheLimit() {
+        count.start();
+        for (int i = 0; i < PurgeCount.URLS_MAX; i++) {
+            show("http://h/" + i);
+            show("http://h/" + i + "\0gzip");
+        }
+        answer("more");
+        Count listed = count.count();
+        assertEquals(2 * PurgeCount.URLS_MAX, listed.objects());
+        assertEquals(PurgeCount.URLS_MAX, listed.urls().size());
+        assertFalse(listed.hasMoreUrls());
+        show("http://h/more");
+        answer("end");
+        assertEquals(PurgeCount.URLS_MAX, count.count().urls().size());
+        assertTrue(count.count().hasMoreUrls());
     }
 }
