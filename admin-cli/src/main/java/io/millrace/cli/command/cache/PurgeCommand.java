@@ -58,13 +58,13 @@ public final class PurgeCommand extends ApiCommand {
     @Option(
             names = "--regex",
             paramLabel = "RE",
-            description = "URLs, scheme and host included, with a match of this RE2.")
+            description = "Whole URLs in which an RE2 expression matches.")
     private @Nullable String regex;
 
     @Option(
             names = "--wildcard",
             paramLabel = "URL",
-            description = "URLs like this one, http and https; * is any text.")
+            description = "URLs like this, http and https; * is any text.")
     private @Nullable String wildcard;
 
     @Option(names = "--all", description = "All stored responses.")
