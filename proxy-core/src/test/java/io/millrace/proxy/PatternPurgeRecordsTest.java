@@ -212,6 +212,25 @@ class PatternPurgeRecordsTest {
         assertFalse(isHit("/a"));
     }
 
+    /** A purge of everything ends the comparison with a soft pattern, but not the possibility to undo it. */
+    @Test
+    void aPatternBelowAPurgeOfEverythingIsCoveredAndUndoable() throws Exception {
+        startOnDisk();
+        String id = purge("path == '/a'", true);
+        assertEquals("waiting", admin().find(id).sweep());
+        await(admin().scoped().invalidate(new Scope(Kind.ALL, null, null, false), CALLER, false));
+        PurgeView view = admin().find(id);
+        assertEquals("covered", view.sweep());
+        assertEquals(ProxyExtension.START_MILLIS + 3_600_000, view.undoUntilMillis());
+        assertEquals(
+                "not-in-progress",
+                assertThrows(AdminException.class, () -> admin().cancel(id, CALLER))
+                        .code());
+        await(admin().undo(id, CALLER));
+        assertNull(admin().find(id).sweep());
+        assertFalse(isHit("/a"));
+    }
+
     @Test
     void aRefusedPurgeHasNoRecordAndADryRunIsNotRefused() throws Exception {
         startOnDisk();

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.cache.ExplainSource.Question;
 import io.millrace.proxy.admin.cache.InvalidationService.InvalidationReport;
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.admin.data.ScopedPurges;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ProxyConfig;
@@ -190,6 +192,41 @@ class PatternPurgeTest {
         proxy.settle();
         assertTrue(isStored("/a"), "validated");
         assertEquals("answer 1", proxy.get("/a").text());
+    }
+
+    /** After the sweep, the lifetime in the stored head is that at the purge, which no field of the origin gives. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "Cache-Control: max-age=3600 | it was 3600 s by max-age",
+                "Cache-Control: max-age=60, s-maxage=90 | it was 90 s by s-maxage",
+                "Date: Thu, 01 Jan 2026 00:00:00 GMT~Expires: Thu, 01 Jan 2026 01:00:00 GMT | it was 3600 s by "
+            })
+    void theEndOfALifetimeByASweepIsNamed(String fields, String before) throws Exception {
+        proxy.start(
+                request -> request.ok(fields.replace("~", "\r\n") + "\r\nETag: \"1\"\r\n", RawInput.latin1("x")),
+                config -> config.set("purge.undo_window", "0s"));
+        proxy.get("/a");
+        proxy.settle();
+        proxy.advanceSeconds(5);
+        purge("path == '/a'", true);
+        awaitRetired();
+        ServerView view = new ServerView(proxy.proxy());
+        String said = new CacheInspection(view)
+                .lookup("http://test.example/a", List.of())
+                .toCompletableFuture()
+                .get(30, TimeUnit.SECONDS)
+                .reason();
+        assertTrue(said.contains("stale-by-pattern"), said);
+        assertTrue(
+                said.matches(".*lifetime ended after [0-9]+ s by a soft purge by pattern \\(" + before + ".*"), said);
+        String explained = new RequestExplanation(view)
+                .explain(new Question("http://test.example/a", "GET", List.of(), null, 0, false))
+                .toCompletableFuture()
+                .get(30, TimeUnit.SECONDS)
+                .toString();
+        assertTrue(explained.contains("s by a soft purge by pattern; " + before), explained);
     }
 
     /** A rule that overrides lifetimes does not make a swept response fresh, nor does a response to HEAD. */

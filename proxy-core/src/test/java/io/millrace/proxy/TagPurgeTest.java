@@ -247,6 +247,26 @@ class TagPurgeTest {
         assertTrue(isStored(HOST, "/tags/t1"));
     }
 
+    /** Cache-Status says why a response with too many tags or cache groups is not stored. */
+    @ParameterizedTest
+    @CsvSource({"xkey, t, 1000, true", "xkey, t, 1001, false", "Cache-Groups, g, 1025, false"})
+    void aResponseBeyondALimitIsNotStoredAndSaysSo(String field, String letter, int count, boolean isStored)
+            throws Exception {
+        String mark = field.equals("xkey") ? "" : "\"";
+        String names = IntStream.range(0, count)
+                .mapToObj(i -> mark + letter + i + mark)
+                .collect(Collectors.joining(mark.isEmpty() ? " " : ", "));
+        proxy.start(request ->
+                request.ok("Cache-Control: max-age=600\r\n" + field + ": " + names + "\r\n", RawInput.latin1("x")));
+        for (int i = 0; i < 2; i++) {
+            String status = get(HOST, "/a").field("cache-status");
+            String limit = field.equals("xkey") ? "tags-limit" : "cache-groups-limit";
+            assertEquals(!isStored, status.endsWith("; detail=" + limit), status);
+            assertEquals(isStored && i == 1, status.contains("; hit"), status);
+            proxy.settle();
+        }
+    }
+
     @Test
     void whatIsPurgedStaysPurgedAfterARestart() throws Exception {
         UnaryOperator<ProxyConfig.Builder> onDisk = config -> config.storage(directory, 64 << 20);

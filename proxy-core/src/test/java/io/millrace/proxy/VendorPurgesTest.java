@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -120,7 +121,11 @@ class VendorPurgesTest {
         RawClient.Response response = front.send("POST /service/shop/purge_all HTTP/1.1\r\nHost: 127.0.0.1:9090\r\n"
                 + "Fastly-Key: TOKEN-sites\r\nAccept: application/json\r\n\r\n");
         assertEquals(200, response.status(), response.text());
-        assertEquals("{\"status\":\"ok\"}", response.text());
+        List<PurgeRecord> records = proxy.proxy().shared().purges().latest(null, 2);
+        assertEquals(
+                "{\"status\":\"ok\",\"id\":\"" + records.get(1).id() + ", "
+                        + records.get(0).id() + "\"}",
+                response.text());
         assertEquals("shop.example/t1/x shop.example/t2/x www.shop.example/t1/x www.shop.example/t2/x", missing());
     }
 

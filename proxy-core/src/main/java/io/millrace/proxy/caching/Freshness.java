@@ -96,10 +96,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         FieldSection fields = response.fields();
         long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);
         if (!control.isTargeted() && fields.contains(FieldName.EXPIRES)) {
-            long date = dateSeconds(fields, receivedSeconds);
-            long expires = HttpDates.parse(fields, FieldName.EXPIRES, receivedSeconds);
-            long lifetime = expires == HttpDates.INVALID ? 0 : Math.max(0, expires - date);
-            return new Freshness(lifetime, LifetimeSource.EXPIRES);
+            return new Freshness(byExpires(fields, receivedSeconds), LifetimeSource.EXPIRES);
         }
         if (rules.negative().covers(response.status())) {
             return new Freshness(rules.negative().lifetimeSeconds(), LifetimeSource.NEGATIVE);
@@ -130,6 +127,28 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         long share = known ? (long) (Math.max(0, date - lastModified) * rules.heuristicFactor()) : 0;
         long bounded = Math.min(Math.max(share, rules.heuristicMinSeconds()), rules.heuristicMaxSeconds());
         return new Freshness(bounded, LifetimeSource.HEURISTIC);
+    }
+
+    /**
+     * Returns the lifetime that the fields of a stored response give, in seconds. A soft purge by pattern may have ended
+     * the stored lifetime earlier. Returns -1 if the fields alone do not determine the lifetime.
+     */
+    public static long secondsByFields(StoredHead stored, CacheSettings settings) {
+        FieldSection fields = stored.fields();
+        CacheControl control =
+                CacheControl.ofResponse(fields, settings.storing().targets());
+        LifetimeRules rules = settings.lifetimes();
+        return switch (stored.lifetimeSource()) {
+            case SHARED_MAX_AGE -> rules.bounded(control.sharedMaxAgeSeconds());
+            case MAX_AGE -> rules.bounded(control.maxAgeSeconds());
+            case EXPIRES -> rules.bounded(byExpires(fields, Math.floorDiv(stored.responseTimeMillis(), 1000L)));
+            case HEURISTIC, NEGATIVE, WITHHELD, NONE -> -1;
+        };
+    }
+
+    private static long byExpires(FieldSection fields, long receivedSeconds) {
+        long expires = HttpDates.parse(fields, FieldName.EXPIRES, receivedSeconds);
+        return expires == HttpDates.INVALID ? 0 : Math.max(0, expires - dateSeconds(fields, receivedSeconds));
     }
 
     /** Returns true if the response may get a heuristic lifetime (RFC 9111 s4.2.2). */

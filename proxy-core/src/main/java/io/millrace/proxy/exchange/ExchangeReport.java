@@ -254,6 +254,10 @@ final class ExchangeReport {
         stored = response.stored();
         originFields = response.head().fields();
         contentType = originFields.get(FieldName.CONTENT_TYPE);
+        String limit = response.limit();
+        if (limit != null) {
+            detail = detail == null ? limit : detail + ", " + limit;
+        }
     }
 
     /** Notes that the response is a stored variant in another coding: the request did not go to the origin. */

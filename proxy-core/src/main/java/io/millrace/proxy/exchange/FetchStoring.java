@@ -53,6 +53,9 @@ final class FetchStoring {
     /** True if the response is for the waiting clients only. */
     private boolean isWithheld;
 
+    /** The limit because of which the last response is not stored; null for none. */
+    private @Nullable String exceededLimit;
+
     FetchStoring(ExchangeLoop exchangeLoop, FetchPlan plan, SharedFetch fetch) {
         this.exchangeLoop = exchangeLoop;
         this.plan = plan;
@@ -145,7 +148,7 @@ final class FetchStoring {
         }
         if (storable) {
             StoredHead stored = stored(head, length, requestMillis, nowMillis);
-            FetchedResponse response = whole(head, LazyStoredHead.of(stored), true, length, nowMillis);
+            FetchedResponse response = whole(head, LazyStoredHead.of(stored), true, length, nowMillis, null);
             return new Reception(response, open(stored, length), false);
         }
         if (!plan.mayStore() || head.status() != 200) {
@@ -155,12 +158,18 @@ final class FetchStoring {
                 CurrentAge.initialMillis(head.fields(), requestMillis, nowMillis),
                 nowMillis,
                 () -> stored(head, length, requestMillis, nowMillis));
-        return new Reception(whole(head, selection, false, length, nowMillis), null, false);
+        return new Reception(whole(head, selection, false, length, nowMillis, exceededLimit), null, false);
     }
 
     private static FetchedResponse whole(
-            ResponseHead head, LazyStoredHead selection, boolean storable, long length, long nowMillis) {
-        return new FetchedResponse(head.status(), head, head, selection, null, storable, null, length, nowMillis);
+            ResponseHead head,
+            LazyStoredHead selection,
+            boolean storable,
+            long length,
+            long nowMillis,
+            @Nullable String limit) {
+        return new FetchedResponse(
+                head.status(), head, head, selection, null, storable, null, length, nowMillis, limit);
     }
 
     private StoredHead stored(ResponseHead head, long length, long requestMillis, long nowMillis) {
@@ -191,12 +200,21 @@ final class FetchStoring {
         if (range.isWhole()) {
             ResponseHead whole = content.representation();
             FetchedResponse response = new FetchedResponse(
-                    206, whole, whole, LazyStoredHead.of(wholeHead), null, storable, null, range.length(), nowMillis);
+                    206,
+                    whole,
+                    whole,
+                    LazyStoredHead.of(wholeHead),
+                    null,
+                    storable,
+                    null,
+                    range.length(),
+                    nowMillis,
+                    null);
             return new Reception(response, storable ? open(wholeHead, range.length()) : null, false);
         }
         LazyStoredHead selection = content.isLengthAsStated() ? LazyStoredHead.of(wholeHead) : null;
         FetchedResponse response = new FetchedResponse(
-                206, head, content.representation(), selection, range, storable, null, length, nowMillis);
+                206, head, content.representation(), selection, range, storable, null, length, nowMillis, null);
         if (!storable) {
             return new Reception(response, null, false);
         }
@@ -230,6 +248,7 @@ final class FetchStoring {
     }
 
     private boolean isStorable(ResponseHead head, long nowMillis) {
+        exceededLimit = null;
         if (isPurged()) {
             return false;
         }
@@ -253,6 +272,7 @@ final class FetchStoring {
             if (plan.mayStore()) {
                 exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             }
+            exceededLimit = not.reason().limit();
             if (key != null && concernsKey(not.reason(), head)) {
                 long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
                 exchangeLoop.uncacheable().add(key, not.reason().code(), nowMillis, seconds);
@@ -336,7 +356,7 @@ final class FetchStoring {
                 Validation.forRequestingClient(whole, content.representation().fields(), plan.cacheSettings());
         ResponseHead answer = ResponseHead.of(200, "OK", own.fields());
         FetchedResponse response = new FetchedResponse(
-                206, answer, answer, LazyStoredHead.of(whole), null, true, null, first.length(), nowMillis);
+                206, answer, answer, LazyStoredHead.of(whole), null, true, null, first.length(), nowMillis, null);
         ObjectWriter<StoredHead> writer = isPurged() ? null : open(whole, first.length());
         if (writer == null) {
             endJoining();

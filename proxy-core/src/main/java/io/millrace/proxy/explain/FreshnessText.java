@@ -1,6 +1,7 @@
 package io.millrace.proxy.explain;
 
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Freshness;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.settings.LifetimeSource;
@@ -24,7 +25,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
     void tell(Steps steps) {
         long lifetime = settings.lifetimes().lifetimeSeconds(head);
         long age = head.currentAgeSeconds(nowMillis);
-        steps.step("lifetime", lifetime + " s by " + sourceText(), source());
+        steps.step("lifetime", head.isPurgedSoftly() ? purged() : lifetime + " s by " + sourceText(), source());
         long initial = Math.floorDiv(head.initialAgeMillis(), 1000L);
         steps.step(
                 "age",
@@ -40,6 +41,13 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
             steps.step(
                     "pinned", "kept on disk until " + Instant.ofEpochSecond(head.pinnedUntilSeconds()), "pin_in_cache");
         }
+    }
+
+    /** Describes a lifetime that a soft purge by pattern ended. */
+    private String purged() {
+        long before = Freshness.secondsByFields(head, settings);
+        return "ended after " + head.lifetimeSeconds() + " s by a soft purge by pattern"
+                + (before < 0 ? "" : "; it was " + before + " s by " + sourceText());
     }
 
     private boolean isForced() {

@@ -55,16 +55,10 @@ public final class PurgeCommand extends ApiCommand {
     @Option(names = "--where", paramLabel = "EXPR", description = "Responses for which the expression holds.")
     private @Nullable String where;
 
-    @Option(
-            names = "--regex",
-            paramLabel = "RE",
-            description = "Whole URLs in which an RE2 expression matches.")
+    @Option(names = "--regex", paramLabel = "RE", description = "Whole URLs in which an RE2 expression matches.")
     private @Nullable String regex;
 
-    @Option(
-            names = "--wildcard",
-            paramLabel = "URL",
-            description = "URLs like this, http and https; * is any text.")
+    @Option(names = "--wildcard", paramLabel = "URL", description = "URLs like this, http and https; * is any text.")
     private @Nullable String wildcard;
 
     @Option(names = "--all", description = "All stored responses.")

@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.caching.Freshness;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;
@@ -185,13 +186,7 @@ public final class CacheInspection implements LookupSource {
 
     private String reason(Inquiry inquiry, StoredHead head, long length, long nowMillis) {
         RuledSettings ruled = inquiry.ruled;
-        long seconds = lifetimeSeconds(inquiry, head);
-        String source = head.lifetimeSource().text();
-        if (ruled != null && ruled.settings().lifetimes().isForced(head)) {
-            source = ruled.text();
-        }
-        String lifetime =
-                "lifetime " + seconds + " s by " + source + ", age " + head.currentAgeSeconds(nowMillis) + " s";
+        String lifetime = lifetimeText(inquiry, head) + ", age " + head.currentAgeSeconds(nowMillis) + " s";
         if (head.pinnedUntilSeconds() > Math.floorDiv(nowMillis, 1000L)) {
             lifetime += ", pinned until " + Instant.ofEpochSecond(head.pinnedUntilSeconds());
         }
@@ -219,6 +214,19 @@ public final class CacheInspection implements LookupSource {
             return "a request is not answered from it: " + notUsable.reason().text() + ", " + lifetime;
         }
         return "a request is answered from the cache though stale: " + lifetime;
+    }
+
+    private static String lifetimeText(Inquiry inquiry, StoredHead head) {
+        RuledSettings ruled = inquiry.ruled;
+        long seconds = lifetimeSeconds(inquiry, head);
+        String source = head.lifetimeSource().text();
+        if (head.isPurgedSoftly()) {
+            long before = ruled == null ? -1 : Freshness.secondsByFields(head, ruled.settings());
+            return "lifetime ended after " + seconds + " s by a soft purge by pattern"
+                    + (before < 0 ? "" : " (it was " + before + " s by " + source + ")");
+        }
+        boolean isForced = ruled != null && ruled.settings().lifetimes().isForced(head);
+        return "lifetime " + seconds + " s by " + (isForced ? ruled.text() : source);
     }
 
     private String purge(TargetUri keyUrl, StoredHead head, long length, Outdated by) {

@@ -171,7 +171,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
             return null;
         }
         if (!invalidator().isLive(PurgeId.stamp(record.id()))) {
-            return record.state() == PurgeState.DONE ? "done" : null;
+            // A purge of everything replaces a pattern without a sweep. The undo of a soft pattern remains possible.
+            return undoable ? "covered" : record.state() == PurgeState.DONE ? "done" : null;
         }
         return undoable ? "waiting" : "running";
     }

@@ -47,7 +47,7 @@ public interface PurgeControl {
      * @param record the record
      * @param undoUntilMillis end of the undo window in epoch milliseconds; 0 if it cannot be undone
      * @param count the count of its objects; null if this process has none
-     * @param sweep progress of a purge by pattern: waiting, running or done; else null
+     * @param sweep progress of a purge by pattern: waiting, running, done, or covered by a purge of everything; else null
      */
     record PurgeView(
             PurgeRecord record,

@@ -56,9 +56,7 @@ public final class FastlyResource implements AdminResource {
                 }),
                 new FastlyResource(ALL_PATH, (segments, request, responder) -> {
                     List<Scope> scopes = purges.everything(purges.site(segments.get(0), "service"));
-                    responder.replyWhen(
-                            purges.purge(scopes, request.caller()),
-                            ids -> AdminReply.json(json -> json.writeStringProperty("status", "ok")));
+                    responder.replyWhen(purges.purge(scopes, request.caller()), ids -> ok(String.join(", ", ids)));
                 }));
     }
 

@@ -89,6 +89,15 @@ public enum NoStoreReason {
         return sentence;
     }
 
+    /** The limit of this cache that the response exceeds, as a word for Cache-Status; null for other reasons. */
+    public @Nullable String limit() {
+        return switch (this) {
+            case TAGS -> "tags-limit";
+            case CACHE_GROUPS -> "cache-groups-limit";
+            default -> null;
+        };
+    }
+
     /** Stable name for logs. */
     public String text() {
         return text;

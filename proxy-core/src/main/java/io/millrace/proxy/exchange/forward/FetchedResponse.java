@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param keptUnder store key under which the received part is kept if the origin fails; null when it is not kept
  * @param contentLength bytes of content to come, -1 when unknown
  * @param responseMillis time of receipt of the head, in epoch milliseconds
+ * @param limit the limit, in one word, because of which the response is not stored; null for none
  */
 public record FetchedResponse(
         int originStatus,
@@ -31,11 +32,13 @@ public record FetchedResponse(
         boolean stored,
         @Nullable StoreKey keptUnder,
         long contentLength,
-        long responseMillis) {
+        long responseMillis,
+        @Nullable String limit) {
 
     /** Returns a response that is passed on unchanged. */
     public static FetchedResponse passed(ResponseHead head, long contentLength, long responseMillis) {
-        return new FetchedResponse(head.status(), head, head, null, null, false, null, contentLength, responseMillis);
+        return new FetchedResponse(
+                head.status(), head, head, null, null, false, null, contentLength, responseMillis, null);
     }
 
     /** Returns the head of {@link #selection}, built at the first call. */
@@ -56,16 +59,16 @@ public record FetchedResponse(
     /** Returns the same response as made from a stored variant. */
     public FetchedResponse fromVariant() {
         return new FetchedResponse(
-                0, head, representation, selection, part, stored, keptUnder, contentLength, responseMillis);
+                0, head, representation, selection, part, stored, keptUnder, contentLength, responseMillis, limit);
     }
 
     public FetchedResponse unstored() {
         return new FetchedResponse(
-                originStatus, head, representation, selection, part, false, null, contentLength, responseMillis);
+                originStatus, head, representation, selection, part, false, null, contentLength, responseMillis, limit);
     }
 
     public FetchedResponse keptUnder(StoreKey key) {
         return new FetchedResponse(
-                originStatus, head, representation, selection, part, stored, key, contentLength, responseMillis);
+                originStatus, head, representation, selection, part, stored, key, contentLength, responseMillis, limit);
     }
 }
