@@ -237,7 +237,8 @@ public enum MetricFamily implements Metric {
             "millrace_purges_total",
             Kind.COUNTER,
             "purges",
-            "Purges by URL; absent means that nothing was stored under that URL, often a wrong host or query.",
+            "Removals of single URLs; absent: nothing was stored, often a wrong host or query. Also failed, undone,"
+                    + " cancelled and unsupported purges of every kind.",
             "result"),
     COPIES(
             "millrace_copied_responses_total",
