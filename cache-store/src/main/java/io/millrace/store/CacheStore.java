@@ -213,6 +213,12 @@ public interface CacheStore<H> extends Closeable {
      */
     void pinCheck(PinCheck<H> check);
 
+    /**
+     * Sets whether the RAM tier keeps every new object and evicts the least recently requested one, or admits and
+     * evicts by frequency. A change scans all objects in RAM, on the calling thread.
+     */
+    void ramAdmitsAll(boolean all);
+
     /** Sets the rate of background verification in bytes of records per second, over all volumes; 0 to disable. */
     void scrubRate(long bytesPerSecond);
 

@@ -14,6 +14,7 @@ public final class StoreConfig {
     private final long ramBytes;
     private final long ramObjectBytesMax;
     private final long ramHeapBytesMax;
+    private final boolean ramAdmitsAll;
     private final List<VolumeConfig> volumes;
     private final long objectBytesMax;
     private final long segmentBytes;
@@ -43,6 +44,7 @@ public final class StoreConfig {
                         ? builder.ramHeapBytesMax
                         : Runtime.getRuntime().maxMemory() / 2,
                 1);
+        ramAdmitsAll = builder.ramAdmitsAll;
         objectBytesMax = atLeast("objectBytesMax", builder.objectBytesMax, 1);
         segmentBytes = builder.segmentBytes == 0
                 ? 0
@@ -84,6 +86,11 @@ public final class StoreConfig {
      */
     public long ramHeapBytesMax() {
         return ramHeapBytesMax;
+    }
+
+    /** True if every new object is kept in RAM at first, see {@link CacheStore#ramAdmitsAll}. */
+    public boolean ramAdmitsAll() {
+        return ramAdmitsAll;
     }
 
     /** The volumes; empty for a store in RAM only. */
@@ -195,6 +202,7 @@ public final class StoreConfig {
         private long ramBytes = 64L << 20;
         private long ramObjectBytesMax = -1;
         private long ramHeapBytesMax = -1;
+        private boolean ramAdmitsAll;
         private List<VolumeConfig> volumes = List.of();
         private long objectBytesMax = Long.MAX_VALUE;
         private long segmentBytes;
@@ -228,6 +236,12 @@ public final class StoreConfig {
         /** {@link StoreConfig#ramHeapBytesMax}; default half of the JVM's maximum heap. */
         public Builder ramHeapBytesMax(long value) {
             ramHeapBytesMax = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#ramAdmitsAll}; default false. */
+        public Builder ramAdmitsAll(boolean value) {
+            ramAdmitsAll = value;
             return this;
         }
 

@@ -405,6 +405,7 @@ public final class ProxyServer implements AutoCloseable {
         accessLogs.apply(config);
         originMetrics.update(shared.groups());
         originAdmin.groupsChanged();
+        store.ramAdmitsAll(config.store().ramAdmitsAll());
         store.scrubRate(config.store().scrubBytesPerSecond());
         simulateSizes(config);
         metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));

@@ -66,6 +66,7 @@ class LiveSettingsTest {
             Map.entry("worker.warm_up_limit", "the next worker, before it takes over"),
             Map.entry("store.scrub_rate", "the store, told at each reload"),
             Map.entry("cache.curve", "the store, told at each reload"),
+            Map.entry("cache.ram_admission", "the store, told at each reload"),
             Map.entry("log.slow_threshold", "LiveLog, told at each reload"),
             Map.entry("log.kept_requests", "LiveLog, told at each reload"),
             Map.entry("fleet.name", "the launcher, at each reload"),

@@ -52,6 +52,23 @@ class LiveStoreTest {
         });
     }
 
+    /** A full tier of responses that are requested often does not keep new ones, unless it keeps all. */
+    @LiveKey("cache.ram_admission")
+    void ramAdmission() throws Exception {
+        live.script(request -> request.ok("Cache-Control: max-age=60\r\n", ProxyExtension.content(50_000)));
+        live.file("cache: {ram_size: 1MiB, ram_admission: <frequency|always>}").turns(true, false, () -> {
+            boolean twice = false;
+            // The policy counts requests on another thread, so the first new responses may be kept.
+            for (int i = 0; i < (live.isChanged() ? 10 : 200) && !twice; i++) {
+                for (int often = 0; often < 25 && !live.isChanged(); often++) {
+                    live.get("/often/" + often);
+                }
+                twice = live.isFetchedTwice(live.fresh());
+            }
+            return twice;
+        });
+    }
+
     @LiveKey("cache.curve")
     void curve() throws Exception {
         live.script(request -> request.ok("Cache-Control: max-age=60\r\n", ProxyExtension.content(100)));

@@ -127,6 +127,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         forcing = new VolumeForcing(volumes, reads, counters);
         volumeSwitch = new VolumeSwitch(volumes);
         ram.onHit(this::hitInRam);
+        ram.admitAll(config.ramAdmitsAll());
         curve = new CurveRecorder(ram, counters.ramHits::sum);
         FillRegister fills = new FillRegister();
         BodyRegister<H> bodies = new BodyRegister<>(fills, memory.filling(), reads);
@@ -494,6 +495,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 return true;
             }
         });
+    }
+
+    @Override
+    public void ramAdmitsAll(boolean all) {
+        ram.admitAll(all);
     }
 
     @Override

@@ -63,6 +63,8 @@ public abstract class RamEntry {
      * chain.
      */
     volatile @Nullable RamEntry next;
+    /** Place in the list of {@link RecencyPolicy}, guarded by the lock of that policy; null while it has none. */
+    RecencyPolicy.@Nullable Place place;
 
     /**
      * Creates an entry, which takes ownership of the body. The caller holds the first reference.

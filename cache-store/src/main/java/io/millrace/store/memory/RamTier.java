@@ -1,8 +1,5 @@
 package io.millrace.store.memory;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.util.Arrays;
 import java.util.List;
@@ -21,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * The RAM tier: a cache of objects in RAM within a byte budget.
  *
  * <pre>
- *   get ──> RamTable (resident entries) ──hits, in batches──> Caffeine (eviction policy)
- *                 ^                                                        │
- *                 └──────────── eviction removes an entry ─────────────────┘
+ *   get ──> RamTable (resident entries) ──hits, in batches──> EvictionPolicy
+ *                 ^                                                 │
+ *                 └──────────── eviction removes an entry ──────────┘
  * </pre>
  *
  * <p>The table alone determines which objects are resident. The tier holds one reference to each entry in the table.
@@ -91,7 +88,10 @@ public final class RamTier<E extends RamEntry> {
 
     private final RamTable table;
     private final EpochReclamation reclamation = new EpochReclamation();
-    private final Cache<RamEntry, RamEntry> policy;
+    private final RecencyPolicy recency;
+    /** Written under {@link #resizing}. */
+    private volatile EvictionPolicy policy;
+
     private final Executor housekeeping;
     private final AtomicLong bytes = new AtomicLong();
     /** The heap part of {@link #bytes}. */
@@ -158,17 +158,49 @@ public final class RamTier<E extends RamEntry> {
         budget.addConsumer(new EvictingConsumer());
         this.housekeeping = housekeeping;
         this.table = new RamTable(bytesMax, bytesPerChain);
-        this.policy = Caffeine.newBuilder()
-                .maximumWeight(bytesMax)
-                .weigher((RamEntry key, RamEntry value) -> value.weight())
-                .executor(housekeeping)
-                .evictionListener((@Nullable RamEntry key, @Nullable RamEntry value, RemovalCause cause) -> {
-                    if (key != null) {
-                        evictions.increment();
-                        unlink(key);
-                    }
-                })
-                .build();
+        this.recency = new RecencyPolicy(this::evicted, housekeeping);
+        this.policy = new FrequencyPolicy(bytesMax, this::evicted, housekeeping);
+    }
+
+    private void evicted(RamEntry entry) {
+        evictions.increment();
+        unlink(entry);
+    }
+
+    /**
+     * Sets whether the tier keeps every new entry and evicts the least recently requested one (true), or admits and
+     * evicts by frequency (false, as at first). The entries stay; their order by recency starts anew. The call takes
+     * time in proportion to the number of entries.
+     */
+    public void admitAll(boolean all) {
+        resizing.lock();
+        try {
+            EvictionPolicy before = policy;
+            if (all == (before == recency)) {
+                return;
+            }
+            EvictionPolicy next;
+            if (all) {
+                recency.activate(bytesLimit);
+                next = recency;
+            } else {
+                next = new FrequencyPolicy(bytesLimit, this::evicted, housekeeping);
+            }
+            policy = next;
+            before.retire();
+            // An entry that another thread adds now is in the table, or its thread finds the new policy.
+            table.forEach(entry -> follow(next, entry));
+        } finally {
+            resizing.unlock();
+        }
+    }
+
+    private void follow(EvictionPolicy by, RamEntry entry) {
+        by.put(entry);
+        if (!entry.isLinked()) {
+            // Another thread has unlinked the entry after it was added to the table, so the policy must forget it.
+            by.remove(entry);
+        }
     }
 
     private int batchesPerWake() {
@@ -288,7 +320,7 @@ public final class RamTier<E extends RamEntry> {
                 int hits = entry.hits + 1;
                 entry.hits = hits;
                 if (counted) {
-                    var unused = policy.getIfPresent(entry);
+                    policy.requested(entry);
                 }
                 listener.onHit((E) entry, hits);
             }
@@ -296,8 +328,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns true if the policy counts reads. Caffeine ignores reads until its cache is half full; until then they are
-     * not reported.
+     * Returns true if the policy receives reads. Caffeine ignores reads until its cache is half full, and LRU does not
+     * need them; until then they are not reported.
      */
     private boolean policyCountsReads() {
         if (!halfFull) {
@@ -326,8 +358,7 @@ public final class RamTier<E extends RamEntry> {
             return;
         }
         for (; entry != null; entry = grown.poll()) {
-            // replace() and not put(), because the entry may have been removed and must not be added again.
-            var unused = policy.asMap().replace(entry, entry);
+            policy.reweigh(entry);
         }
         budget.keepEntriesWithinHeap();
     }
@@ -340,7 +371,7 @@ public final class RamTier<E extends RamEntry> {
             batch.size = 0;
         }
         drain();
-        policy.cleanUp();
+        policy.evict();
     }
 
     /**
@@ -370,18 +401,19 @@ public final class RamTier<E extends RamEntry> {
         } else {
             accesses.addStored(entry);
         }
-        policy.put(entry, entry);
+        EvictionPolicy by = policy;
+        follow(by, entry);
+        EvictionPolicy now = policy;
+        if (now != by) {
+            follow(now, entry);
+        }
         if (entry.heapBytes() != heap) {
             // The entry may have grown before it was added to the policy.
             grown.add(entry);
         }
-        if (!entry.isLinked()) {
-            // Another thread has unlinked the entry after it was added to the table, so the policy must forget it.
-            policy.invalidate(entry);
-        }
         long limit = bytesLimit;
         if (bytes.get() > limit + limit / OVERDRAFT_SHARE / OVERDRAFT_UNIT_BYTES * OVERDRAFT_UNIT_BYTES) {
-            policy.cleanUp();
+            policy.evict();
         }
         budget.keepEntriesWithinHeap();
     }
@@ -481,14 +513,14 @@ public final class RamTier<E extends RamEntry> {
     private void limit(long limit) {
         if (limit != bytesLimit) {
             bytesLimit = limit;
-            policy.policy().eviction().ifPresent(eviction -> eviction.setMaximum(limit));
+            policy.limit(limit);
         }
     }
 
     /** Counts two hits of a new entry, because its object was requested before the entry was added. */
     public void warm(E entry) {
         for (int i = 0; i < WARM_HITS; i++) {
-            var unused = policy.getIfPresent(entry);
+            policy.requested(entry);
         }
         entry.hits += WARM_HITS;
     }
@@ -524,7 +556,7 @@ public final class RamTier<E extends RamEntry> {
 
     private boolean drop(RamEntry entry) {
         boolean unlinked = unlink(entry);
-        policy.invalidate(entry);
+        policy.remove(entry);
         return unlinked;
     }
 
@@ -544,10 +576,8 @@ public final class RamTier<E extends RamEntry> {
 
     /** Removes all entries. */
     public void clear() {
-        for (RamEntry entry : policy.asMap().keySet()) {
-            drop(entry);
-        }
-        policy.cleanUp();
+        table.forEach(this::drop);
+        policy.evict();
     }
 
     /**

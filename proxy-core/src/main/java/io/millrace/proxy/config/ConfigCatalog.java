@@ -298,6 +298,7 @@ public final class ConfigCatalog {
             STORE_DISK_ADMISSION,
             CACHE_ENABLED,
             CACHE_RAM_SIZE,
+            CACHE_RAM_ADMISSION,
             CACHE_REFILL_RATE,
             CACHE_CURVE,
             CACHE_PERMIT_PINNING,

@@ -23,6 +23,7 @@ public final class StoreConfigs {
         return StoreConfig.builder()
                 .ramBytes(ramBytes(config))
                 .refillBytesPerSecond(config.cache().refillBytesPerSecond())
+                .ramAdmitsAll(config.store().ramAdmitsAll())
                 .volumes(volumes(config))
                 .segmentBytes(config.store().segmentBytes())
                 .syncIntervalNanos(TimeUnit.MILLISECONDS.toNanos(config.store().syncIntervalMillis()))

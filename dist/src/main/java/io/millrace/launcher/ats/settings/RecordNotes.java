@@ -201,7 +201,6 @@ final class RecordNotes {
         unless("1", "cache.select_alternate", "variants are always selected by Vary (RFC 9111 s4.1)");
         unless("0", "cache.vary_on_user_agent", "use cache.key.fields");
         never("cache.ram_cache.algorithm", "Millrace admits and evicts by W-TinyLFU");
-        never("cache.ram_cache.use_seen_filter", "Millrace admits and evicts by W-TinyLFU");
         never("cache.ram_cache.s3fifo.", "Millrace admits and evicts by W-TinyLFU");
         unless("0", "cache.ram_cache.compress", "bodies in RAM are not compressed");
         never("cache.ram_cache.compress_percent", "bodies in RAM are not compressed");

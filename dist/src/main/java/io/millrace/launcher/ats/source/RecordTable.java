@@ -166,6 +166,7 @@ public final class RecordTable {
     }
 
     private static void storing() {
+        add("cache.ram_cache.use_seen_filter", Kind.FLAG, null, "cache.ram_admission");
         noted(
                 "http.cache.ignore_authentication",
                 Kind.FLAG,

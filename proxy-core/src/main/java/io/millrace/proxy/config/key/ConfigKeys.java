@@ -225,6 +225,13 @@ public final class ConfigKeys {
             .description("Memory for stored bodies outside the Java heap: the RAM tier, bodies being stored, and bodies"
                     + " being read. The last two may take up to a quarter each (at least 16 MiB). The default"
                     + " respects the memory limit of a container.");
+    public static final ConfigKey<StoreSettings.RamAdmission> CACHE_RAM_ADMISSION = ConfigKey.builder(
+                    "cache.ram_admission", ValueType.word(StoreSettings.RamAdmission.class, false))
+            .defaultsTo(StoreSettings.RamAdmission.FREQUENCY)
+            .atsName("proxy.config.cache.ram_cache.use_seen_filter")
+            .description(
+                    "New responses that the full RAM tier keeps. always: all, and the least recently requested response is"
+                            + " evicted. frequency: those requested more often than the response that would be evicted.");
     public static final ConfigKey<Long> CACHE_REFILL_RATE = ConfigKey.builder("cache.refill_rate", ValueType.SIZE)
             .within(MIB, TIB)
             .orZero()
