@@ -230,11 +230,13 @@ final class Supervision implements AutoCloseable {
                         pid);
             }
             int perAddress = LauncherContext.socketsPerAddress(firstConfig);
-            return ListeningSockets.open(
+            ListeningSockets sockets = ListeningSockets.open(
                     addresses,
                     perAddress,
                     inherited.take(addresses, perAddress, adopted.sockets()),
                     inherited.names(addresses));
+            sockets.applyTransparency(LauncherContext.transparency(firstConfig));
+            return sockets;
         }
         // Workers bind their own sockets with this configuration. The inherited sockets would occupy the addresses.
         adopted.sockets().values().forEach(ListeningSockets::closeAll);

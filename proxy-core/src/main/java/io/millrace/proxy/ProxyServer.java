@@ -354,7 +354,7 @@ public final class ProxyServer implements AutoCloseable {
     private Listener listen(ListenerConfig listener) throws IOException {
         ListenerTls tls = serverTls.listener(listener);
         Function<EventLoop, Listener.Serving> serving =
-                loop -> loopOf(loop).serving(tls, listener.http2(), proxyHeadersOf(listener));
+                loop -> loopOf(loop).serving(tls, listener.http2(), listener.transparency(), proxyHeadersOf(listener));
         String address = listener.address().toString();
         List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
         List<Integer> descriptors = adopted.get(address);

@@ -421,6 +421,14 @@ public final class RunningConfig {
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets =
                 held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);
+        if (sockets != null) {
+            try {
+                sockets.applyTransparency(LauncherContext.transparency(changed));
+            } catch (LaunchException e) {
+                sockets.closeExcept(held);
+                throw e;
+            }
+        }
         WorkerPlan plan = new WorkerPlan(source, launcherContext.workerCommand(pinned), sockets);
         worker.roll(plan, changed.timeouts().drainNanos()).join();
         return plan;

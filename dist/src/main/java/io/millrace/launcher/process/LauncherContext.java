@@ -4,6 +4,7 @@ import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.WorkerConfig;
 import io.millrace.proxy.config.value.ListenAddress;
@@ -73,6 +74,13 @@ public record LauncherContext(StateDirectory state, String workerClass) {
             addresses.put(listener.address().toString(), unix == null ? resolve(listener.address()) : unix);
         }
         return addresses;
+    }
+
+    /** The transparency of the listen addresses of {@code config}, by their configured text. */
+    public static Map<String, Transparency> transparency(ProxyConfig config) {
+        Map<String, Transparency> modes = new LinkedHashMap<>();
+        config.listeners().forEach(listener -> modes.put(listener.address().toString(), listener.transparency()));
+        return modes;
     }
 
     /** The listeners of {@code config} if the launcher does not bind them. */

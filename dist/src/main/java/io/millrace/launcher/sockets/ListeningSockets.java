@@ -1,6 +1,9 @@
 package io.millrace.launcher.sockets;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
+import io.millrace.proxy.config.value.ListenAddress;
+import io.millrace.proxy.net.TransparentSockets;
 import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ListenerSockets;
 import io.netty.channel.epoll.Epoll;
@@ -122,6 +125,26 @@ public final class ListeningSockets implements AutoCloseable {
         } catch (LaunchException e) {
             new ListeningSockets(changed).closeExcept(this);
             throw e;
+        }
+    }
+
+    /**
+     * Sets the option of transparent proxies on the sockets of each address, or clears it. The sockets are the same in
+     * all processes, so that the setting applies to running workers too.
+     *
+     * @param modes by configured address
+     * @throws LaunchException if this process may not set the option
+     */
+    public void applyTransparency(Map<String, Transparency> modes) throws LaunchException {
+        for (Group group : groups) {
+            String address = group.listener().address();
+            if (!address.startsWith(ListenAddress.UNIX)) {
+                try {
+                    TransparentSockets.apply(address, modes.getOrDefault(address, Transparency.OFF), group.sockets());
+                } catch (IOException e) {
+                    throw new LaunchException(String.valueOf(e.getMessage()));
+                }
+            }
         }
     }
 

@@ -10,6 +10,7 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.TransparentKeys;
 import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
@@ -56,6 +57,7 @@ public final class ConfigCatalog {
             UnixListenKeys.MODE,
             UnixListenKeys.OWNER,
             ProxyProtocolKeys.LISTEN,
+            TransparentKeys.LISTEN,
             Http2Keys.LISTEN,
             Http2Keys.LISTEN_CLEAR,
             SharedTlsKeys.LISTEN_ENABLED,

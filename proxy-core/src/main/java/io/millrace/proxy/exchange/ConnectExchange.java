@@ -25,7 +25,6 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.proxy.tunnel.Tunnel;
 import io.netty.buffer.ByteBuf;
-import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -95,13 +94,19 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         Origin origin = Origin.http(plain, request.target().port());
         String group = settings.forward().origins();
         if (group != null) {
-            InetAddress client = stream.connection().remoteAddress().getAddress();
-            tries = ConnectTries.start(exchangeLoop, request, client, origin, group, this);
+            tries = ConnectTries.start(exchangeLoop, request, stream.connection(), origin, group, this);
             return;
         }
         call = exchangeLoop
                 .origins()
-                .fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward(), settings.source()), this);
+                .fetch(
+                        OriginRequest.tunnel(
+                                origin,
+                                settings.fetch(),
+                                settings.forward(),
+                                settings.source(),
+                                stream.connection().sourceForOrigins()),
+                        this);
     }
 
     @Override

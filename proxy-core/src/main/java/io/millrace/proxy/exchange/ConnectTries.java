@@ -13,11 +13,11 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.origin.GroupTries;
 import io.millrace.proxy.origin.KeyHash;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
-import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class ConnectTries implements GroupTries.Key {
     private final ExchangeLoop exchangeLoop;
     private final RequestHead request;
-    private final InetAddress client;
+    private final ClientConnection client;
     private final Origin destination;
     private final OriginResponseHandler handler;
     private final GroupTries tries;
@@ -44,7 +44,7 @@ final class ConnectTries implements GroupTries.Key {
     private ConnectTries(
             ExchangeLoop exchangeLoop,
             RequestHead request,
-            InetAddress client,
+            ClientConnection client,
             Origin destination,
             String group,
             OriginResponseHandler handler) {
@@ -60,7 +60,7 @@ final class ConnectTries implements GroupTries.Key {
     static ConnectTries start(
             ExchangeLoop exchangeLoop,
             RequestHead request,
-            InetAddress client,
+            ClientConnection client,
             Origin destination,
             String group,
             OriginResponseHandler handler) {
@@ -74,7 +74,7 @@ final class ConnectTries implements GroupTries.Key {
     @Override
     public long hash(OriginGroupConfig group) {
         return switch (group.policy()) {
-            case STICKY -> hashOf(client.getAddress());
+            case STICKY -> hashOf(client.remoteAddress().getAddress().getAddress());
             case CONSISTENT_HASH -> hashOf(request.target().hostBytes());
             default -> 0;
         };
@@ -122,14 +122,19 @@ final class ConnectTries implements GroupTries.Key {
                 .fetch(
                         next == null
                                 ? OriginRequest.tunnel(
-                                        destination, settings.fetch(), settings.forward(), settings.source())
+                                        destination,
+                                        settings.fetch(),
+                                        settings.forward(),
+                                        settings.source(),
+                                        client.sourceForOrigins())
                                 : OriginRequest.connect(
                                         next.host().origin(),
                                         authority(),
                                         fields(),
                                         tries.group().fetchSettings(settings.fetch()),
                                         tries.group().config().tls(),
-                                        tries.group().config().checkSourceAddress()),
+                                        tries.group().config().checkSourceAddress(),
+                                        client.sourceForOrigins()),
                         call);
         return true;
     }

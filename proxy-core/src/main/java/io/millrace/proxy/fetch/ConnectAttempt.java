@@ -14,6 +14,7 @@ import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -58,6 +59,9 @@ final class ConnectAttempt {
     private final ArrayDeque<ServiceTarget> targets = new ArrayDeque<>(0);
 
     private final byte @Nullable [] preface;
+    /** Local address of the connection, if it is made from a client's address; null otherwise. */
+    private final @Nullable InetAddress client;
+
     /** Null for a connection in clear text. */
     private @Nullable SslContext sslContext;
 
@@ -90,6 +94,7 @@ final class ConnectAttempt {
         this.call = call;
         settings = call.request().settings();
         preface = call.request().preface();
+        client = call.request().client();
         deadline = new Deadline(pool.eventLoop(), this::timedOut);
         nextAddress = new Deadline(pool.eventLoop(), this::tryMore);
     }
@@ -98,9 +103,22 @@ final class ConnectAttempt {
         return settings;
     }
 
-    /** Returns true if the connection begins with a PROXY header, and so serves one call only. */
-    boolean hasPreface() {
-        return preface != null;
+    /** Returns true if the connection belongs to one client, by its PROXY header or its local address. */
+    boolean isForOneRequest() {
+        return preface != null || client != null;
+    }
+
+    /** Returns the local address for a connection to an address, with port 0; null if the system chooses it. */
+    private @Nullable InetSocketAddress localFor(Candidate candidate) {
+        InetAddress ip = candidate.ip();
+        if (ip == null) {
+            return null;
+        }
+        if (client == null) {
+            return pool.source().towards(ip);
+        }
+        // A client on this machine has an address that other machines cannot answer to.
+        return client.isLoopbackAddress() && !ip.isLoopbackAddress() ? null : new InetSocketAddress(client, 0);
     }
 
     void start() {
@@ -247,6 +265,14 @@ final class ConnectAttempt {
             fail(OriginFailure.Reason.DESTINATION, "all addresses of the host are denied");
             return;
         }
+        if (client != null) {
+            all = new ArrayList<>(all);
+            all.removeIf(address -> address instanceof Inet6Address != client instanceof Inet6Address);
+            if (all.isEmpty()) {
+                lastProblem = host + " has no address of the family of the client's address " + client.getHostAddress()
+                        + " (listen[].transparent)";
+            }
+        }
         for (InetAddress address : all) {
             if (candidates.size() < ADDRESSES_MAX) {
                 candidates.add(new Candidate(host, new InetSocketAddress(address, port)));
@@ -290,11 +316,15 @@ final class ConnectAttempt {
                         : pool.client().bootstrap())
                 .clone()
                 .handler(initializer());
-        InetSocketAddress local = ip == null ? null : pool.source().towards(ip);
+        InetSocketAddress local = localFor(candidate);
         if (local != null && pool.client().isEpoll()) {
             // Lets the kernel choose the local port when the remote address is known. So one local port can serve
             // several destinations.
             bootstrap.option(EpollChannelOption.IP_BIND_ADDRESS_NO_PORT, true);
+            if (client != null) {
+                // Permits an address of another machine.
+                bootstrap.option(EpollChannelOption.IP_TRANSPARENT, true);
+            }
         }
         ChannelFuture connect =
                 local == null ? bootstrap.connect(candidate.address()) : bootstrap.connect(candidate.address(), local);
@@ -319,9 +349,9 @@ final class ConnectAttempt {
         OriginFailure.Reason reason = cause instanceof ChannelException
                 ? OriginFailure.Reason.INTERNAL
                 : OriginFailure.Reason.CONNECT_REFUSED;
-        InetAddress ip = candidate.ip();
-        InetSocketAddress local = ip == null ? null : pool.source().towards(ip);
-        String from = local == null ? "" : " from " + local.getAddress().getHostAddress() + " (source_address)";
+        InetSocketAddress local = localFor(candidate);
+        String key = client == null ? "source_address" : "listen[].transparent";
+        String from = local == null ? "" : " from " + local.getAddress().getHostAddress() + " (" + key + ")";
         addressFailed(candidate, reason, "connecting to " + candidate + from + ": " + text(cause));
     }
 

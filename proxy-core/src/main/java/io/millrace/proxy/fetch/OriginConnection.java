@@ -109,7 +109,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     /** Returns true if the connection may carry only the request that it was made for. */
     boolean isForOneRequest() {
-        return attempt.hasPreface();
+        return attempt.isForOneRequest();
     }
 
     boolean hasServed() {

@@ -30,6 +30,7 @@ final class OriginPool {
      * The properties that make two connections interchangeable: their destination, permitted and local addresses, the
      * checked certificate, and the protocol. Connections for tunnels and for requests with Upgrade have a pool of their
      * own, so that they never take a place from other requests. CONNECT to a parent proxy uses the pool of requests.
+     * Connections from clients' addresses share a pool, and its limits; each of them carries one request.
      */
     record Key(
             Origin origin,
@@ -38,6 +39,7 @@ final class OriginPool {
             @Nullable AddressCheck addresses,
             OriginConfig.Http2 http2,
             SourceAddress source,
+            boolean fromClient,
             boolean tunnel) {
         /**
          * @param asksForServices whether DNS SRV records are queried; otherwise an explicit default port and an omitted
@@ -55,6 +57,7 @@ final class OriginPool {
                     request.addresses(),
                     request.http2(),
                     request.source(),
+                    request.client() != null,
                     request.mayBecomeTunnel());
         }
 

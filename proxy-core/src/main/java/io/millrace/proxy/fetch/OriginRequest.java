@@ -5,6 +5,7 @@ import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,7 @@ public final class OriginRequest {
     private final OriginConfig.Http2 http2;
     private final boolean trailersWanted;
     private final SourceAddress source;
+    private final @Nullable InetAddress client;
 
     private OriginRequest(Builder builder) {
         origin = builder.origin;
@@ -56,7 +58,8 @@ public final class OriginRequest {
         preface = builder.preface;
         http2 = builder.http2;
         trailersWanted = builder.trailersWanted;
-        source = builder.source;
+        client = builder.client;
+        source = client == null ? builder.source : SourceAddress.NONE;
     }
 
     /** Returns a builder with the defaults: {@code GET /} without content, default settings. */
@@ -70,14 +73,20 @@ public final class OriginRequest {
      *
      * @param check determines the permitted addresses
      * @param source local addresses of the connection
+     * @param client see {@link Builder#client}
      */
     public static OriginRequest tunnel(
-            Origin origin, FetchSettings settings, AddressCheck check, SourceAddress source) {
+            Origin origin,
+            FetchSettings settings,
+            AddressCheck check,
+            SourceAddress source,
+            @Nullable InetAddress client) {
         Builder builder = new Builder(origin)
                 .fields(FieldSection.EMPTY)
                 .settings(settings)
                 .addresses(check)
-                .source(source);
+                .source(source)
+                .client(client);
         builder.tunnel = true;
         return builder.build();
     }
@@ -92,6 +101,7 @@ public final class OriginRequest {
      * @param fields the end-to-end fields, including Host and Via
      * @param tls TLS settings for the connection to the proxy
      * @param source local addresses of the connection
+     * @param client see {@link Builder#client}
      */
     public static OriginRequest connect(
             Origin proxy,
@@ -99,13 +109,15 @@ public final class OriginRequest {
             FieldSection fields,
             FetchSettings settings,
             OriginTlsConfig tls,
-            SourceAddress source) {
+            SourceAddress source,
+            @Nullable InetAddress client) {
         Builder builder = new Builder(proxy)
                 .target(authority)
                 .fields(fields)
                 .settings(settings)
                 .tls(tls)
-                .source(source);
+                .source(source)
+                .client(client);
         builder.methodName = Method.CONNECT.name();
         return builder.build();
     }
@@ -182,11 +194,11 @@ public final class OriginRequest {
     }
 
     /**
-     * Returns true if the connection must not carry another request: it may leave HTTP, or it begins with a PROXY
-     * header.
+     * Returns true if the connection must not carry another request: it may leave HTTP, begins with a PROXY header, or
+     * is made from a client's address.
      */
     boolean isAlone() {
-        return tunnel || upgrade != null || preface != null || isConnect();
+        return tunnel || upgrade != null || preface != null || client != null || isConnect();
     }
 
     /** Returns true if {@code TE: trailers} is sent (RFC 9110 s10.1.4), since the client accepts trailers. */
@@ -194,7 +206,13 @@ public final class OriginRequest {
         return trailersWanted;
     }
 
-    /** The local addresses of the connection. */
+    /** The client whose address the connection is made from; null if {@link #source} determines the address. */
+    @Nullable
+    InetAddress client() {
+        return client;
+    }
+
+    /** The local addresses of the connection; none if the connection is made from a client's address. */
     SourceAddress source() {
         return source;
     }
@@ -239,6 +257,7 @@ public final class OriginRequest {
         private OriginConfig.Http2 http2 = OriginConfig.Http2.OFF;
         private boolean trailersWanted;
         private SourceAddress source = SourceAddress.NONE;
+        private @Nullable InetAddress client;
 
         private Builder(Origin origin) {
             this.origin = Objects.requireNonNull(origin, "origin");
@@ -365,6 +384,15 @@ public final class OriginRequest {
         /** Sets the local addresses of the connection; the system chooses them if not called. */
         public Builder source(SourceAddress addresses) {
             source = addresses;
+            return this;
+        }
+
+        /**
+         * Makes the connection from the client's address, also if it is not an address of this machine (transparent
+         * proxy). The connection carries no other request. Overrides {@link #source}; null has no effect.
+         */
+        public Builder client(@Nullable InetAddress address) {
+            client = address;
             return this;
         }
 

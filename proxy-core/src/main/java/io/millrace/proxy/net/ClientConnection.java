@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.http.IpAddress;
@@ -56,6 +57,7 @@ public final class ClientConnection {
     private final InetSocketAddress localAddress;
     private final boolean secure;
     private final boolean announcedSecure;
+    private Transparency transparency = Transparency.OFF;
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
     private @Nullable IpAddress countedAs;
@@ -126,6 +128,26 @@ public final class ClientConnection {
     /** The local address. */
     public InetSocketAddress localAddress() {
         return localAddress;
+    }
+
+    /** Sets the transparency of the listening address; called once, before the first request. Returns this object. */
+    public ClientConnection transparency(Transparency of) {
+        transparency = of;
+        return this;
+    }
+
+    /** Returns true if the connection may have been diverted, so that its local address is any destination. */
+    public boolean isDiverted() {
+        return transparency.isIn();
+    }
+
+    /**
+     * Returns the local address for connections to origins on behalf of this client; null if the system chooses it.
+     * The result is the client's own address.
+     */
+    public @Nullable InetAddress sourceForOrigins() {
+        InetAddress address = transparency.isOut() ? remoteAddress.getAddress() : null;
+        return address == null || address.isAnyLocalAddress() ? null : address;
     }
 
     /** Returns true if the connection uses TLS. */

@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -34,10 +35,12 @@ public final class Listener {
      *
      * @param initializer sets up the pipeline of connections with a channel
      * @param plain receives connections that start without a channel; null for none
+     * @param transparency transparency of the address
      */
     public record Serving(
             ChannelInitializer<Channel> initializer,
-            @Nullable PlainReceiver plain) {}
+            @Nullable PlainReceiver plain,
+            Transparency transparency) {}
 
     private final String address;
     private final boolean secure;
@@ -78,12 +81,15 @@ public final class Listener {
                     }
                     Channel channel = await(bootstrap.bind(next), address);
                     listener.channels.add(channel);
+                    setTransparent(channel, address, served.transparency());
                     listener.accept(channel, served);
                     next = (InetSocketAddress) channel.localAddress();
                 }
             } else {
                 ServerBootstrap bootstrap = spread(loops, transport::newServerChannel, false, serving);
-                listener.channels.add(await(bootstrap.bind(socketAddress), address));
+                Channel channel = await(bootstrap.bind(socketAddress), address);
+                listener.channels.add(channel);
+                setTransparent(channel, address, serving.apply(loops.get(0)).transparency());
             }
         } catch (IOException e) {
             listener.close();
@@ -134,7 +140,11 @@ public final class Listener {
         };
         EventLoopGroup children = accepting.parent();
         return bootstrap(
-                accepting, children == null ? accepting : children, factory, new Serving(spread, null), isUnix);
+                accepting,
+                children == null ? accepting : children,
+                factory,
+                new Serving(spread, null, Transparency.OFF),
+                isUnix);
     }
 
     /**
@@ -161,7 +171,7 @@ public final class Listener {
                         loop,
                         loop,
                         () -> transport.adoptServerChannel(descriptor, isUnix),
-                        isUnix ? new Serving(served.initializer(), null) : served,
+                        isUnix ? new Serving(served.initializer(), null, Transparency.OFF) : served,
                         isUnix);
                 Channel channel = await(bootstrap.register(), address);
                 listener.channels.add(channel);
@@ -191,11 +201,22 @@ public final class Listener {
         return serving.plain() == null ? bootstrap : bootstrap.option(ChannelOption.AUTO_READ, false);
     }
 
+    /** Sets the option of transparent proxies on a socket that this process has bound. */
+    private static void setTransparent(Channel channel, String address, Transparency mode) throws IOException {
+        if (mode == Transparency.OFF) {
+            return;
+        }
+        if (!(channel instanceof EpollServerSocketChannel epoll)) {
+            throw new IOException("listen: " + address + ": listen[].transparent needs epoll");
+        }
+        TransparentSockets.apply(address, mode, List.of(epoll.fd()));
+    }
+
     /** Starts accepting connections without channels, if the loop serves such connections. */
     private void accept(Channel channel, Serving serving) throws IOException {
         PlainReceiver plain = serving.plain();
         if (plain != null && channel instanceof EpollServerSocketChannel epoll) {
-            acceptors.add(PlainAcceptor.begin(epoll, plain, serving.initializer()));
+            acceptors.add(PlainAcceptor.begin(epoll, plain, serving.initializer(), serving.transparency()));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.millrace.proxy.net;
 
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
@@ -44,16 +45,23 @@ final class PlainAcceptor implements EpollIoHandle {
     private final @Nullable InetSocketAddress bound;
     private final PlainReceiver receiver;
     private final ChannelInitializer<Channel> initializer;
+    private final Transparency transparency;
     private final byte[] address = new byte[ADDRESS_LENGTH];
 
     private @Nullable IoRegistration registration;
 
     private PlainAcceptor(
-            EpollServerSocketChannel channel, PlainReceiver receiver, ChannelInitializer<Channel> initializer) {
+            EpollServerSocketChannel channel,
+            PlainReceiver receiver,
+            ChannelInitializer<Channel> initializer,
+            Transparency transparency) {
         this.loop = channel.eventLoop();
         this.listening = (Socket) channel.fd();
         InetSocketAddress local = channel.localAddress();
-        this.bound = local.getAddress() == null || local.getAddress().isAnyLocalAddress() ? null : local;
+        boolean isAny = local.getAddress() == null || local.getAddress().isAnyLocalAddress();
+        // The local address of a diverted connection is its destination.
+        this.bound = isAny || transparency.isIn() ? null : local;
+        this.transparency = transparency;
         this.receiver = receiver;
         this.initializer = initializer;
     }
@@ -65,9 +73,12 @@ final class PlainAcceptor implements EpollIoHandle {
      * @throws IOException if the descriptor cannot be registered with the event loop
      */
     static PlainAcceptor begin(
-            EpollServerSocketChannel channel, PlainReceiver receiver, ChannelInitializer<Channel> initializer)
+            EpollServerSocketChannel channel,
+            PlainReceiver receiver,
+            ChannelInitializer<Channel> initializer,
+            Transparency transparency)
             throws IOException {
-        PlainAcceptor acceptor = new PlainAcceptor(channel, receiver, initializer);
+        PlainAcceptor acceptor = new PlainAcceptor(channel, receiver, initializer, transparency);
         // On Linux, accepted sockets inherit this option.
         acceptor.listening.setTcpNoDelay(true);
         channel.deregister().awaitUninterruptibly();
@@ -153,7 +164,7 @@ final class PlainAcceptor implements EpollIoHandle {
             return;
         }
         InetSocketAddress remote = NativeInetAddress.address(address, 1, address[0]);
-        receiver.onAccepted(socket, new ClientConnection(remote, local, false));
+        receiver.onAccepted(socket, new ClientConnection(remote, local, false).transparency(transparency));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.millrace.proxy.server;
 
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.exchange.ExchangeLoop;
@@ -34,7 +35,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
-import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -222,12 +222,18 @@ public final class ServingLoop {
      * connections start in the fast lane (a short path for RAM hits). Otherwise they are Netty channels.
      *
      * @param http2 whether clients may use HTTP/2
+     * @param transparency transparency of the address
      * @param headers returns the current settings of PROXY headers; null if the address accepts none
      */
     public Listener.Serving serving(
-            @Nullable ListenerTls tls, boolean http2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+            @Nullable ListenerTls tls,
+            boolean http2,
+            Transparency transparency,
+            @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         return new Listener.Serving(
-                initializer(tls, http2, headers), tls == null && headers == null && !http2 ? fastLane : null);
+                initializer(tls, http2, transparency, headers),
+                tls == null && headers == null && !http2 ? fastLane : null,
+                transparency);
     }
 
     /**
@@ -235,9 +241,18 @@ public final class ServingLoop {
      * configured, then HTTP.
      */
     private ChannelInitializer<Channel> initializer(
-            @Nullable ListenerTls tls, boolean withHttp2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+            @Nullable ListenerTls tls,
+            boolean withHttp2,
+            Transparency transparency,
+            @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         AnnouncedClients announced = new AnnouncedClients(
-                counters, (channel, client, secure) -> serveAnnounced(channel, tls, withHttp2, client, secure));
+                counters,
+                (channel, client, secure) -> serve(
+                        channel,
+                        tls,
+                        withHttp2,
+                        ClientConnection.of(channel, client, tls != null, secure)
+                                .transparency(transparency)));
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
@@ -251,10 +266,15 @@ public final class ServingLoop {
                     channel.pipeline().addLast(new ProxyHeaderDecoder(headers, connections, announced));
                     return;
                 }
-                if (tls != null || withHttp2) {
+                if (tls != null || withHttp2 || transparency != Transparency.OFF) {
                     // The TLS handler is added later, when the client has sent a host name, so the pipeline cannot be
                     // inspected for TLS.
-                    serveAnnounced(channel, tls, withHttp2, null, false);
+                    serve(
+                            channel,
+                            tls,
+                            withHttp2,
+                            ClientConnection.of(channel, null, tls != null, false)
+                                    .transparency(transparency));
                     return;
                 }
                 Http1Pipeline.install(channel, http1, exchanges, connections, null);
@@ -262,14 +282,8 @@ public final class ServingLoop {
         };
     }
 
-    /** Serves a connection. {@code client} is the address in the PROXY header; null if there was none. */
-    private void serveAnnounced(
-            Channel channel,
-            @Nullable ListenerTls tls,
-            boolean withHttp2,
-            @Nullable InetSocketAddress client,
-            boolean announcedSecure) {
-        ClientConnection facts = ClientConnection.of(channel, client, tls != null, announcedSecure);
+    /** Serves a connection after its PROXY header, if it has one. */
+    private void serve(Channel channel, @Nullable ListenerTls tls, boolean withHttp2, ClientConnection facts) {
         if (tls != null) {
             channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, facts)));
             if (withHttp2) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A listening address for clients. Immutable.
  *
  * @param proxyProtocol whether connections begin with a PROXY header
+ * @param transparency whether the address serves a transparent proxy
  * @param http2 whether clients may use HTTP/2: by ALPN with TLS, else with prior knowledge
  * @param tls null for HTTP without TLS
  * @param socketMode mode of a Unix socket
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public record ListenerConfig(
         ListenAddress address,
         ProxyProtocol proxyProtocol,
+        Transparency transparency,
         boolean http2,
         @Nullable Tls tls,
         FileMode socketMode,
@@ -36,6 +38,36 @@ public record ListenerConfig(
         ACCEPT,
         /** Like {@link #ACCEPT}, but connections without a header are closed. */
         REQUIRE
+    }
+
+    /** The parts of a transparent proxy that an address has. */
+    public enum Transparency {
+        /** None. */
+        OFF(false, false),
+        /** Connections to any destination, which the kernel diverts to this address. */
+        IN(true, false),
+        /** Connections to origins from the client's address. */
+        OUT(false, true),
+        /** Both parts. */
+        BOTH(true, true);
+
+        private final boolean in;
+        private final boolean out;
+
+        Transparency(boolean in, boolean out) {
+            this.in = in;
+            this.out = out;
+        }
+
+        /** Returns true if the address accepts connections to any destination. */
+        public boolean isIn() {
+            return in;
+        }
+
+        /** Returns true if connections to origins are made from the client's address. */
+        public boolean isOut() {
+            return out;
+        }
     }
 
     /**
@@ -62,6 +94,7 @@ public record ListenerConfig(
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
                 element.get(ProxyProtocolKeys.LISTEN),
+                element.get(TransparentKeys.LISTEN),
                 element.get(secure ? Http2Keys.LISTEN : Http2Keys.LISTEN_CLEAR),
                 secure ? new Tls(certificate, key, ServerTlsConfig.from(element, general)) : null,
                 element.get(UnixListenKeys.MODE),

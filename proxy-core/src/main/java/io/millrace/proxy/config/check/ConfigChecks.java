@@ -3,6 +3,7 @@ package io.millrace.proxy.config.check;
 import io.millrace.proxy.config.RemapChecks;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.TransparentKeys;
 import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
@@ -160,10 +161,22 @@ public final class ConfigChecks {
                 problems.error(at(path), path, "listens on " + address + " as listen[" + first + "] does");
             }
             checkUnixSocket(path, isUnix, listener, values);
+            checkTransparent(path + ".transparent", isUnix, listener, values);
             checkProxyProtocol(path + ".proxy_protocol", listener, values);
             checkHttp2(path, listener);
             checkReadable(path + ".tls.certificate", listener.find(ConfigKeys.LISTEN_CERTIFICATE));
             checkReadable(path + ".tls.key", listener.find(ConfigKeys.LISTEN_KEY));
+        }
+    }
+
+    private void checkTransparent(String path, boolean isUnix, ConfigValues listener, ConfigValues values) {
+        if (listener.get(TransparentKeys.LISTEN) == ListenerConfig.Transparency.OFF) {
+            return;
+        }
+        if (isUnix) {
+            problems.error(at(path), path, "is not for a Unix socket, whose connections have no addresses");
+        } else if (values.get(ConfigKeys.WORKER_TRANSPORT) == WorkerConfig.Transport.NIO) {
+            problems.error(at(path), path, "needs worker.transport: epoll, or auto on Linux");
         }
     }
 

@@ -6,6 +6,7 @@ import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
@@ -60,12 +61,16 @@ public final class ForwardDecider {
 
     /**
      * Returns true if a request is for the forward proxy: no rule maps it, and its target is in absolute-form (RFC 9112
-     * s3.2.2).
+     * s3.2.2). On a diverted connection, the target may be in origin-form, because the client does not know of the
+     * proxy.
      */
-    static boolean isForwardRequest(RequestHead request, RemapResult found, ForwardAccess forward) {
-        return found == NotMapped.NO_RULE
-                && forward.isEnabled()
-                && request.target().form() == TargetUri.Form.ABSOLUTE;
+    static boolean isForwardRequest(
+            RequestHead request, RemapResult found, ForwardAccess forward, ClientConnection client) {
+        if (found != NotMapped.NO_RULE || !forward.isEnabled()) {
+            return false;
+        }
+        TargetUri.Form form = request.target().form();
+        return form == TargetUri.Form.ABSOLUTE || (client.isDiverted() && form == TargetUri.Form.ORIGIN);
     }
 
     /**

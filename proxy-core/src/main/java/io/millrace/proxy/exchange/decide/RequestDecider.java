@@ -152,7 +152,7 @@ public final class RequestDecider {
             return forwards.connect(
                     decision, contentLength, access.client(request, client.remoteIp()), settings.forward());
         }
-        if (ForwardDecider.isForwardRequest(request, found, settings.forward().access())) {
+        if (ForwardDecider.isForwardRequest(request, found, settings.forward().access(), client)) {
             if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
                 return forwards.deniedToClient(decision);
             }

@@ -159,6 +159,7 @@ public final class OriginRequests {
                 .target(plan.originTarget())
                 .fields(plan.fieldsAfterRules(fields.buildLast()))
                 .upgrade(plan.upgrade())
+                .client(plan.client().sourceForOrigins())
                 .trailersWanted(TrailerFields.areWanted(request.fields()))
                 .settings(settings.fetch());
         if (plan.contentLength() == RequestReceiver.CHUNKED) {

@@ -71,6 +71,7 @@ final class ConfigLoaderTest {
                         new ListenerConfig(
                                 new ListenAddress(null, 8080),
                                 ListenerConfig.ProxyProtocol.OFF,
+                                ListenerConfig.Transparency.OFF,
                                 false,
                                 null,
                                 new FileMode(0660),
@@ -78,6 +79,7 @@ final class ConfigLoaderTest {
                         new ListenerConfig(
                                 new ListenAddress("::1", 8081),
                                 ListenerConfig.ProxyProtocol.OFF,
+                                ListenerConfig.Transparency.OFF,
                                 false,
                                 null,
                                 new FileMode(0660),
