@@ -1,6 +1,7 @@
 package io.millrace.proxy.net;
 
 import io.millrace.proxy.config.access.ListenerConfig.Transparency;
+import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
 import java.io.IOException;
@@ -30,6 +31,8 @@ public final class TransparentSockets {
      */
     public static void apply(String address, Transparency mode, List<? extends FileDescriptor> listening)
             throws IOException {
+        // Loads the native library.
+        Epoll.ensureAvailability();
         try {
             for (FileDescriptor each : listening) {
                 set(new Socket(each.intValue()), mode.isIn());

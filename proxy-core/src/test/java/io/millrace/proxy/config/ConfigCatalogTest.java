@@ -14,6 +14,7 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.TransparentKeys;
 import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
@@ -76,6 +77,7 @@ final class ConfigCatalogTest {
                 OriginLimitKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
+                TransparentKeys.class,
                 UnixListenKeys.class,
                 PurgeKeys.class,
                 AdminKeys.class,
