@@ -48,6 +48,7 @@ final class Listeners {
         Map<String, Boolean> http2 = new LinkedHashMap<>();
         for (Server server : servers) {
             Directive on = server.scope().last("http2");
+            Directive bind = server.scope().last("proxy_bind");
             for (Listen each : server.listens()) {
                 DraftNode node = written.computeIfAbsent(each.address(), address -> {
                     DraftNode created = draft.root().element("listen");
@@ -63,6 +64,9 @@ final class Listeners {
                     http2.merge(each.address(), h2, (a, b) -> a || b);
                 } else if (each.source().args().contains("http2")) {
                     node.put("h2c", "true");
+                }
+                if (bind != null && OriginRules.isTransparent(bind)) {
+                    node.put("transparent", "out").from(bind.markHandled());
                 }
                 if (each.proxyProtocol()) {
                     proxyProtocol(node, each, server.scope());

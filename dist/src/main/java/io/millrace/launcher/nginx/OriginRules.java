@@ -135,16 +135,27 @@ final class OriginRules {
                 .orElse("");
     }
 
-    /** Translates the local address of connections to the origin. */
-    static void localAddress(Scope scope, RuleSettings.Rule rule) {
+    /** Returns true if connections to origins are made from the client's address. */
+    static boolean isTransparent(Directive bind) {
+        return bind.args().contains("transparent")
+                && (bind.arg(0).equals("$remote_addr") || bind.arg(0).equals("$realip_remote_addr"));
+    }
+
+    /**
+     * Translates the local address of connections to the origin. {@link Listeners} translates clients' addresses that
+     * apply to a whole server.
+     */
+    static void localAddress(Scope server, Scope scope, RuleSettings.Rule rule) {
         Directive bind = scope.last("proxy_bind");
         if (bind == null || bind.arg(0).equals("off")) {
             return;
         }
         if (bind.args().size() == 1 && bind.arg(0).matches("\\d+(\\.\\d+){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+")) {
             rule.put("origin.source_address", bind.arg(0), bind.markHandled());
-        } else {
+        } else if (!isTransparent(bind)) {
             bind.notMapped("origin.source_address is an address; for clients' addresses see listen[].transparent");
+        } else if (!bind.equals(server.last("proxy_bind"))) {
+            bind.notMapped("listen[].transparent: out applies to all locations of an address");
         }
     }
 

@@ -546,7 +546,7 @@ final class RuleWriter {
         }
         origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
         origins.translateTls(scope, rule, target);
-        OriginRules.localAddress(scope, rule);
+        OriginRules.localAddress(server.scope(), scope, rule);
         CompressionPlan.fill(scope, rule);
     }
 

@@ -27,7 +27,10 @@ final class Ports {
             "act-as-origin",
             "allow-direct",
             "connection-auth",
-            "disable-pmtu-discovery");
+            "disable-pmtu-discovery",
+            "intercept",
+            "transparent",
+            "tproxy");
 
     private final Workspace workspace;
     private final Set<String> schemes = new LinkedHashSet<>();
@@ -64,11 +67,12 @@ final class Ports {
     }
 
     private void port(SquidLine line, boolean tls) {
-        for (String word : List.of("intercept", "transparent", "tproxy", "ssl-bump")) {
-            if (line.args().contains(word)) {
-                line.notMapped(word + ": intercepted connections have no equivalent");
-                return;
-            }
+        boolean tproxy = line.args().contains("tproxy");
+        boolean diverted =
+                tproxy || line.args().contains("intercept") || line.args().contains("transparent");
+        if (line.args().contains("ssl-bump") || (diverted && tls)) {
+            line.notMapped("intercepted TLS connections have no equivalent");
+            return;
         }
         String text = line.arg(0);
         String address = text.matches("\\d+") ? ":" + text : text.replaceAll("^(0\\.0\\.0\\.0|\\[::]):", ":");
@@ -77,6 +81,11 @@ final class Ports {
                 || line.args().contains("vhost");
         DraftNode node = workspace.draft().root().element("listen").from(line.markHandled());
         node.put("address", address);
+        if (diverted) {
+            node.put("transparent", tproxy ? "both" : "in");
+            line.note("needs CAP_NET_ADMIN; a request without a rule goes to the host of its Host field,"
+                    + " not to the address that the client connected to");
+        }
         if (accelerates) {
             accelerators.add(line);
             schemes.add(tls ? "https" : "http");

@@ -29,6 +29,9 @@ public final class ListenImport {
         private @Nullable String socketUser;
         private @Nullable String socketGroup;
         private boolean tls;
+        /** Value of {@code listen[].transparent}; null for none. */
+        private @Nullable String transparent;
+
         private boolean proxyProtocol;
         /** True if the list of protocols contains HTTP/2. */
         private boolean http2;
@@ -172,6 +175,10 @@ public final class ListenImport {
         DraftNode node = state.draft().element("listen", entry);
         node.put("address", whole);
         socketRights(port, node);
+        if (port.transparent != null) {
+            node.put("transparent", port.transparent);
+            entry.note("'" + whole + "' is transparent, which needs CAP_NET_ADMIN");
+        }
         if (port.onlyLogged && !state.records().isSet("http.proxy_protocol_allowlist")) {
             entry.notMapped(
                     "'pp' of " + whole
@@ -272,12 +279,14 @@ public final class ListenImport {
             port.socketUser = option.substring(equals + 1);
         } else if (word.startsWith("uds-group=")) {
             port.socketGroup = option.substring(equals + 1);
-        } else if (word.startsWith("tr-") || word.equals("blind") || word.equals("quic")) {
+        } else if (word.equals("tr-in") || word.equals("tr-out") || word.equals("tr-full")) {
+            boolean isOtherPart = port.transparent != null && !port.transparent.equals(word.substring(3));
+            port.transparent = isOtherPart || word.equals("tr-full") ? "both" : word.substring(3);
+        } else if (word.equals("tr-pass")) {
+            port.unsupportedOptions.add("'tr-pass': connections that are not HTTP get 400");
+        } else if (word.equals("blind") || word.equals("quic")) {
             port.unusable = "'" + option + "': Millrace has no "
-                    + (word.equals("quic")
-                            ? "HTTP/3"
-                            : word.equals("blind") ? "ports only for CONNECT" : "transparent proxy")
-                    + ", so the port is not imported";
+                    + (word.equals("quic") ? "HTTP/3" : "ports only for CONNECT") + ", so the port is not imported";
         } else {
             port.unsupportedOptions.add("'" + option + "' of port " + port.number + " has no equivalent");
         }
