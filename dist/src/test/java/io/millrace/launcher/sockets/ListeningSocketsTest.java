@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ListenerSockets;
 import io.netty.channel.unix.Errors;
@@ -21,6 +23,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,6 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ListeningSocketsTest {
+    private static final int SOL_IP = 0;
+    private static final int IP_TRANSPARENT = 19;
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
     @Test
@@ -40,6 +45,32 @@ class ListeningSocketsTest {
             assertEquals(3, sockets.listeners().get(0).count());
             connect(port(sockets, 0));
         }
+    }
+
+    /** The option applies to the sockets that a running worker shares, so that a change needs no new socket. */
+    @Test
+    void transparencyIsSetAndClearedOnTheSameSockets() throws Exception {
+        String name = "127.0.0.1:0";
+        try (ListeningSockets sockets = ListeningSockets.open(Map.of(name, ANY_PORT), 2, Map.of())) {
+            try {
+                sockets.applyTransparency(Map.of(name, Transparency.IN));
+            } catch (LaunchException e) {
+                assertTrue(e.getMessage().startsWith(name + " cannot be transparent"), e::getMessage);
+                assumeTrue(false, e.getMessage());
+            }
+            assertEquals(List.of(1, 1), transparencies(sockets));
+            ListeningSockets again = sockets.with(Map.of(name, ANY_PORT), 2);
+            again.applyTransparency(Map.of(name, Transparency.OUT));
+            assertEquals(List.of(0, 0), transparencies(sockets));
+        }
+    }
+
+    private static List<Integer> transparencies(ListeningSockets sockets) throws IOException {
+        List<Integer> options = new ArrayList<>();
+        for (FileDescriptor each : sockets.descriptors()) {
+            options.add(new io.netty.channel.unix.Socket(each.intValue()).getIntOpt(SOL_IP, IP_TRANSPARENT));
+        }
+        return options;
     }
 
     @Test
