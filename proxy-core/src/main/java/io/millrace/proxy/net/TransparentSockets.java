@@ -1,6 +1,7 @@
 package io.millrace.proxy.net;
 
 import io.millrace.proxy.config.access.ListenerConfig.Transparency;
+import io.netty.channel.ChannelException;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.FileDescriptor;
 import io.netty.channel.unix.Socket;
@@ -40,7 +41,8 @@ public final class TransparentSockets {
             if (mode.isOut()) {
                 check();
             }
-        } catch (IOException e) {
+        } catch (IOException | ChannelException e) {
+            // Netty throws the unchecked one for a refused option.
             throw new IOException(refused(address, mode, e), e);
         }
     }
@@ -62,7 +64,7 @@ public final class TransparentSockets {
     }
 
     /** Returns the message for a refused option. */
-    static String refused(String address, Transparency mode, IOException cause) {
+    static String refused(String address, Transparency mode, Exception cause) {
         return address + " cannot be transparent (listen[].transparent: "
                 + mode.name().toLowerCase(Locale.ROOT) + "): " + cause.getMessage()
                 + "; the option IP_TRANSPARENT needs CAP_NET_ADMIN: add it to AmbientCapabilities and"
