@@ -18,8 +18,7 @@ class ClientAddressTest extends FetchFixture {
 
     private OriginRequest from(String client, ScriptedOrigin origin, FetchSettings settings) throws Exception {
         InetAddress address = InetAddress.getByName(client);
-        return request(
-                origin.origin(), builder -> builder.client(address).settings(settings));
+        return request(origin.origin(), builder -> builder.client(address).settings(settings));
     }
 
     @Test
@@ -51,6 +50,20 @@ class ClientAddressTest extends FetchFixture {
                 return null;
             });
             assertEquals("127.0.0.3", response.awaitComplete().content());
+        }
+    }
+
+    @Test
+    void connectionOfACancelledCallIsClosed() throws Exception {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(PEER)) {
+            OriginRequest request = from("127.0.0.2", origin, settings().build());
+            onLoop(() -> {
+                client.fetch(request, new RecordedResponse()).cancel();
+                return null;
+            });
+            org.awaitility.Awaitility.await("the connection is made")
+                    .until(() -> onLoop(() -> client.statistics().connects() == 1));
+            assertEquals(0, (long) onLoop(() -> client.statistics().connectionsIdle()));
         }
     }
 
