@@ -82,6 +82,8 @@ class LiveSettingsTest {
             Map.entry("fleet.on_gap", "the launcher, at each reload"),
             Map.entry("fleet.replicas", "the launcher, at each reload"),
             Map.entry("fleet.outbox_size", "the launcher, at each reload"),
+            Map.entry("fleet.config", "the launcher, at each reload"),
+            Map.entry("fleet.config_public_key_file", "the launcher, at each reload"),
             Map.entry("basic_auth.enabled", "nobody without a file of users; LivePasswordsTest has one"),
             Map.entry("basic_auth.realm", "nobody without a file of users; LivePasswordsTest has one"),
             Map.entry("basic_auth.when", "nobody without a file of users; LivePasswordsTest has one"),

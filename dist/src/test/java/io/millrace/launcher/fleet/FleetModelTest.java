@@ -104,7 +104,8 @@ class FleetModelTest {
                 null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
-                1L << 20);
+                1L << 20,
+                null);
     }
 
     @Test

@@ -57,6 +57,11 @@ class FleetSettingsTest {
     @Test
     void everyKeyIsAppliedLive() throws Exception {
         String file = Files.writeString(directory.resolve("secret"), "x").toString();
+        String key = Files.writeString(
+                        directory.resolve("key.pub"),
+                        "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n"
+                                + "-----END PUBLIC KEY-----\n")
+                .toString();
         List<Map<String, String>> changes = List.of(
                 Map.of("fleet.name", "other"),
                 Map.of("fleet.servers", "['tls://a:4222']"),
@@ -70,7 +75,9 @@ class FleetSettingsTest {
                 Map.of("fleet.tls.key", file, "fleet.tls.certificate", file),
                 Map.of("fleet.on_gap", "purge"),
                 Map.of("fleet.replicas", "3"),
-                Map.of("fleet.outbox_size", "1MiB"));
+                Map.of("fleet.outbox_size", "1MiB"),
+                Map.of("fleet.config", "true", "fleet.config_public_key_file", key),
+                Map.of("fleet.config_public_key_file", key));
         Map<String, String> base = new LinkedHashMap<>();
         base.put("fleet.name", "cdn");
         base.put("fleet.servers", "['nats://a:4222']");

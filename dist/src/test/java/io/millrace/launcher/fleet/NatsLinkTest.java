@@ -60,7 +60,8 @@ class NatsLinkTest {
                 null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
-                1L << 20);
+                1L << 20,
+                null);
     }
 
     private static byte[] message(String node, String id) {

@@ -38,7 +38,8 @@ class NodeReadsTest {
                 null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
-                1L << 20);
+                1L << 20,
+                null);
         NodeReads reads = new NodeReads(new FleetFigures());
         reads.setLocal((target, timeout) -> {
             asked.add(node + " " + target);

@@ -283,6 +283,8 @@ public final class ConfigCatalog {
             FleetKeys.ON_GAP,
             FleetKeys.REPLICAS,
             FleetKeys.OUTBOX_SIZE,
+            FleetKeys.CONFIG,
+            FleetKeys.CONFIG_PUBLIC_KEY,
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,

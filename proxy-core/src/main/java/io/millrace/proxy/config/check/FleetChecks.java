@@ -1,11 +1,13 @@
 package io.millrace.proxy.config.check;
 
+import io.millrace.proxy.config.fleet.ConfigPublicKey;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +23,8 @@ final class FleetChecks {
             FleetKeys.TOKEN_FILE,
             FleetKeys.CA_FILE,
             FleetKeys.CERTIFICATE,
-            FleetKeys.KEY);
+            FleetKeys.KEY,
+            FleetKeys.CONFIG_PUBLIC_KEY);
 
     private final ConfigProblems problems;
     private final Place wholeFile;
@@ -61,10 +64,27 @@ final class FleetChecks {
         if (values.isSet(FleetKeys.CERTIFICATE) != values.isSet(FleetKeys.KEY)) {
             error("fleet.tls", "certificate and key must be set together");
         }
+        checkPublicKey(values);
         for (ConfigKey<Path> file : FILES) {
             Path path = values.find(file);
             if (path != null && !Files.isReadable(path)) {
                 error(file.path(), path + (Files.exists(path) ? ": permission denied" : ": no such file"));
+            }
+        }
+    }
+
+    private void checkPublicKey(ConfigValues values) {
+        Path file = values.find(FleetKeys.CONFIG_PUBLIC_KEY);
+        if (Boolean.TRUE.equals(values.find(FleetKeys.CONFIG)) && file == null) {
+            error(
+                    FleetKeys.CONFIG.path(),
+                    "needs fleet.config_public_key_file; millctl fleet config keygen makes keys");
+        }
+        if (file != null && Files.isReadable(file)) {
+            try {
+                ConfigPublicKey.read(file);
+            } catch (IOException e) {
+                error(FleetKeys.CONFIG_PUBLIC_KEY.path(), String.valueOf(e.getMessage()));
             }
         }
     }

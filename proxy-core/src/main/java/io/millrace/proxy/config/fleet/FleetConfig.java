@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param onGap treatment of stored responses if purges may have been missed
  * @param replicas minimum number of replicas of the JetStream stream of purges
  * @param outboxBytesMax limit of purges that wait on disk for the NATS servers, in bytes
+ * @param configPublicKey PEM file that verifies the configuration of the fleet; null if this node does not apply it
  */
 public record FleetConfig(
         String name,
@@ -35,7 +36,8 @@ public record FleetConfig(
         @Nullable Path key,
         OnGap onGap,
         int replicas,
-        long outboxBytesMax) {
+        long outboxBytesMax,
+        @Nullable Path configPublicKey) {
     /** Limit of the names of fleets, nodes and tiers, in characters. */
     public static final int NAME_LENGTH_MAX = 64;
 
@@ -80,6 +82,9 @@ public record FleetConfig(
                 values.find(FleetKeys.KEY),
                 values.get(FleetKeys.ON_GAP),
                 values.get(FleetKeys.REPLICAS),
-                values.get(FleetKeys.OUTBOX_SIZE));
+                values.get(FleetKeys.OUTBOX_SIZE),
+                values.isSet(FleetKeys.CONFIG) && !values.get(FleetKeys.CONFIG)
+                        ? null
+                        : values.find(FleetKeys.CONFIG_PUBLIC_KEY));
     }
 }

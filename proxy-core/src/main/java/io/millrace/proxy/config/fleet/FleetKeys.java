@@ -40,6 +40,12 @@ public final class FleetKeys {
             .within(64L << 10, 1L << 30)
             .defaultsTo(64L << 20)
             .description("Limit of purges that wait on disk for the NATS servers; further purges are refused.");
+    public static final ConfigKey<Boolean> CONFIG = ConfigKey.builder("fleet.config", ValueType.BOOLEAN)
+            .defaultsTo(false, "true with fleet.config_public_key_file, otherwise false")
+            .description("Whether this node applies the configuration that fleet config push sends.");
+    public static final ConfigKey<Path> CONFIG_PUBLIC_KEY = ConfigKey.builder(
+                    "fleet.config_public_key_file", ValueType.PATH)
+            .description("PEM file with the Ed25519 public key that verifies the configuration of the fleet.");
 
     private FleetKeys() {}
 }

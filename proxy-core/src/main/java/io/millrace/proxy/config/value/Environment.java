@@ -10,10 +10,14 @@ import org.jspecify.annotations.Nullable;
  * Replaces <code>${NAME}</code> and <code>${NAME:default}</code> in scalar values by environment variables. Applied
  * after the file was parsed, so the value of a variable is never read as YAML. <code>$${</code> is an escaped
  * <code>${</code>.
+ *
+ * <p>In the configuration of a fleet, <code>${fleet.node}</code> and <code>${fleet.tier}</code> are the names of the
+ * node and its tier.
  */
 public final class Environment {
     private static final Pattern REFERENCE = Pattern.compile("\\$?\\$\\{([^}]*)(}?)");
-    private static final Pattern NAME = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*)(?::(.*))?", Pattern.DOTALL);
+    private static final Pattern NAME =
+            Pattern.compile("(fleet\\.node|fleet\\.tier|[A-Za-z_][A-Za-z0-9_]*)(?::(.*))?", Pattern.DOTALL);
 
     private final Function<String, @Nullable String> variables;
 
@@ -23,6 +27,15 @@ public final class Environment {
 
     public static Environment ofProcess() {
         return new Environment(System::getenv);
+    }
+
+    /** Returns these variables together with the names of a node of a fleet and of its tier. */
+    public Environment ofNode(String node, String tier) {
+        return new Environment(name -> switch (name) {
+            case "fleet.node" -> node;
+            case "fleet.tier" -> tier;
+            default -> variables.apply(name);
+        });
     }
 
     /**
@@ -66,6 +79,10 @@ public final class Environment {
             value = name.group(2);
         }
         if (value == null) {
+            if (name.group(1).startsWith("fleet.")) {
+                throw new InvalidValueException(
+                        "${" + name.group(1) + "} has a value only in the configuration that fleet config push sends");
+            }
             throw new InvalidValueException("the environment variable " + name.group(1) + " is not set, and ${"
                     + name.group(1) + "} has no default");
         }

@@ -5,6 +5,7 @@ import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
+import io.millrace.proxy.config.fleet.PushedKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LoadedFile;
@@ -49,13 +50,37 @@ final class ConfigBinder {
     private final Path directory;
     private final Environment environment;
     private final ConfigProblems problems;
+    private final Kind documentKind;
+
+    /** The kind of document that is read. */
+    enum Kind {
+        /** A local file, or a value from the command line or an API. */
+        LOCAL,
+        /** A configuration that the fleet has pushed, which may not set local keys. Its lists replace others. */
+        PUSHED,
+        /** A part of it for one tier or node, whose lists are appended if an included file could have them. */
+        OVERLAY,
+        /** A part of it for other nodes: only the names of its keys are checked, since its values are for others. */
+        OVERLAY_OF_OTHERS
+    }
+
+    ConfigBinder(
+            String file, @Nullable Place override, Path directory, Environment environment, ConfigProblems problems) {
+        this(file, override, directory, environment, problems, Kind.LOCAL);
+    }
 
     /**
      * @param override place of all nodes if they come from the command line or an API. Null for nodes of a file
      * @param directory base of relative paths, absolute
      */
     ConfigBinder(
-            String file, @Nullable Place override, Path directory, Environment environment, ConfigProblems problems) {
+            String file,
+            @Nullable Place override,
+            Path directory,
+            Environment environment,
+            ConfigProblems problems,
+            Kind kind) {
+        documentKind = kind;
         this.file = file;
         this.override = override;
         this.directory = directory;
@@ -106,7 +131,7 @@ final class ConfigBinder {
 
     /** Reads the value of a list key at a path. */
     void bindList(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
-        problems.setAt(path, place(node));
+        setAt(path, place(node));
         bindList(node, key, path, List.of(), into);
     }
 
@@ -134,6 +159,9 @@ final class ConfigBinder {
         ConfigValues.Builder element = ConfigValues.builder();
         element.filePosition(place(node).text());
         ConfigKey<?> word = ConfigShape.keyOfWord(key);
+        if (documentKind == Kind.OVERLAY_OF_OTHERS && node instanceof ScalarNode) {
+            return;
+        }
         if (word != null && node instanceof ScalarNode scalar && !isNull(node)) {
             bindScalar(scalar, word, path, element);
         } else if (node instanceof MappingNode mapping) {
@@ -144,7 +172,7 @@ final class ConfigBinder {
                     path,
                     "must be a section with " + names(ConfigShape.element(key)) + ", this is " + kind(node));
         }
-        problems.setAt(path, place(node));
+        setAt(path, place(node));
         elements.add(element.build());
     }
 
@@ -168,8 +196,11 @@ final class ConfigBinder {
             ConfigKey<?> key = shape.key(name);
             ConfigShape section = shape.section(name);
             boolean isSection = section != null && !(tuple.getValueNode() instanceof SequenceNode);
-            if (key != null && !isSection) {
-                problems.setAt(full, place);
+            String refusal = documentKind == Kind.LOCAL ? null : refusal(key, section, isSection);
+            if (refusal != null) {
+                problems.error(place, full, refusal);
+            } else if (key != null && !isSection) {
+                setAt(full, place);
                 bindKey(tuple.getValueNode(), key, full, into);
             } else if (section != null) {
                 bindSubsection(tuple.getValueNode(), section, full, into);
@@ -182,6 +213,15 @@ final class ConfigBinder {
         if (!unknown) {
             requireKeys(mapping, shape, path, seen.keySet());
         }
+    }
+
+    /** Returns the problem of a key or section in a pushed configuration; null if it is permitted. */
+    private static @Nullable String refusal(
+            @Nullable ConfigKey<?> key, @Nullable ConfigShape section, boolean isSection) {
+        if (isSection && section != null) {
+            return PushedKeys.refusalOfSection(section.path());
+        }
+        return key == null ? null : PushedKeys.refusal(key);
     }
 
     private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
@@ -199,6 +239,12 @@ final class ConfigBinder {
         }
     }
 
+    private void setAt(String path, Place place) {
+        if (documentKind != Kind.OVERLAY_OF_OTHERS) {
+            problems.setAt(path, place);
+        }
+    }
+
     private static boolean isCompression(ConfigShape shape) {
         String path = shape.path();
         return path.equals(CompressionKeys.SECTION) || path.equals("remap[]." + CompressionKeys.SECTION);
@@ -206,7 +252,10 @@ final class ConfigBinder {
 
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         if (key.type() == ValueType.LIST) {
-            bindList(node, key, path, into);
+            boolean appends = documentKind == Kind.OVERLAY && ConfigIncludes.INCLUDABLE.contains(key);
+            bindList(node, key, path, appends ? into.elements(key) : List.of(), into);
+        } else if (documentKind == Kind.OVERLAY_OF_OTHERS) {
+            return;
         } else if (key.type().isWords() && node instanceof SequenceNode sequence) {
             bindNames(sequence, key, path, into);
         } else if (key.type() == ValueType.FIELD_LINES && node instanceof MappingNode mapping) {

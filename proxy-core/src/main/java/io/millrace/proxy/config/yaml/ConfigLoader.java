@@ -11,6 +11,7 @@ import io.millrace.proxy.config.check.FilePermissionChecks;
 import io.millrace.proxy.config.check.FilterChecks;
 import io.millrace.proxy.config.check.OriginGroupChecks;
 import io.millrace.proxy.config.check.RuleReachability;
+import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -26,6 +27,7 @@ import io.millrace.proxy.config.value.Environment;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.RuleUrl;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +68,23 @@ public final class ConfigLoader {
         return load(file, overrides, Environment.ofProcess());
     }
 
+    /**
+     * Reads a configuration file together with the configuration that the fleet has pushed. The latter takes precedence
+     * over the file, unless the file turns {@code fleet.config} off.
+     *
+     * @param pushed null for none
+     * @param overrides as for {@link #load}
+     */
+    public static ConfigResult load(Path file, ConfigDocument.@Nullable Pushed pushed, Map<String, String> overrides) {
+        return load(file, pushed, overrides, Environment.ofProcess());
+    }
+
     static ConfigResult load(Path file, Map<String, String> overrides, Environment environment) {
+        return load(file, null, overrides, environment);
+    }
+
+    static ConfigResult load(
+            Path file, ConfigDocument.@Nullable Pushed pushed, Map<String, String> overrides, Environment environment) {
         ConfigLoader loader = new ConfigLoader(environment);
         String name = file.toString();
         String text = loader.files.read(file, name);
@@ -74,6 +92,7 @@ public final class ConfigLoader {
             Path directory = file.toAbsolutePath().getParent();
             loader.bindText(text, name, directory == null ? loader.workingDirectory : directory, null);
         }
+        loader.bindPushed(pushed, List.of(overrides));
         loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place(name, 0, 0));
     }
@@ -112,7 +131,13 @@ public final class ConfigLoader {
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
         loader.checksFiles = false;
-        loader.bindText(document.text(), document.name(), document.directory(), document.included());
+        Map<String, String> files = new LinkedHashMap<>(document.included());
+        String pushed = document.pushedName();
+        String pushedText = pushed == null ? null : files.remove(pushed);
+        loader.bindText(document.text(), document.name(), document.directory(), files);
+        if (pushed != null && pushedText != null) {
+            loader.bindPushed(pushed, pushedText, List.of(overlay, overrides));
+        }
         loader.bindOverrides(overrides, SET_PREFIX);
         loader.bindOverrides(overlay, SettingPlace.OVERLAY);
         return loader.result(new Place(document.name(), 0, 0));
@@ -183,6 +208,48 @@ public final class ConfigLoader {
             }
         });
         document = new ConfigDocument(name, directory, text, included);
+    }
+
+    private void bindPushed(ConfigDocument.@Nullable Pushed pushed, List<Map<String, String>> overrides) {
+        ConfigDocument read = document;
+        if (pushed != null && read != null) {
+            bindPushed(pushed.name(), pushed.text(), overrides);
+            document = read.withPushed(pushed);
+        }
+    }
+
+    /**
+     * Parses the configuration that the fleet has pushed, unless {@code fleet.config} is off.
+     *
+     * @param overrides values by key that take precedence over the file, the strongest first
+     */
+    private void bindPushed(String name, String text, List<Map<String, String>> overrides) {
+        String key = localValue(FleetKeys.CONFIG_PUBLIC_KEY, overrides);
+        String node = localValue(FleetKeys.NODE, overrides);
+        String tier = localValue(FleetKeys.TIER, overrides);
+        if (key == null || node == null || "false".equals(localValue(FleetKeys.CONFIG, overrides))) {
+            return;
+        }
+        problems.begin(name);
+        Node root = YamlText.compose(withoutByteOrderMark(text), name, problems);
+        if (root != null) {
+            new PushedDocument(name, workingDirectory, environment, problems)
+                    .bind(root, node, tier == null ? FleetKeys.TIER.defaultText() : tier, values);
+        } else if (!problems.hasErrors()) {
+            problems.error(new Place(name, 1, 1), "", "is empty; a pushed configuration needs at least one key");
+        }
+    }
+
+    /** Returns the text of a value from the command line or the file; null if it is not set. */
+    private <T> @Nullable String localValue(ConfigKey<T> key, List<Map<String, String>> overrides) {
+        for (Map<String, String> settings : overrides) {
+            String text = settings.get(key.path());
+            if (text != null) {
+                return text;
+            }
+        }
+        T value = values.find(key);
+        return value == null ? null : key.format(value);
     }
 
     private static String withoutByteOrderMark(String text) {
