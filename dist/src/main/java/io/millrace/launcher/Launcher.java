@@ -6,6 +6,8 @@ import io.millrace.launcher.demo.DemoOrigin;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.fleet.config.KeptRevision;
+import io.millrace.launcher.fleet.config.RefusedRevisionException;
 import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.state.InstanceLock;
@@ -13,6 +15,7 @@ import io.millrace.launcher.state.StateDirectory;
 import io.millrace.launcher.state.StorageOwners;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
 import io.millrace.proxy.config.problem.ConfigProblem;
 import io.millrace.proxy.config.value.FileMode;
 import java.io.IOException;
@@ -78,16 +81,46 @@ final class Launcher {
         state.create(mode);
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
+            ConfigReader.Reading used = withFleet(reader, reading, config, state);
+            ProxyConfig inForce = used.config();
             LauncherContext launcherContext = new LauncherContext(state, workerClass);
             long ownWorker = new WorkerIdentity(state.control().workerIdentity())
                     .find()
                     .map(survivor -> survivor.process().pid())
                     .orElse(0L);
-            StorageOwners.checkFree(launcherContext.withDefaultPaths(config), ownWorker);
-            try (Supervision supervision = Supervision.start(reader, reading, launcherContext, signals)) {
+            StorageOwners.checkFree(launcherContext.withDefaultPaths(inForce), ownWorker);
+            try (Supervision supervision = Supervision.start(reader, used, launcherContext, signals)) {
                 supervision.watch(state, mode, held);
                 return supervision.untilStopped(options.demo(), out);
             }
         }
+    }
+
+    /**
+     * Reads the configuration again together with the last good one of the fleet. If this is not possible, the local
+     * file is used alone, and the reason is logged; the node then reports the revision as rejected.
+     */
+    private static ConfigReader.Reading withFleet(
+            ConfigReader reader, ConfigReader.Reading local, ProxyConfig config, StateDirectory state) {
+        String problem;
+        try {
+            Pushed kept = KeptRevision.lastGood(state.state().resolve("fleet"), config.fleet());
+            if (kept == null) {
+                return local;
+            }
+            reader.push(kept);
+            ConfigReader.Reading both = reader.read();
+            if (both.result().isOk()) {
+                return both;
+            }
+            problem = both.result().text();
+        } catch (IOException e) {
+            problem = String.valueOf(e.getMessage());
+        } catch (RefusedRevisionException e) {
+            problem = e.text();
+        }
+        reader.push(null);
+        LOG.error("the last configuration of the fleet cannot be used, so only the local file is: {}", problem);
+        return local;
     }
 }

@@ -15,6 +15,7 @@ import io.millrace.launcher.fleet.FleetMembership;
 import io.millrace.launcher.fleet.WorkerPurgesOverSocket;
 import io.millrace.launcher.history.History;
 import io.millrace.launcher.history.Sampler;
+import io.millrace.launcher.history.TrafficSample;
 import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.process.WorkerStatus;
@@ -177,6 +178,13 @@ final class LauncherAdmin implements AutoCloseable {
                 (socket, path, body, timeout) ->
                         body == null ? server.get(socket, path, timeout) : server.post(socket, path, body, timeout),
                 status::workerSocket));
+        fleet.setTraffic(() -> {
+            Path socket = status.workerSocket();
+            if (socket == null) {
+                throw new IOException("no worker serves");
+            }
+            return TrafficSample.of(socket.toString(), read(server, socket, MetricsResource.PATH));
+        });
         Path own = launcherContext.adminSocket(config);
         fleet.setLocalQueries((target, timeout) -> server.get(own, target, timeout));
         return new LauncherAdmin(server, status);
@@ -215,6 +223,10 @@ final class LauncherAdmin implements AutoCloseable {
     }
 
     private String read(Path socket, String path) throws IOException, InterruptedException {
+        return read(server, socket, path);
+    }
+
+    private static String read(AdminServer server, Path socket, String path) throws IOException, InterruptedException {
         try {
             AdminReply reply = server.get(socket, path, PROBE_TIMEOUT)
                     .toCompletableFuture()

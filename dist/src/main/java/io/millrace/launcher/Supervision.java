@@ -6,6 +6,7 @@ import io.millrace.launcher.alarm.LauncherAlarms;
 import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.config.ConfigChanges;
 import io.millrace.launcher.config.ConfigReader;
+import io.millrace.launcher.config.PushedRevisions;
 import io.millrace.launcher.config.RunningConfig;
 import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.ExitCode;
@@ -126,6 +127,7 @@ final class Supervision implements AutoCloseable {
         config.onApplied(changed -> applyFleet(changed));
         config.onApplied(changed -> history.resize(changed.values().get(AdminKeys.HISTORY)));
         changes = new ConfigChanges(config);
+        fleet.setConfig(new PushedRevisions(config, changes));
         archiveRecorder = new ArchiveRecorder(launcherContext.state().control().recording());
         acme = new AcmeService(() -> acmeSettings(launcherContext), System::currentTimeMillis);
         acme.events(events);
@@ -184,13 +186,14 @@ final class Supervision implements AutoCloseable {
     }
 
     private LauncherAlarms launcherAlarms() {
-        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name, fleet::alarm);
+        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name, fleet::alarms);
     }
 
     /** Changes the membership in the fleet, once a worker has served. */
     private List<String> applyFleet(ProxyConfig changed) {
         if (firstReady.isDone()) {
             fleet.apply(changed.fleet());
+            fleet.retry();
         }
         return List.of();
     }

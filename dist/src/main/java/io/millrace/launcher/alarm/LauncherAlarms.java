@@ -17,7 +17,7 @@ public final class LauncherAlarms {
     private final LongSupplier restarts;
     private final Supplier<ProxyStatus.@Nullable LastReload> lastReload;
     private final Supplier<String> configName;
-    private final Supplier<@Nullable Alarm> fleet;
+    private final Supplier<List<Alarm>> fleet;
     private final CrashLoop crashes = new CrashLoop();
 
     /**
@@ -26,13 +26,13 @@ public final class LauncherAlarms {
      * @param restarts returns the number of dead workers that were replaced
      * @param lastReload returns the result of the last reload; null before the first
      * @param configName returns the name of the configuration, such as its file
-     * @param fleet returns the alarm of the fleet; null for none
+     * @param fleet returns the alarms of the fleet
      */
     public LauncherAlarms(
             LongSupplier restarts,
             Supplier<ProxyStatus.@Nullable LastReload> lastReload,
             Supplier<String> configName,
-            Supplier<@Nullable Alarm> fleet) {
+            Supplier<List<Alarm>> fleet) {
         this.fleet = fleet;
         this.restarts = restarts;
         this.lastReload = lastReload;
@@ -61,10 +61,7 @@ public final class LauncherAlarms {
                     "the reload at " + last.at() + " was rejected" + problem,
                     -1));
         }
-        Alarm ofFleet = fleet.get();
-        if (ofFleet != null) {
-            alarms.add(ofFleet);
-        }
+        alarms.addAll(fleet.get());
         return alarms;
     }
 }

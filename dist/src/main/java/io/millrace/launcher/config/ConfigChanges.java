@@ -195,7 +195,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         ConfigSource restored = history.source(number);
         Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
         settings.putAll(restored.overlay());
-        ConfigSource source = new ConfigSource(restored.document(), settings, Map.of());
+        // The revision of the fleet is never replaced by an older one.
+        ConfigDocument document = restored.document().withPushed(running.reader().pushed());
+        ConfigSource source = new ConfigSource(document, settings, Map.of());
         ConfigSource file = running.reader().read().source();
         boolean isFile = file.equals(source);
         ConfigTarget target = ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, List.of());

@@ -4,6 +4,7 @@ import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.worker.control.ConfigSource;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The reader of the configuration that the options of {@code millrace run} select. Used at the start and at every
- * reload. Immutable.
+ * reload. Thread-safe.
  */
 public final class ConfigReader {
     private static final String LISTEN_DEFAULT = ":8080";
@@ -45,6 +46,7 @@ public final class ConfigReader {
     private final List<String> listen;
     private final Map<String, String> overrides;
     private final @Nullable TlsSite site;
+    private volatile @Nullable Pushed pushed;
 
     private ConfigReader(
             @Nullable Path file,
@@ -113,12 +115,32 @@ public final class ConfigReader {
         return file;
     }
 
-    /** Reads the configuration as it is now, and checks it. */
-    public Reading read() {
-        return file == null ? readOptions(String.valueOf(origin)) : read(file);
+    /**
+     * Sets the configuration that the fleet has pushed, which is read together with the local file from now on.
+     *
+     * @param next null for none
+     */
+    public void push(@Nullable Pushed next) {
+        pushed = next;
     }
 
-    private Reading readOptions(String target) {
+    /** Returns the configuration that the fleet has pushed; null for none. */
+    @Nullable
+    Pushed pushed() {
+        return pushed;
+    }
+
+    /** Reads the configuration as it is now, and checks it. */
+    public Reading read() {
+        return read(pushed);
+    }
+
+    /** Reads the local configuration as it is now together with another pushed one, and checks it. */
+    Reading read(@Nullable Pushed other) {
+        return file == null ? readOptions(String.valueOf(origin), other) : read(file, other);
+    }
+
+    private Reading readOptions(String target, @Nullable Pushed other) {
         String text = site == null
                 ? "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + TlsSite.quoted(target) + "\n"
                 : site.yaml(listen, target);
@@ -126,6 +148,10 @@ public final class ConfigReader {
                 new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
         // A configuration for one origin is not parsed from this text. Otherwise error messages would name lines of a
         // file that does not exist, instead of the command-line options.
+        if (other != null) {
+            ConfigSource source = new ConfigSource(document.withPushed(other), overrides, Map.of());
+            return new Reading(source, source.load());
+        }
         ConfigResult result = site == null
                 ? ConfigLoader.forOrigin(listen, target, overrides)
                 : ConfigLoader.parse(text, document.name(), document.directory(), overrides);
@@ -134,7 +160,11 @@ public final class ConfigReader {
 
     /** Reads and checks {@code other} as if it were the configuration file of this run. */
     public Reading read(Path other) {
-        ConfigResult result = ConfigLoader.load(other, overrides);
+        return read(other, pushed);
+    }
+
+    private Reading read(Path other, @Nullable Pushed shared) {
+        ConfigResult result = ConfigLoader.load(other, shared, overrides);
         ConfigDocument document = result.document();
         if (document == null) {
             // The file could not be read. The result has a problem that says so.

@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.launcher.fleet.config.ConfigState;
 import io.millrace.proxy.observe.MetricFamily;
 import java.util.Map;
 import java.util.TreeMap;
@@ -50,6 +51,16 @@ final class FleetFigures {
         many(text, MetricFamily.FLEET_REFUSED, "reason", values(refused));
         many(text, MetricFamily.FLEET_GAPS, "reason", values(gaps));
         many(text, MetricFamily.FLEET_QUERIES, "result", values(queries));
+        return text.toString();
+    }
+
+    /** Returns the metrics of the fleet's configuration on this node. */
+    static String configText(ConfigState config) {
+        StringBuilder text = new StringBuilder(512);
+        one(text, MetricFamily.FLEET_CONFIG_REVISION, config.stand().revision());
+        one(text, MetricFamily.FLEET_CONFIG_NEWEST, config.stand().newest());
+        many(text, MetricFamily.FLEET_CONFIG_REVISIONS, "result", config.revisions());
+        many(text, MetricFamily.FLEET_CONFIG_REFUSED, "reason", config.refused());
         return text.toString();
     }
 

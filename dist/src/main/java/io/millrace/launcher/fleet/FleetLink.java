@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.launcher.fleet.config.ConfigStore;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import java.io.IOException;
@@ -70,6 +71,13 @@ interface FleetLink extends AutoCloseable {
 
     /** Sets the receiver of queries of other nodes, which returns answers. Called on any thread. */
     void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);
+
+    /**
+     * Opens the entries of the fleet's configuration, and creates them if they do not exist.
+     *
+     * @throws FleetException if the servers refuse this
+     */
+    ConfigStore configStore() throws FleetException, IOException;
 
     /** Sends a report about this node to all nodes. The report is lost if there is no connection. */
     void report(byte[] report);

@@ -1,5 +1,8 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.launcher.fleet.config.ConfigFollower;
+import io.millrace.launcher.fleet.config.ConfigTargets;
+import io.millrace.proxy.admin.fleet.FleetConfigResource;
 import io.millrace.proxy.admin.fleet.FleetPurgeResource;
 import io.millrace.proxy.admin.fleet.FleetReadResource;
 import io.millrace.proxy.admin.fleet.FleetStatusResource;
@@ -11,6 +14,7 @@ import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.purge.fleet.FleetOutboxFile;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +46,7 @@ public final class FleetMembership implements AutoCloseable {
     private final String version;
     private final FleetLink.Opener opener;
     private final NodeReads reads;
+    private final ConfigSharing sharing;
     private volatile @Nullable WorkerPurges worker;
     private volatile @Nullable FleetConfig settings;
     private volatile boolean closed;
@@ -62,6 +67,7 @@ public final class FleetMembership implements AutoCloseable {
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
         this.reads = new NodeReads(state.figures);
+        this.sharing = new ConfigSharing(directory, state);
         this.version = version;
         this.opener = opener;
     }
@@ -69,6 +75,21 @@ public final class FleetMembership implements AutoCloseable {
     /** Sets the access to the serving worker. Call before {@link #apply}. */
     public void setWorker(WorkerPurgesOverSocket purges) {
         worker = purges;
+    }
+
+    /** Sets the access to the configuration of this node. Call before {@link #apply}. */
+    public void setConfig(ConfigTargets targets) {
+        sharing.setTargets(targets);
+    }
+
+    /** Sets the function that reads the figures of the worker. Call before {@link #apply}. */
+    public void setTraffic(ConfigFollower.Traffic traffic) {
+        sharing.setTraffic(traffic);
+    }
+
+    /** Makes the node try a rejected revision of the fleet's configuration again. */
+    public void retry() {
+        sharing.retry();
     }
 
     /** Sets the function that queries the admin API of this node. Call before {@link #apply}. */
@@ -83,7 +104,10 @@ public final class FleetMembership implements AutoCloseable {
     /** Returns the resources for the launcher's admin API. */
     public List<AdminResource> resources() {
         FleetView view = new FleetView(state);
-        return List.of(new FleetStatusResource(view), new FleetPurgeResource(view), new FleetReadResource(reads));
+        List<AdminResource> resources = new ArrayList<>(
+                List.of(new FleetStatusResource(view), new FleetPurgeResource(view), new FleetReadResource(reads)));
+        resources.addAll(FleetConfigResource.all(sharing.pushes()));
+        return resources;
     }
 
     /** Returns the metrics in the text format of Prometheus; empty without a fleet. */
@@ -96,15 +120,22 @@ public final class FleetMembership implements AutoCloseable {
         int known = (int) state.nodes.all().stream()
                 .filter(heard -> !heard.report().leaving())
                 .count();
-        return state.figures.prometheusText(state.isConnected(), live, known - live);
+        return state.figures.prometheusText(state.isConnected(), live, known - live)
+                + FleetFigures.configText(state.config);
     }
 
-    /** Returns the alarm that this node is not connected to its fleet; null while connected, or without a fleet. */
-    public @Nullable Alarm alarm() {
+    /** Returns the alarms that this node is not connected to its fleet, or rejects its configuration. */
+    public List<Alarm> alarms() {
         FleetConfig present = settings;
-        return present == null || !state.isDownTooLong()
-                ? null
-                : new Alarm(AlarmKind.FLEET_DOWN, present.name(), state.problem(), -1);
+        List<Alarm> alarms = new ArrayList<>();
+        if (present != null && state.isDownTooLong()) {
+            alarms.add(new Alarm(AlarmKind.FLEET_DOWN, present.name(), state.problem(), -1));
+        }
+        Alarm ofConfig = present == null ? null : state.config.alarm(present.name());
+        if (ofConfig != null) {
+            alarms.add(ofConfig);
+        }
+        return alarms;
     }
 
     /** Puts the settings of a configuration in force. Connects again if they have changed. */
@@ -155,6 +186,7 @@ public final class FleetMembership implements AutoCloseable {
                 pause(present, REFUSED_RETRY_NANOS);
             } finally {
                 reads.end();
+                sharing.end();
             }
         }
     }
@@ -167,6 +199,7 @@ public final class FleetMembership implements AutoCloseable {
         OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state);
         session.onOwn(publishing::received);
         reads.begin(present, link);
+        sharing.begin(present);
         while (!closed && present.equals(settings)) {
             boolean worked = false;
             try {
@@ -176,6 +209,7 @@ public final class FleetMembership implements AutoCloseable {
                 state.setDisconnected(String.valueOf(e.getMessage()));
                 LockSupport.parkNanos(this, WORKER_RETRY_NANOS);
             }
+            sharing.step(link);
             worked |= publishing.step(session.subscriptions(), session.position());
             if (!worked) {
                 LockSupport.parkNanos(this, IDLE_NANOS);

@@ -1,6 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import io.millrace.launcher.fleet.FleetLink.Received;
+import io.millrace.launcher.fleet.config.ConfigStand;
 import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.config.fleet.FleetConfig;
@@ -88,6 +89,7 @@ final class FleetSession {
     private long markedAt;
     private long reportedAt;
     private long reportedSequence = -1;
+    private ConfigStand reportedConfig = ConfigStand.OFF;
     private OwnMessages ownMessages = (id, at) -> {};
 
     /** Receives the messages of this node that have come back from the stream. */
@@ -470,6 +472,7 @@ final class FleetSession {
                 present == null || !following ? "" : present.created(),
                 present == null ? 0 : present.sequence(),
                 state.refused(),
+                state.config.stand(),
                 leaving);
     }
 
@@ -477,12 +480,14 @@ final class FleetSession {
         FleetPosition present = position;
         long sequence = present == null ? -1 : present.sequence();
         long quick = Math.max(REPORT_QUICK_MILLIS, state.nodes.live(now));
-        long interval = sequence == reportedSequence ? REPORT_MILLIS : quick;
+        ConfigStand config = state.config.stand();
+        long interval = sequence == reportedSequence && config.equals(reportedConfig) ? REPORT_MILLIS : quick;
         if (!leaving && now - reportedAt < interval) {
             return;
         }
         reportedAt = now;
         reportedSequence = sequence;
+        reportedConfig = config;
         NodeReport report = ownReport(leaving);
         state.nodes.add(report, now);
         link.report(report.bytes());

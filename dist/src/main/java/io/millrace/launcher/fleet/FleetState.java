@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.launcher.fleet.config.ConfigState;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
@@ -31,6 +32,7 @@ final class FleetState {
     final NodeTable nodes = new NodeTable();
     final FleetFigures figures = new FleetFigures();
     final OwnPurges own = new OwnPurges();
+    final ConfigState config;
     private final EventSink events;
     private final LongSupplier clockMillis;
     private final ReentrantLock lock = new ReentrantLock();
@@ -53,6 +55,7 @@ final class FleetState {
     FleetState(EventSink events, LongSupplier clockMillis) {
         this.events = events;
         this.clockMillis = clockMillis;
+        config = new ConfigState(events, clockMillis);
     }
 
     long nowMillis() {
@@ -71,6 +74,7 @@ final class FleetState {
         connectedSince = 0;
         downSince = next == null ? 0 : nowMillis();
         problem = "";
+        config.clear();
         if (before != null && (next == null || !next.name().equals(before.name()))) {
             nodes.clear();
         }

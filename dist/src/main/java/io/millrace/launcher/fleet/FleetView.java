@@ -52,7 +52,8 @@ final class FleetView implements FleetSource {
                 report.applied(),
                 follows ? Math.max(0, state.figures.newest.get() - report.applied()) : -1,
                 Math.max(0, now - heard.atMillis()) / 1000,
-                report.refused());
+                report.refused(),
+                report.config().revision());
     }
 
     @Override

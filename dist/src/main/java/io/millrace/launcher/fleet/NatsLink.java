@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.launcher.fleet.config.ConfigStore;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
@@ -422,6 +423,11 @@ final class NatsLink implements FleetLink {
             }
         });
         queries.subscribe("millrace." + settings.name() + ".ask." + settings.node());
+    }
+
+    @Override
+    public ConfigStore configStore() throws FleetException, IOException {
+        return NatsConfigStore.open(connection, settings);
     }
 
     private void answer(String to, byte @Nullable [] answer) {

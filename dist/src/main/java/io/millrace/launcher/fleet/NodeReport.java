@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.launcher.fleet.config.ConfigStand;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.Json;
@@ -20,6 +21,7 @@ import java.util.Map;
  * @param created time of creation of the stream that the node follows; empty before it follows one
  * @param applied number of the last message that the node has applied
  * @param refused numbers of the latest messages that the node has refused
+ * @param config state of the fleet's configuration on the node
  * @param leaving whether the node ends its membership
  */
 record NodeReport(
@@ -31,6 +33,7 @@ record NodeReport(
         String created,
         long applied,
         List<String> refused,
+        ConfigStand config,
         boolean leaving) {
     /** The version of the form of reports. */
     static final int FORM = 1;
@@ -49,6 +52,10 @@ record NodeReport(
                     json.writeStringProperty("created", created);
                     json.writeNumberProperty("applied", applied);
                     Json.strings(json, "refused", refused);
+                    json.writeNumberProperty("config_revision", config.revision());
+                    json.writeNumberProperty("config_newest", config.newest());
+                    json.writeStringProperty("config_state", config.state());
+                    json.writeStringProperty("config_reason", config.reason());
                     json.writeBooleanProperty("leaving", leaving);
                 })
                 .body();
@@ -83,6 +90,7 @@ record NodeReport(
                     String.valueOf(members.getOrDefault("created", "")),
                     applied == null ? 0 : applied,
                     Json.list(members, "refused"),
+                    config(members),
                     Boolean.TRUE.equals(members.get("leaving")));
         } catch (AdminException e) {
             throw new RefusedMessageException(Reason.MALFORMED, e.message());
@@ -97,6 +105,17 @@ record NodeReport(
                     "the report names node '" + report.node + "', but was sent by '" + sender + "'");
         }
         return report;
+    }
+
+    /** Returns the state of the configuration. An earlier version of Millrace does not report it. */
+    private static ConfigStand config(Map<String, Object> members) throws AdminException {
+        Long revision = Json.member(members, "config_revision", Long.class);
+        Long newest = Json.member(members, "config_newest", Long.class);
+        String stand = Json.member(members, "config_state", String.class);
+        String reason = Json.member(members, "config_reason", String.class);
+        return revision == null || newest == null || stand == null || stand.length() > 16
+                ? ConfigStand.OFF
+                : new ConfigStand(revision, newest, stand, reason == null ? "" : reason);
     }
 
     private static String text(Map<String, Object> members, String name) throws AdminException {

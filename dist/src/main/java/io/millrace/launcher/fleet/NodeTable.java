@@ -82,6 +82,17 @@ final class NodeTable {
         return null;
     }
 
+    /** Returns the highest revision of the fleet's configuration that a live node has reported; 0 for none. */
+    long newestRevision(long nowMillis) {
+        long newest = 0;
+        for (Heard heard : nodes.values()) {
+            if (heard.isLive(nowMillis)) {
+                newest = Math.max(newest, heard.report().config().newest());
+            }
+        }
+        return newest;
+    }
+
     /** Returns the number of live nodes. */
     int live(long nowMillis) {
         return (int) all().stream().filter(heard -> heard.isLive(nowMillis)).count();

@@ -71,7 +71,7 @@ class AlarmBoardTest {
     @Test
     void rejectedReloadIsAnAlarmUntilTheNextOneSucceeds() {
         ProxyStatus.LastReload[] last = {null};
-        LauncherAlarms launcher = new LauncherAlarms(() -> 0, () -> last[0], () -> "m.yaml", () -> null);
+        LauncherAlarms launcher = new LauncherAlarms(() -> 0, () -> last[0], () -> "m.yaml", List::of);
         assertEquals(List.of(), launcher.alarms(0));
         last[0] = new ProxyStatus.LastReload(false, "2026-11-28T10:00:00Z", List.of("m.yaml:3:1: odd: unknown"));
         assertEquals(

@@ -1,5 +1,7 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.launcher.fleet.config.ConfigStore;
+import io.millrace.launcher.fleet.config.FakeStore;
 import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.purge.fleet.FleetMessage;
@@ -29,6 +31,7 @@ final class FakeFleet {
     /** Identifiers that the stream has acknowledged, with the epoch in which this happened first. */
     final Map<String, Long> acknowledged = new LinkedHashMap<>();
 
+    final FakeStore store = new FakeStore();
     String created = "c1";
     long last;
     long epoch;
@@ -170,6 +173,11 @@ final class FakeFleet {
         @Override
         public void onAsk(Function<byte[], CompletionStage<byte[]>> next) {
             answers = next;
+        }
+
+        @Override
+        public ConfigStore configStore() {
+            return store;
         }
 
         @Override

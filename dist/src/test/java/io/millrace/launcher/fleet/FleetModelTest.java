@@ -3,6 +3,7 @@ package io.millrace.launcher.fleet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.launcher.fleet.config.ConfigStand;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.purge.fleet.FleetCodec;
@@ -334,13 +335,13 @@ class FleetModelTest {
         FakeFleet fleet = new FakeFleet();
         Node node = new Node(fleet, "n0", directory.resolve("n0"));
         FakeFleet.Link other = fleet.new Link("n1");
-        NodeReport report = new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), false);
+        NodeReport report = new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false);
         other.report(report.bytes());
         assertEquals(1, node.state.nodes.all().size());
-        other.report(new NodeReport("dev", "n1", "i", "edge", "1", "", 0, List.of(), false).bytes());
-        other.report(new NodeReport("cdn", "n9", "i", "edge", "1", "", 0, List.of(), false).bytes());
+        other.report(new NodeReport("dev", "n1", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
+        other.report(new NodeReport("cdn", "n9", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
         FakeFleet.Link twin = fleet.new Link("n0");
-        twin.report(new NodeReport("cdn", "n0", "i", "edge", "1", "", 0, List.of(), false).bytes());
+        twin.report(new NodeReport("cdn", "n0", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
         assertEquals(1, node.state.nodes.all().size());
         String metrics = node.state.figures.prometheusText(true, 1, 0);
         assertTrue(

@@ -719,6 +719,29 @@ public enum MetricFamily implements Metric {
             "requests",
             "Queries of other nodes (millctl --node) that this node has received, by result: answered or refused.",
             "result"),
+    FLEET_CONFIG_REVISION(
+            "millrace_fleet_config_revision",
+            Kind.GAUGE,
+            "revisions",
+            "Revision of the fleet's configuration in force on this node; 0 if only the local file is in force."),
+    FLEET_CONFIG_NEWEST(
+            "millrace_fleet_config_newest_revision",
+            Kind.GAUGE,
+            "revisions",
+            "Newest revision that this node knows; if it differs from the one in force, see millctl fleet config status."),
+    FLEET_CONFIG_REVISIONS(
+            "millrace_fleet_config_revisions_total",
+            Kind.COUNTER,
+            "revisions",
+            "Revisions of the fleet's configuration on this node by result: applied, rejected or rolled-back.",
+            "result"),
+    FLEET_CONFIG_REFUSED(
+            "millrace_fleet_config_refused_total",
+            Kind.COUNTER,
+            "revisions",
+            "Revisions that this node has refused before it read their configuration, by reason; the event"
+                    + " fleet-config-failed has the details.",
+            "reason"),
     BUILD(
             "millrace_build",
             Kind.GAUGE,

@@ -29,6 +29,7 @@ import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedReplies;
+import io.millrace.proxy.admin.fleet.FleetConfigResource;
 import io.millrace.proxy.admin.fleet.FleetPurgeResource;
 import io.millrace.proxy.admin.fleet.FleetReadResource;
 import io.millrace.proxy.admin.fleet.FleetStatusResource;
@@ -96,6 +97,7 @@ import tools.jackson.core.JsonToken;
 class AdminApiReferenceTest {
     private static final Path PAGE = Path.of("..", "docs", "reference", "admin-api.yaml");
 
+    private static final List<AdminResource> FLEET_CONFIG = FleetConfigResource.all(SampleSources.FLEET_CONFIG);
     private static final LiveLog LIVE_LOG = LiveLogSample.create();
     private static final String VIEWER = LiveLogSample.watchOne(LIVE_LOG);
 
@@ -206,6 +208,19 @@ class AdminApiReferenceTest {
                                 AdminReply.json(json -> json.writeStringProperty(node, target)))),
                         "?node=n&target=/v1/status",
                         ""),
+                new Documented("FleetConfigStatus", FLEET_CONFIG.get(0), "", ""),
+                new Documented("FleetConfigHistory", FLEET_CONFIG.get(1), "", ""),
+                new Documented(
+                        "FleetConfigPart",
+                        FLEET_CONFIG.get(2),
+                        "",
+                        "{\"content\":\"" + "0".repeat(64) + "\",\"part\":0,\"data\":\"AA==\"}"),
+                new Documented(
+                        "FleetConfigPush",
+                        FLEET_CONFIG.get(3),
+                        "",
+                        "{\"statement\":\"s\",\"signature\":\"c2ln\",\"fallback\":\"f\","
+                                + "\"fallback_signature\":\"c2ln\"}"),
                 new Documented("FleetPurge", new FleetPurgeResource(SampleSources.FLEET), "?id=s1", ""),
                 new Documented("FastlyPurge", SampleSources.FASTLY.get(0), "", ""),
                 new Documented("", SampleSources.FASTLY.get(1), "", "{\"surrogate_keys\":[\"k\"]}"),

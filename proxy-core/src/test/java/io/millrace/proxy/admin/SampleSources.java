@@ -8,6 +8,7 @@ import io.millrace.proxy.admin.config.ConfigControl;
 import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.admin.copy.CopySource;
 import io.millrace.proxy.admin.copy.CopyTarget;
+import io.millrace.proxy.admin.fleet.FleetConfigSource;
 import io.millrace.proxy.admin.fleet.FleetSource;
 import io.millrace.proxy.admin.history.EventSource;
 import io.millrace.proxy.admin.history.HistorySource;
@@ -267,13 +268,37 @@ final class SampleSources {
     static final FleetSource FLEET = new FleetSource() {
         @Override
         public Status status() {
-            Node node = new Node("n", "edge", "1", "live", 1, 0, 0, List.of("3"));
+            Node node = new Node("n", "edge", "1", "live", 1, 0, 0, List.of("3"), 4);
             return new Status("f", "n", "edge", "connected", "", "validate", "t", 1, 1, 0, List.of(node));
         }
 
         @Override
         public Spread spread(String purgeId) {
             return new Spread(true, 1, "", List.of("n"), Map.of("m", "r"), Map.of("o", 7L));
+        }
+    };
+
+    static final FleetConfigSource FLEET_CONFIG = new FleetConfigSource() {
+        @Override
+        public Status status() {
+            Node node = new Node("n", "edge", "live", 1, "applied", "");
+            return new Status(
+                    "f", "n", "on", "", 1, 2, 4, "canary", "c", List.of("n"), List.of("errors<1"), 60, 0, "", List.of(node));
+        }
+
+        @Override
+        public List<Revision> history() {
+            return List.of(new Revision(1, "t", "b", 9, "c", 0, List.of("n"), "e", true));
+        }
+
+        @Override
+        public long part(String content, int part, byte[] bytes) {
+            return bytes.length;
+        }
+
+        @Override
+        public CompletionStage<PushReport> push(Push push) {
+            return CompletableFuture.completedFuture(new PushReport(true, 2, "canary", List.of("p")));
         }
     };
 

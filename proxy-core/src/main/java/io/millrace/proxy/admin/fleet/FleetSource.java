@@ -49,6 +49,7 @@ public interface FleetSource {
      * @param lag messages that the node has not applied; -1 if it does not follow this node's stream
      * @param seenSeconds time since its latest report
      * @param refused numbers of the latest messages that the node has refused
+     * @param configRevision revision of the fleet's configuration in force on the node; 0 for none
      */
     record Node(
             String node,
@@ -58,7 +59,8 @@ public interface FleetSource {
             long applied,
             long lag,
             long seenSeconds,
-            List<String> refused) {}
+            List<String> refused,
+            long configRevision) {}
 
     /**
      * The nodes that have applied a purge. Immutable.

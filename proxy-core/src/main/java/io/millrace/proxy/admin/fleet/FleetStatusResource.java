@@ -68,6 +68,7 @@ public final class FleetStatusResource implements AdminResource {
         }
         json.writeNumberProperty("seen_seconds", node.seenSeconds());
         Json.strings(json, "refused", node.refused());
+        json.writeNumberProperty("config_revision", node.configRevision());
         json.writeEndObject();
     }
 }

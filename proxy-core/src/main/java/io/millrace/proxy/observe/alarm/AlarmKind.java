@@ -21,7 +21,9 @@ public enum AlarmKind {
     /** The target of an access log cannot be written. */
     LOG_TARGET_DOWN(EventSeverity.WARNING),
     /** The connection to the fleet (nodes that share purges) is lost, or its stream is refused. */
-    FLEET_DOWN(EventSeverity.WARNING);
+    FLEET_DOWN(EventSeverity.WARNING),
+    /** This node rejects the newest configuration of the fleet, or a guard has rolled it back. */
+    FLEET_CONFIG(EventSeverity.ERROR);
 
     private final EventSeverity severity;
 

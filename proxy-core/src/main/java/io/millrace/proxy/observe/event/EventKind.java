@@ -50,7 +50,11 @@ public enum EventKind {
     /** Purges of the fleet may be lost, so all stored responses became stale or were removed. */
     FLEET_GAP(EventSeverity.WARNING),
     /** A message of the fleet was refused. */
-    FLEET_REFUSED(EventSeverity.ERROR);
+    FLEET_REFUSED(EventSeverity.ERROR),
+    /** A revision of the fleet's configuration is in force on this node, or was pushed. */
+    FLEET_CONFIG(EventSeverity.INFO),
+    /** A revision of the fleet's configuration was refused, rejected or rolled back. */
+    FLEET_CONFIG_FAILED(EventSeverity.ERROR);
 
     private final EventSeverity severity;
 

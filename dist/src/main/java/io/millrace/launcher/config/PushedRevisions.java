@@ -1,0 +1,96 @@
+package io.millrace.launcher.config;
+
+import io.millrace.launcher.fleet.config.ConfigTargets;
+import io.millrace.proxy.admin.config.ConfigControl.Problem;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Applies the revisions that a fleet pushes, as a reload of the local file together with the revision. Thread-safe: the
+ * work is done on the thread of configuration changes.
+ */
+public final class PushedRevisions implements ConfigTargets {
+    private final RunningConfig running;
+    private final ConfigChanges changes;
+    /** The result of the latest check, so that the node that pushes a revision parses it only once. */
+    private @Nullable Checked checked;
+
+    private record Checked(Pushed pushed, ConfigReader.Reading reading) {}
+
+    public PushedRevisions(RunningConfig running, ConfigChanges changes) {
+        this.running = running;
+        this.changes = changes;
+    }
+
+    @Override
+    public long revision() {
+        Pushed present = running.reader().pushed();
+        return present == null ? 0 : present.revision();
+    }
+
+    @Override
+    public CompletionStage<List<String>> check(Pushed pushed) {
+        return changes.runSerially(() -> {
+            ConfigReader.Reading reading = running.reader().read(pushed);
+            checked = reading.result().isOk() ? new Checked(pushed, reading) : null;
+            return ConfigTarget.problems(reading.result()).stream()
+                    .map(Problem::text)
+                    .toList();
+        });
+    }
+
+    @Override
+    public CompletionStage<List<String>> apply(long revision, @Nullable Pushed pushed) {
+        return changes.runSerially(() -> {
+            ConfigReader.Reading reading = reading(pushed);
+            ConfigTarget target = ConfigTarget.ofFile(reading, running.current());
+            ReloadReport report = running.apply(target, "fleet revision " + revision);
+            if (report.ok()) {
+                running.reader().push(pushed);
+            }
+            return problems(report);
+        });
+    }
+
+    private ConfigReader.Reading reading(@Nullable Pushed pushed) {
+        Checked last = checked;
+        checked = null;
+        if (last != null && last.pushed().equals(pushed) && isUnchanged(last.reading())) {
+            return last.reading();
+        }
+        return running.reader().read(pushed);
+    }
+
+    /** Returns true if the local file has the text that was checked. Files that it includes may have changed. */
+    private boolean isUnchanged(ConfigReader.Reading reading) {
+        Path file = running.reader().file();
+        try {
+            return file == null
+                    || Files.readString(file, StandardCharsets.UTF_8)
+                            .equals(reading.source().document().text());
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static List<String> problems(ReloadReport report) {
+        if (report.ok()) {
+            return List.of();
+        }
+        List<String> problems =
+                new ArrayList<>(report.problems().stream().map(Problem::text).toList());
+        report.settings().stream()
+                .filter(setting -> setting.result() == Result.REJECTED)
+                .forEach(setting -> problems.add(setting.key() + ": " + setting.detail()));
+        return problems.isEmpty() ? List.of("rejected") : problems;
+    }
+}

@@ -1,0 +1,193 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.launcher.fleet.config.ConfigFollower;
+import io.millrace.launcher.fleet.config.ConfigPushes;
+import io.millrace.launcher.fleet.config.ConfigStore;
+import io.millrace.launcher.fleet.config.ConfigTargets;
+import io.millrace.launcher.fleet.config.KeptRevision;
+import io.millrace.proxy.admin.fleet.FleetConfigSource;
+import io.millrace.proxy.config.fleet.ConfigPublicKey;
+import io.millrace.proxy.config.fleet.FleetConfig;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.PublicKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The share of this node in the fleet's configuration, while it is connected and its local file has a public key.
+ * Confined to the thread of the fleet, except {@link #retry} and {@link #pushes}.
+ */
+final class ConfigSharing {
+    private static final long RETRY_MILLIS = 5000;
+    private static final Logger LOG = LoggerFactory.getLogger(ConfigSharing.class);
+
+    private final Path directory;
+    private final FleetState state;
+    private final ConfigPushes pushes;
+    private volatile @Nullable ConfigTargets targets;
+    private volatile ConfigFollower.@Nullable Traffic traffic;
+    private volatile boolean retries;
+    private @Nullable ConfigFollower follower;
+    private @Nullable FleetConfig settings;
+    private long failedAt;
+
+    /** @param directory the directory of the fleet in the state directory */
+    ConfigSharing(Path directory, FleetState state) {
+        this.directory = directory;
+        this.state = state;
+        pushes = new ConfigPushes(new Nodes(), state.config, this::retry);
+    }
+
+    void setTargets(ConfigTargets next) {
+        targets = next;
+    }
+
+    void setTraffic(ConfigFollower.Traffic next) {
+        traffic = next;
+    }
+
+    /** Returns the source of the admin API. Thread-safe. */
+    FleetConfigSource pushes() {
+        return pushes;
+    }
+
+    /** Makes the next step read the head, and try a rejected revision again. Thread-safe. */
+    void retry() {
+        retries = true;
+    }
+
+    void begin(FleetConfig present) {
+        settings = present;
+        failedAt = 0;
+    }
+
+    void end() {
+        follower = null;
+        settings = null;
+        pushes.access(null);
+    }
+
+    /** Executes one round. Logs failures, and tries again after a time. */
+    void step(FleetLink link) throws InterruptedException {
+        FleetConfig present = settings;
+        long now = state.nowMillis();
+        if (present == null || present.configPublicKey() == null || !link.isConnected()) {
+            return;
+        }
+        if (failedAt != 0 && now - failedAt < RETRY_MILLIS && !retries) {
+            return;
+        }
+        try {
+            ConfigFollower running = follower;
+            if (running == null) {
+                running = open(present, link);
+                follower = running;
+            }
+            if (retries) {
+                retries = false;
+                running.retry();
+            }
+            running.step(now);
+            failedAt = 0;
+        } catch (IOException | FleetException e) {
+            if (failedAt == 0) {
+                LOG.warn("fleet {}: the configuration of the fleet: {}", present.name(), e.getMessage());
+            }
+            failedAt = now;
+        }
+    }
+
+    private ConfigFollower open(FleetConfig present, FleetLink link) throws IOException, FleetException {
+        ConfigTargets applied = Objects.requireNonNull(targets, "targets");
+        PublicKey key = ConfigPublicKey.read(Objects.requireNonNull(present.configPublicKey()));
+        KeptRevision kept = KeptRevision.open(directory);
+        ConfigStore store = link.configStore();
+        ConfigFollower opened = new ConfigFollower(
+                present.name(),
+                present.node(),
+                store,
+                key,
+                kept,
+                applied,
+                Objects.requireNonNull(traffic, "traffic"),
+                new Others(present.node()),
+                state.config);
+        pushes.access(new ConfigPushes.Access(present.name(), store, key, applied));
+        return opened;
+    }
+
+    /** The other nodes, as the follower sees them. */
+    private final class Others implements ConfigFollower.Members {
+        private final String node;
+
+        Others(String node) {
+            this.node = node;
+        }
+
+        @Override
+        public boolean isFirst() {
+            return node.equals(state.nodes.firstLive(state.nowMillis()));
+        }
+
+        @Override
+        public long newest() {
+            return state.nodes.newestRevision(state.nowMillis());
+        }
+    }
+
+    /** The fleet, as the admin API shows it. Thread-safe. */
+    private final class Nodes implements ConfigPushes.Fleet {
+        @Override
+        public String name() {
+            FleetConfig present = state.settings();
+            return present == null ? "" : present.name();
+        }
+
+        @Override
+        public String node() {
+            FleetConfig present = state.settings();
+            return present == null ? "" : present.node();
+        }
+
+        @Override
+        public boolean isOn() {
+            FleetConfig present = state.settings();
+            return present != null && present.configPublicKey() != null;
+        }
+
+        @Override
+        public String problem() {
+            if (state.isConnected()) {
+                return "";
+            }
+            return state.problem().isEmpty() ? "the NATS servers are not connected yet" : state.problem();
+        }
+
+        @Override
+        public List<FleetConfigSource.Node> nodes() {
+            long now = state.nowMillis();
+            List<FleetConfigSource.Node> nodes = new ArrayList<>();
+            for (NodeTable.Heard heard : state.nodes.all()) {
+                NodeReport report = heard.report();
+                nodes.add(new FleetConfigSource.Node(
+                        report.node(),
+                        report.tier(),
+                        report.leaving() ? "left" : heard.isLive(now) ? "live" : "away",
+                        report.config().revision(),
+                        report.config().state(),
+                        report.config().reason()));
+            }
+            return nodes;
+        }
+
+        @Override
+        public long newest() {
+            return state.nodes.newestRevision(state.nowMillis());
+        }
+    }
+}

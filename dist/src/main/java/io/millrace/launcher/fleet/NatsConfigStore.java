@@ -1,0 +1,124 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.launcher.fleet.config.ConfigStore;
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.nats.client.Connection;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.KeyValue;
+import io.nats.client.KeyValueManagement;
+import io.nats.client.api.KeyValueConfiguration;
+import io.nats.client.api.KeyValueEntry;
+import io.nats.client.api.StorageType;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fleet's configuration in the key-value bucket {@code MILLRACE_FLEET_config} of the NATS servers. Thread-safe.
+ */
+final class NatsConfigStore implements ConfigStore {
+    private static final int NOT_FOUND = 404;
+    /** The server's code for an entry that has another version. */
+    private static final int OTHER_VERSION = 10071;
+
+    private final String bucket;
+    private final KeyValue entries;
+
+    private NatsConfigStore(String bucket, KeyValue entries) {
+        this.bucket = bucket;
+        this.entries = entries;
+    }
+
+    /** A request to the servers. */
+    @FunctionalInterface
+    private interface Request<T> {
+        T send() throws IOException, JetStreamApiException, InterruptedException;
+    }
+
+    /**
+     * Opens the bucket, and creates it if it does not exist.
+     *
+     * @throws FleetException if the servers refuse this
+     */
+    static NatsConfigStore open(Connection connection, FleetConfig settings) throws IOException, FleetException {
+        String bucket = "MILLRACE_" + settings.name() + "_config";
+        try {
+            KeyValueManagement management = connection.keyValueManagement();
+            try {
+                management.getStatus(bucket);
+            } catch (JetStreamApiException e) {
+                if (e.getErrorCode() != NOT_FOUND) {
+                    throw e;
+                }
+                management.create(KeyValueConfiguration.builder()
+                        .name(bucket)
+                        .storageType(StorageType.File)
+                        .replicas(settings.replicas())
+                        .maxHistoryPerKey(1)
+                        .build());
+            }
+            return new NatsConfigStore(bucket, connection.keyValue(bucket));
+        } catch (JetStreamApiException e) {
+            throw new FleetException("bucket " + bucket + ": " + e.getMessage());
+        } catch (IllegalStateException e) {
+            throw new IOException("no NATS server is connected: " + e.getMessage(), e);
+        }
+    }
+
+    private <T> T request(Request<T> request) throws IOException {
+        try {
+            return request.send();
+        } catch (JetStreamApiException e) {
+            throw new IOException("bucket " + bucket + ": " + e.getMessage(), e);
+        } catch (IllegalStateException e) {
+            throw new IOException("no NATS server is connected: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    @Override
+    public @Nullable Entry get(String key) throws IOException {
+        KeyValueEntry found = this.<@Nullable KeyValueEntry>request(() -> entries.get(key));
+        byte[] value = found == null ? null : found.getValue();
+        return found == null || value == null ? null : new Entry(value, found.getRevision());
+    }
+
+    @Override
+    public boolean replace(String key, byte[] value, long version) throws IOException {
+        return request(() -> {
+            try {
+                if (version == 0) {
+                    entries.create(key, value);
+                } else {
+                    entries.update(key, value, version);
+                }
+                return true;
+            } catch (JetStreamApiException e) {
+                if (e.getApiErrorCode() == OTHER_VERSION) {
+                    return false;
+                }
+                throw e;
+            }
+        });
+    }
+
+    @Override
+    public void put(String key, byte[] value) throws IOException {
+        request(() -> entries.put(key, value));
+    }
+
+    @Override
+    public void delete(String key) throws IOException {
+        request(() -> {
+            entries.delete(key);
+            return true;
+        });
+    }
+
+    @Override
+    public List<String> keys() throws IOException {
+        return request(entries::keys);
+    }
+}

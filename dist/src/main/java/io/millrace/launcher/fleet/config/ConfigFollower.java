@@ -1,0 +1,398 @@
+package io.millrace.launcher.fleet.config;
+
+import io.millrace.launcher.fleet.config.RefusedRevisionException.Reason;
+import io.millrace.launcher.history.TrafficSample;
+import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
+import io.millrace.proxy.observe.event.EventKind;
+import java.io.IOException;
+import java.security.PublicKey;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies the revision that the head names for this node, and decides about canaries together with the other nodes. The
+ * node that pushed a revision has no part in the decision, so it may die. Confined to the thread of the fleet.
+ */
+public final class ConfigFollower {
+    /** Interval at which the head is read, unless a report of another node names a later revision. */
+    static final long POLL_MILLIS = 5000;
+
+    /** Minimum interval between two reads of the head. */
+    static final long POLL_QUICK_MILLIS = 100;
+
+    /** Interval at which the head is read during a canary, and while it lacks a revision that a node has reported. */
+    static final long POLL_AGAIN_MILLIS = 1000;
+
+    /** Interval at which a canary is observed. */
+    static final long OBSERVE_MILLIS = 500;
+
+    /** Time in addition to twice the observation, after which a canary node without a verdict makes a canary fail. */
+    static final long SILENCE_MILLIS = 30_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ConfigFollower.class);
+
+    /** The requests that the serving worker has answered so far. Blocks. */
+    @FunctionalInterface
+    public interface Traffic {
+        TrafficSample sample() throws IOException, InterruptedException;
+    }
+
+    /** The other nodes of the fleet. */
+    public interface Members {
+        /** Returns true if this node is the first live node by name. */
+        boolean isFirst();
+
+        /** Returns the highest number of a revision that a node has reported. */
+        long newest();
+    }
+
+    private final String fleet;
+    private final String node;
+    private final ConfigStore store;
+    private final RevisionStore revisions;
+    private final Verdicts verdicts;
+    private final PublicKey key;
+    private final KeptRevision kept;
+    private final ConfigTargets targets;
+    private final Traffic traffic;
+    private final Members members;
+    private final ConfigState state;
+
+    private long polledAt = Long.MIN_VALUE / 2;
+    /** Highest revision that a node had reported before the head was read last. */
+    private long polledFor;
+
+    private long headVersion;
+    private @Nullable ConfigHead head;
+    /** The revision that is being applied, with its result. */
+    private @Nullable Applying applying;
+
+    private boolean retries = true;
+    private long observedAt;
+    /** Number of the canary revision, the time since which it is known, and whether this node has given its verdict. */
+    private long canary;
+
+    private long canaryKnownAt;
+    private boolean hasVerdict;
+    /** Time since which the newest revision is in force on this node, and the requests until then. */
+    private long appliedAt;
+
+    private TrafficSample before = TrafficSample.none();
+    private long reportedFailure;
+
+    private record Applying(SignedRevision signed, @Nullable String text, CompletableFuture<List<String>> result) {}
+
+    public ConfigFollower(
+            String fleet,
+            String node,
+            ConfigStore store,
+            PublicKey key,
+            KeptRevision kept,
+            ConfigTargets targets,
+            Traffic traffic,
+            Members members,
+            ConfigState state) {
+        this.fleet = fleet;
+        this.node = node;
+        this.store = store;
+        this.key = key;
+        this.kept = kept;
+        this.targets = targets;
+        this.traffic = traffic;
+        this.members = members;
+        this.state = state;
+        revisions = new RevisionStore(store);
+        verdicts = new Verdicts(store);
+        ConfigHead known = state.head();
+        reportedFailure = known == null ? 0 : known.failed();
+        stand();
+    }
+
+    /** Makes the next step read the head, and try a rejected revision again. Call after a reload of the local file. */
+    public void retry() {
+        retries = true;
+        headVersion = 0;
+        polledAt = Long.MIN_VALUE / 2;
+    }
+
+    /**
+     * Executes one round.
+     *
+     * @param now time of this machine's clock, epoch milliseconds
+     * @throws IOException if the servers do not answer
+     */
+    public void step(long now) throws IOException, InterruptedException {
+        Applying running = applying;
+        if (running != null) {
+            if (!running.result().isDone()) {
+                return;
+            }
+            finish(running, now);
+        }
+        ConfigHead known = head;
+        if (now - polledAt >= interval(known)) {
+            polledAt = now;
+            polledFor = members.newest();
+            readHead(now);
+        }
+        known = head;
+        if (known != null && known.isCanary() && applying == null && now - observedAt >= OBSERVE_MILLIS) {
+            observedAt = now;
+            observe(known, now);
+        }
+    }
+
+    /** Returns the time between two reads of the head: less if a node has just reported a later revision. */
+    private long interval(@Nullable ConfigHead known) {
+        long newest = members.newest();
+        boolean isBehind = newest > (known == null ? 0 : known.current().revision());
+        if (isBehind && newest != polledFor) {
+            return POLL_QUICK_MILLIS;
+        }
+        return isBehind || (known != null && known.isCanary()) ? POLL_AGAIN_MILLIS : POLL_MILLIS;
+    }
+
+    private void readHead(long now) throws IOException {
+        ConfigStore.Entry entry = store.get(ConfigHead.KEY);
+        if (entry == null || entry.version() == headVersion) {
+            return;
+        }
+        headVersion = entry.version();
+        try {
+            ConfigHead next = ConfigHead.read(entry.value());
+            SignedRevision wanted = next.of(node);
+            next.current().verify(key, fleet);
+            if (next.current().revision() < kept.highest()) {
+                throw older(next.current());
+            }
+            head = next;
+            state.head(next);
+            reportFailure(next);
+            if (next.isCanary() && next.current().revision() != canary) {
+                canary = next.current().revision();
+                canaryKnownAt = now;
+                hasVerdict = false;
+            }
+            if (wanted != null) {
+                wanted.verify(key, fleet);
+                begin(wanted);
+            }
+        } catch (RefusedRevisionException e) {
+            LOG.error("fleet {}: {}", fleet, e.text());
+            state.refuse(fleet, e);
+            // A server may not have all parts of the content yet.
+            headVersion = e.reason() == Reason.CONTENT ? 0 : headVersion;
+        } catch (IOException e) {
+            headVersion = 0;
+            throw e;
+        }
+        stand();
+    }
+
+    private RefusedRevisionException older(SignedRevision signed) {
+        return new RefusedRevisionException(
+                Reason.OLDER,
+                "revision " + signed.revision() + " is older than revision " + kept.highest()
+                        + ", which this node has had; push the configuration again");
+    }
+
+    private void reportFailure(ConfigHead next) {
+        if (next.failed() != 0 && next.failed() != reportedFailure) {
+            reportedFailure = next.failed();
+            state.count("rolled-back");
+            state.event(
+                    EventKind.FLEET_CONFIG_FAILED,
+                    fleet,
+                    "revision " + next.failed() + " was rolled back: " + next.reason());
+        }
+    }
+
+    /** Begins to apply a revision, unless it is in force or was rejected. */
+    private void begin(SignedRevision wanted) throws IOException, RefusedRevisionException {
+        long revision = wanted.revision();
+        SignedRevision last = kept.applied();
+        if (revision < kept.highest()) {
+            throw older(wanted);
+        }
+        boolean isSame = last != null && last.equals(wanted);
+        if (last != null && last.revision() == revision && !isSame) {
+            throw older(wanted);
+        }
+        boolean isInForce = isSame && (targets.revision() == revision || !wanted.statement().hasContent());
+        if (isInForce || (kept.rejected() == revision && !retries)) {
+            retries = false;
+            return;
+        }
+        retries = false;
+        String hash = wanted.statement().content();
+        String text = wanted.statement().hasContent() ? revisions.content(hash) : null;
+        CompletableFuture<List<String>> result = targets.apply(
+                        revision, text == null ? null : new Pushed(revision, text))
+                .toCompletableFuture();
+        applying = new Applying(wanted, text, result);
+    }
+
+    private void finish(Applying done, long now) throws InterruptedException {
+        applying = null;
+        long revision = done.signed().revision();
+        List<String> problems;
+        try {
+            problems = done.result().join();
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            problems = List.of(String.valueOf(cause.getMessage()));
+        }
+        if (problems.isEmpty()) {
+            keep(() -> kept.applied(done.signed(), done.text()), revision);
+            state.count(ConfigStand.APPLIED);
+            state.event(EventKind.FLEET_CONFIG, fleet, "revision " + revision + " is in force on this node");
+            appliedAt = now;
+            before = sample();
+        } else {
+            String why = problems.get(0);
+            keep(() -> kept.rejected(revision, why), revision);
+            state.count(ConfigStand.REJECTED);
+            LOG.error("fleet {}: this node rejects revision {}: {}", fleet, revision, problems.get(0));
+            state.event(
+                    EventKind.FLEET_CONFIG_FAILED,
+                    fleet,
+                    "this node rejects revision " + revision + ": " + problems.get(0));
+        }
+        stand();
+    }
+
+    /** A change of the kept files. */
+    @FunctionalInterface
+    private interface Keeping {
+        void run() throws IOException;
+    }
+
+    private void keep(Keeping change, long revision) {
+        try {
+            change.run();
+        } catch (IOException e) {
+            LOG.error("fleet {}: revision {} cannot be written to the state directory: {}", fleet, revision, e.getMessage());
+            state.event(
+                    EventKind.FLEET_CONFIG_FAILED,
+                    fleet,
+                    "revision " + revision + " cannot be written to the state directory: " + e.getMessage());
+        }
+    }
+
+    private TrafficSample sample() throws InterruptedException {
+        try {
+            return traffic.sample();
+        } catch (IOException e) {
+            LOG.debug("no figures of the worker", e);
+            return TrafficSample.none();
+        }
+    }
+
+    private void stand() {
+        ConfigHead known = head;
+        Applying running = applying;
+        SignedRevision last = kept.applied();
+        long inForce = targets.revision();
+        long newest = Math.max(kept.highest(), known == null ? 0 : known.current().revision());
+        ConfigStand next;
+        if (running != null) {
+            next = new ConfigStand(inForce, newest, ConfigStand.PENDING, "is being applied");
+        } else if (kept.rejected() != 0) {
+            next = new ConfigStand(inForce, newest, ConfigStand.REJECTED, kept.reason());
+        } else if (known != null && known.isCanary() && !known.current().statement().canary().contains(node)) {
+            String waits = "waits for the canary on "
+                    + String.join(", ", known.current().statement().canary());
+            next = new ConfigStand(inForce, newest, ConfigStand.PENDING, waits);
+        } else if (last == null) {
+            next = new ConfigStand(0, newest, ConfigStand.LOCAL, "no revision was applied");
+        } else if (!last.statement().hasContent()) {
+            next = new ConfigStand(last.revision(), newest, ConfigStand.APPLIED, "the local file, without a revision");
+        } else {
+            next = new ConfigStand(inForce, newest, ConfigStand.APPLIED, "");
+        }
+        state.stand(next);
+    }
+
+    /** Gives the verdict of this node, and decides about the canary if the verdicts suffice. */
+    private void observe(ConfigHead known, long now) throws IOException, InterruptedException {
+        RevisionStatement statement = known.current().statement();
+        boolean isOwn = statement.canary().contains(node);
+        if (isOwn && !hasVerdict) {
+            giveVerdict(statement, now);
+        }
+        if (isOwn || members.isFirst()) {
+            decide(known, statement, now);
+        }
+    }
+
+    private void giveVerdict(RevisionStatement statement, long now) throws IOException, InterruptedException {
+        long observed = TimeUnit.SECONDS.toMillis(statement.seconds());
+        if (kept.rejected() == statement.revision()) {
+            verdicts.put(statement.revision(), node, "rejected the revision: " + kept.reason());
+            hasVerdict = true;
+            return;
+        }
+        SignedRevision last = kept.applied();
+        if (last == null || last.revision() != statement.revision()) {
+            return;
+        }
+        // A launcher that was restarted begins a new observation.
+        long since = appliedAt == 0 ? canaryKnownAt : appliedAt;
+        if (now - since < observed) {
+            return;
+        }
+        TrafficSample answered;
+        try {
+            answered = traffic.sample().since(before);
+        } catch (IOException e) {
+            // The next step tries again. Without a verdict, the canary fails after a time.
+            LOG.debug("no figures of the worker", e);
+            return;
+        }
+        String failure = null;
+        for (Guard guard : statement.guards()) {
+            failure = failure == null ? guard.failure(answered) : failure;
+        }
+        verdicts.put(statement.revision(), node, failure);
+        hasVerdict = true;
+    }
+
+    private void decide(ConfigHead known, RevisionStatement statement, long now) throws IOException {
+        Verdicts.Count count = verdicts.count(statement);
+        String failure = count.failure();
+        long limit = 2 * TimeUnit.SECONDS.toMillis(statement.seconds()) + SILENCE_MILLIS;
+        if (failure == null && !count.missing().isEmpty()) {
+            if (now - canaryKnownAt < limit) {
+                return;
+            }
+            failure = String.join(", ", count.missing()) + ": no verdict within " + limit / 1000 + " s";
+        }
+        ConfigHead next = failure == null ? known.passed() : known.failed(failure);
+        if (!store.replace(ConfigHead.KEY, next.bytes(), headVersion)) {
+            // Another node has decided, or a revision was pushed.
+            polledAt = Long.MIN_VALUE / 2;
+            return;
+        }
+        LOG.info("fleet {}: revision {} {}", fleet, statement.revision(), failure == null ? "passed" : failure);
+        if (failure != null) {
+            recordFailure(known, failure);
+        }
+        polledAt = Long.MIN_VALUE / 2;
+    }
+
+    private void recordFailure(ConfigHead known, String failure) throws IOException {
+        RevisionStore.Kept entry = revisions.find(known.current().revision());
+        revisions.record(new RevisionStore.Kept(known.current(), entry == null ? 0 : entry.length(), failure));
+        SignedRevision fallback = known.fallback();
+        if (fallback != null) {
+            SignedRevision previous = known.previous();
+            RevisionStore.Kept old = previous == null ? null : revisions.find(previous.revision());
+            revisions.record(new RevisionStore.Kept(fallback, old == null ? 0 : old.length(), ""));
+        }
+    }
+}

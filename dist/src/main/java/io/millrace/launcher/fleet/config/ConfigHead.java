@@ -1,0 +1,106 @@
+package io.millrace.launcher.fleet.config;
+
+import io.millrace.launcher.fleet.config.RefusedRevisionException.Reason;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.Json;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/**
+ * The entry of the store that says which revision each node must apply. Nodes replace it with a check of its version, so
+ * that one of several concurrent decisions wins. Immutable.
+ *
+ * @param isCanary whether only the canary nodes of the current revision apply it
+ * @param current the newest revision
+ * @param previous the revision that other nodes apply during a canary; null for none
+ * @param fallback the signed revision that replaces the current one if a guard fails; null unless canary
+ * @param reserved highest number of a revision that was signed, including the fallback
+ * @param failed number of the latest revision that was rolled back by a guard; 0 for none since the last push
+ * @param reason the figure that decided, its value and its limit; empty unless failed
+ */
+public record ConfigHead(
+        boolean isCanary,
+        SignedRevision current,
+        @Nullable SignedRevision previous,
+        @Nullable SignedRevision fallback,
+        long reserved,
+        long failed,
+        String reason) {
+    /** The key of the entry. */
+    static final String KEY = "head";
+
+    private static final long FORM = 1;
+
+    /** Returns the revision that a node must apply; null for none. */
+    @Nullable
+    SignedRevision of(String node) {
+        return isCanary && !current.statement().canary().contains(node) ? previous : current;
+    }
+
+    /** Returns the head after a canary that passed. */
+    ConfigHead passed() {
+        return new ConfigHead(false, current, previous, null, reserved, 0, "");
+    }
+
+    /** Returns the head after a canary that failed. */
+    ConfigHead failed(String why) {
+        SignedRevision next = fallback == null ? current : fallback;
+        return new ConfigHead(false, next, previous, null, reserved, current.revision(), why);
+    }
+
+    byte[] bytes() {
+        return AdminReply.json(json -> {
+                    json.writeNumberProperty("v", FORM);
+                    json.writeBooleanProperty("canary", isCanary);
+                    json.writeNumberProperty("reserved", reserved);
+                    json.writeNumberProperty("failed", failed);
+                    json.writeStringProperty("reason", reason);
+                    write(json, "current", current);
+                    write(json, "previous", previous);
+                    write(json, "fallback", fallback);
+                })
+                .body();
+    }
+
+    private static void write(JsonGenerator json, String name, @Nullable SignedRevision signed) {
+        if (signed != null) {
+            json.writeStringProperty(name, signed.statement().text());
+            json.writeStringProperty(name + "_signature", signed.signature());
+        }
+    }
+
+    static ConfigHead read(byte[] bytes) throws RefusedRevisionException {
+        try {
+            Map<String, Object> members = Json.members(bytes);
+            Long reserved = Json.member(members, "reserved", Long.class);
+            Long failed = Json.member(members, "failed", Long.class);
+            String reason = Json.member(members, "reason", String.class);
+            SignedRevision current = signed(members, "current");
+            if (!Long.valueOf(FORM).equals(members.get("v")) || current == null) {
+                throw new RefusedRevisionException(
+                        Reason.MALFORMED,
+                        "the head of the configuration has version " + members.get("v") + ", supported is " + FORM);
+            }
+            return new ConfigHead(
+                    Boolean.TRUE.equals(members.get("canary")),
+                    current,
+                    signed(members, "previous"),
+                    signed(members, "fallback"),
+                    reserved == null ? current.revision() : Math.max(reserved, current.revision()),
+                    failed == null ? 0 : failed,
+                    reason == null ? "" : reason);
+        } catch (AdminException e) {
+            throw new RefusedRevisionException(
+                    Reason.MALFORMED, "the head of the configuration is malformed: " + e.message());
+        }
+    }
+
+    private static @Nullable SignedRevision signed(Map<String, Object> members, String name)
+            throws AdminException, RefusedRevisionException {
+        String text = Json.member(members, name, String.class);
+        String signature = Json.member(members, name + "_signature", String.class);
+        return text == null ? null : SignedRevision.parse(text, signature == null ? "" : signature);
+    }
+}

@@ -1,0 +1,343 @@
+package io.millrace.launcher.fleet.config;
+
+import io.millrace.launcher.fleet.config.RefusedRevisionException.Reason;
+import io.millrace.proxy.admin.fleet.FleetConfigSource;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
+import io.millrace.proxy.observe.event.EventKind;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.PublicKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes revisions of the fleet's configuration, and shows the state of the nodes. A revision is checked with the
+ * local file of this node before it is published. Thread-safe.
+ */
+public final class ConfigPushes implements FleetConfigSource {
+    private static final long THREAD_KEPT_SECONDS = 30;
+
+    /**
+     * The connection to the fleet's configuration.
+     *
+     * @param fleet name of the fleet
+     * @param key public key that verifies revisions
+     */
+    public record Access(String fleet, ConfigStore store, PublicKey key, ConfigTargets targets) {}
+
+    /** The fleet of this node, and its known nodes. */
+    public interface Fleet {
+        /** Returns the name of the fleet; empty without one. */
+        String name();
+
+        /** Returns the name of this node. */
+        String node();
+
+        /** Returns true if the local file permits revisions. */
+        boolean isOn();
+
+        /** Returns the reason why there is no connection; empty while connected. */
+        String problem();
+
+        /** Returns the state of all known nodes. */
+        List<Node> nodes();
+
+        /** Returns the highest number of a revision that a live node has reported. */
+        long newest();
+    }
+
+    private final Fleet fleet;
+    private final ConfigState state;
+    private final Runnable wakeUp;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** One push at a time; another one gets an error. */
+    private final ThreadPoolExecutor thread;
+
+    private volatile @Nullable Access access;
+    /** The upload in progress; guarded by the lock, like the next two fields. */
+    private String uploaded = "";
+
+    private int parts;
+    private ByteArrayOutputStream upload = new ByteArrayOutputStream();
+
+    /** @param wakeUp makes this node read the head of the configuration */
+    public ConfigPushes(Fleet fleet, ConfigState state, Runnable wakeUp) {
+        this.fleet = fleet;
+        this.state = state;
+        this.wakeUp = wakeUp;
+        thread = new ThreadPoolExecutor(
+                1, 1, THREAD_KEPT_SECONDS, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1), task -> {
+                    Thread made = new Thread(task, "fleet-config-push");
+                    made.setDaemon(true);
+                    return made;
+                });
+        thread.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Sets the connection.
+     *
+     * @param next null while there is none
+     */
+    public void access(@Nullable Access next) {
+        access = next;
+    }
+
+    @Override
+    public Status status() {
+        ConfigHead head = state.head();
+        ConfigStand stand = state.stand();
+        RevisionStatement current = head == null ? null : head.current().statement();
+        String problem = fleet.isOn()
+                ? access == null && fleet.problem().isEmpty() ? "the configuration is being opened" : fleet.problem()
+                : "fleet.config_public_key_file is not set, or fleet.config is false";
+        return new Status(
+                fleet.name(),
+                fleet.node(),
+                !fleet.isOn() ? "off" : problem.isEmpty() ? "on" : "disconnected",
+                problem,
+                stand.revision(),
+                stand.newest(),
+                next(head),
+                head == null ? "none" : head.isCanary() ? "canary" : "all",
+                current == null ? RevisionStatement.NONE : current.content(),
+                current == null ? List.of() : current.canary(),
+                current == null ? List.of() : current.guards().stream().map(Guard::text).toList(),
+                current == null ? 0 : current.seconds(),
+                head == null ? 0 : head.failed(),
+                head == null ? "" : head.reason(),
+                fleet.nodes());
+    }
+
+    /** Returns the number of the next revision: above those of the servers, and above those that a node has had. */
+    private long next(@Nullable ConfigHead head) {
+        long known = Math.max(state.stand().newest(), fleet.newest());
+        return Math.max(known, head == null ? 0 : head.reserved()) + 1;
+    }
+
+    private Access connected() throws AdminException {
+        Access present = access;
+        if (present == null) {
+            Status status = status();
+            throw new AdminException(
+                    status.state().equals("off") ? 409 : 503,
+                    status.state().equals("off") ? "fleet-config-off" : "fleet-not-connected",
+                    "this node does not share a configuration: " + status.problem());
+        }
+        return present;
+    }
+
+    @Override
+    public List<Revision> history() throws AdminException {
+        Access present = connected();
+        ConfigHead head = state.head();
+        long current = head == null ? 0 : head.current().revision();
+        List<Revision> revisions = new ArrayList<>();
+        try {
+            for (RevisionStore.Kept kept :
+                    new RevisionStore(present.store()).history().values()) {
+                RevisionStatement statement = kept.signed().statement();
+                revisions.add(new Revision(
+                        statement.revision(),
+                        statement.at(),
+                        statement.by(),
+                        kept.length(),
+                        statement.content(),
+                        statement.restores(),
+                        statement.canary(),
+                        kept.failure(),
+                        statement.revision() == current));
+            }
+        } catch (IOException e) {
+            throw unavailable(e);
+        }
+        return revisions;
+    }
+
+    private static AdminException unavailable(IOException e) {
+        return new AdminException(503, "fleet-not-connected", "the NATS servers do not answer: " + e.getMessage());
+    }
+
+    @Override
+    public long part(String content, int part, byte[] bytes) throws AdminException {
+        connected();
+        lock.lock();
+        try {
+            if (part == 0) {
+                uploaded = content;
+                parts = 0;
+                upload = new ByteArrayOutputStream();
+            }
+            if (!uploaded.equals(content) || part != parts) {
+                throw new AdminException(
+                        409, "other-upload", "part " + part + " does not follow; another push may be in progress");
+            }
+            if (upload.size() + bytes.length > ConfigDocument.LENGTH_MAX) {
+                throw new AdminException(
+                        413, "too-large", "the content is longer than " + ConfigDocument.LENGTH_MAX + " bytes");
+            }
+            upload.writeBytes(bytes);
+            parts++;
+            return upload.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the uploaded content, and forgets it; null if another one or none was uploaded. */
+    private byte @Nullable [] takeUpload(String content) {
+        lock.lock();
+        try {
+            if (!uploaded.equals(content)) {
+                return null;
+            }
+            byte[] bytes = upload.toByteArray();
+            uploaded = "";
+            upload = new ByteArrayOutputStream();
+            return bytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public CompletionStage<PushReport> push(Push push) throws AdminException {
+        Access present = connected();
+        try {
+            return CompletableFuture.supplyAsync(reporting(present, push), thread);
+        } catch (RejectedExecutionException e) {
+            throw new AdminException(503, "busy", "another push is in progress; try again later");
+        }
+    }
+
+    private Supplier<PushReport> reporting(Access present, Push push) {
+        return () -> {
+            try {
+                return publish(present, push);
+            } catch (RefusedRevisionException e) {
+                return new PushReport(false, 0, "", List.of(e.text()));
+            } catch (IOException e) {
+                throw new CompletionException(unavailable(e));
+            } catch (AdminException e) {
+                throw new CompletionException(e);
+            }
+        };
+    }
+
+    private PushReport publish(Access present, Push push) throws RefusedRevisionException, IOException, AdminException {
+        SignedRevision signed = SignedRevision.parse(push.statement(), push.signature());
+        signed.verify(present.key(), present.fleet());
+        ConfigStore.Entry entry = present.store().get(ConfigHead.KEY);
+        ConfigHead head = entry == null ? null : ConfigHead.read(entry.value());
+        RevisionStatement statement = signed.statement();
+        if (statement.revision() != next(head)) {
+            throw new AdminException(
+                    409,
+                    "other-revision",
+                    "the next revision is " + next(head) + ", not " + statement.revision()
+                            + "; another push may have been faster, repeat the command");
+        }
+        checkCanary(head, statement);
+        SignedRevision previous = head == null ? null : head.isCanary() ? head.previous() : head.current();
+        SignedRevision fallback = fallback(present, push, statement, previous);
+        RevisionStore revisions = new RevisionStore(present.store());
+        long length = 0;
+        if (statement.hasContent()) {
+            String text = store(revisions, statement.content());
+            length = text.getBytes(StandardCharsets.UTF_8).length;
+            List<String> problems = present.targets()
+                    .check(new Pushed(statement.revision(), text))
+                    .toCompletableFuture()
+                    .join();
+            if (!problems.isEmpty()) {
+                return new PushReport(false, statement.revision(), "", problems);
+            }
+        }
+        revisions.record(new RevisionStore.Kept(signed, length, ""));
+        boolean isCanary = !statement.canary().isEmpty();
+        long reserved = fallback == null ? statement.revision() : fallback.revision();
+        ConfigHead next = new ConfigHead(isCanary, signed, previous, fallback, reserved, 0, "");
+        if (!present.store().replace(ConfigHead.KEY, next.bytes(), entry == null ? 0 : entry.version())) {
+            throw new AdminException(409, "other-revision", "another push was faster; repeat the command");
+        }
+        String stage = isCanary ? "canary on " + String.join(", ", statement.canary()) : "all nodes";
+        state.event(
+                EventKind.FLEET_CONFIG,
+                present.fleet(),
+                "revision " + statement.revision() + " was pushed by " + statement.by() + " for " + stage);
+        state.head(next);
+        wakeUp.run();
+        revisions.prune(next);
+        return new PushReport(true, statement.revision(), isCanary ? "canary" : "all", List.of());
+    }
+
+    private void checkCanary(@Nullable ConfigHead head, RevisionStatement statement) throws AdminException {
+        if (head != null && head.isCanary() && (statement.restores() == 0 || !statement.canary().isEmpty())) {
+            throw new AdminException(
+                    409,
+                    "canary",
+                    "revision " + head.current().revision()
+                            + " is being tried on its canary nodes; wait for the decision, or end it with"
+                            + " millctl fleet config rollback");
+        }
+        List<String> live = new ArrayList<>();
+        for (Node node : fleet.nodes()) {
+            if (node.connection().equals("live")) {
+                live.add(node.node());
+            }
+        }
+        for (String node : statement.canary()) {
+            if (!live.contains(node)) {
+                throw new AdminException(400, "unknown-node", "the canary node '" + node + "' is not live");
+            }
+        }
+    }
+
+    /** Returns the revision that replaces a canary if a guard fails; null without a canary. */
+    private static @Nullable SignedRevision fallback(
+            Access present, Push push, RevisionStatement statement, @Nullable SignedRevision previous)
+            throws RefusedRevisionException {
+        if (statement.canary().isEmpty()) {
+            return null;
+        }
+        SignedRevision fallback = SignedRevision.parse(push.fallback(), push.fallbackSignature());
+        fallback.verify(present.key(), present.fleet());
+        String content = previous == null
+                ? RevisionStatement.NONE
+                : previous.statement().content();
+        if (fallback.revision() != statement.revision() + 1
+                || !fallback.statement().canary().isEmpty()
+                || !fallback.statement().content().equals(content)) {
+            throw new RefusedRevisionException(
+                    Reason.MALFORMED,
+                    "the fallback of a canary must be the next revision, for all nodes, with the content of the"
+                            + " revision before the canary");
+        }
+        return fallback;
+    }
+
+    /** Stores the uploaded content, and returns its text. Without an upload, the servers must have the content. */
+    private String store(RevisionStore revisions, String content) throws RefusedRevisionException, IOException {
+        byte[] compressed = takeUpload(content);
+        if (compressed == null) {
+            return revisions.content(content);
+        }
+        byte[] text = RevisionStore.expanded(compressed, content);
+        // The content is compressed again, so that its form does not depend on the client.
+        revisions.writeContent(content, RevisionStore.compressed(text));
+        return new String(text, StandardCharsets.UTF_8);
+    }
+}

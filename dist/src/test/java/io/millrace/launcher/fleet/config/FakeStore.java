@@ -1,0 +1,55 @@
+package io.millrace.launcher.fleet.config;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A store in memory that can be unreachable. Confined to one thread. */
+public final class FakeStore implements ConfigStore {
+    final TreeMap<String, Entry> entries = new TreeMap<>();
+    private long version;
+    boolean up = true;
+
+    private void check() throws IOException {
+        if (!up) {
+            throw new IOException("no server");
+        }
+    }
+
+    @Override
+    public @Nullable Entry get(String key) throws IOException {
+        check();
+        return entries.get(key);
+    }
+
+    @Override
+    public boolean replace(String key, byte[] value, long expected) throws IOException {
+        check();
+        Entry present = entries.get(key);
+        if ((present == null ? 0 : present.version()) != expected) {
+            return false;
+        }
+        put(key, value);
+        return true;
+    }
+
+    @Override
+    public void put(String key, byte[] value) throws IOException {
+        check();
+        version++;
+        entries.put(key, new Entry(value.clone(), version));
+    }
+
+    @Override
+    public void delete(String key) throws IOException {
+        check();
+        entries.remove(key);
+    }
+
+    @Override
+    public List<String> keys() throws IOException {
+        check();
+        return List.copyOf(entries.keySet());
+    }
+}
