@@ -56,11 +56,18 @@ abstract class CommandGroup implements Callable<Integer> {
             customSynopsis = "millctl fleet COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
             description = {
-                "Show the nodes that share purges with this one.",
+                "Show the nodes that share purges and configuration with this one.",
                 "With --node NAME or --node all, commands that only query ask other nodes:",
                 "millctl --node all origin list."
             })
     static final class Fleet extends CommandGroup {}
+
+    @Command(
+            name = "config",
+            customSynopsis = "millctl fleet config COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Share a signed configuration with all nodes of the fleet.")
+    static final class FleetConfig extends CommandGroup {}
 
     @Command(
             name = "origin",

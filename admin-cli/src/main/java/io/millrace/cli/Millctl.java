@@ -33,6 +33,7 @@ import io.millrace.cli.command.config.ConfigSchemaCommand;
 import io.millrace.cli.command.config.ConfigSetCommand;
 import io.millrace.cli.command.config.ImportAtsCommand;
 import io.millrace.cli.command.config.ImportCommands;
+import io.millrace.cli.command.fleet.FleetConfigCommands;
 import io.millrace.cli.command.help.CompletionCommand;
 import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.AlarmListCommand;
@@ -161,8 +162,14 @@ public final class Millctl {
                         .addSubcommand(new OriginListCommand(invocation))
                         .addSubcommand(new OriginDownCommand(invocation))
                         .addSubcommand(new OriginUpCommand(invocation)))
-                .addSubcommand(
-                        new CommandLine(new CommandGroup.Fleet()).addSubcommand(new FleetStatusCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Fleet())
+                        .addSubcommand(new FleetStatusCommand(invocation))
+                        .addSubcommand(new CommandLine(new CommandGroup.FleetConfig())
+                                .addSubcommand(new FleetConfigCommands.Push(invocation))
+                                .addSubcommand(new FleetConfigCommands.Status(invocation))
+                                .addSubcommand(new FleetConfigCommands.History(invocation))
+                                .addSubcommand(new FleetConfigCommands.Rollback(invocation))
+                                .addSubcommand(new FleetConfigCommands.Keygen(invocation))))
                 .addSubcommand(new CommandLine(new CommandGroup.Host())
                         .addSubcommand(new HostCommands.ListAll(invocation))
                         .addSubcommand(new HostCommands.Show(invocation))

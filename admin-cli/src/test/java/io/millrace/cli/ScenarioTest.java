@@ -98,6 +98,9 @@ final class ScenarioTest {
         inJson.add("completion "); // its script is packed, and CompletionTest checks the JSON
         inJson.add("support bundle "); // names files of the machine; SupportBundleTest checks the JSON
         inJson.add("sign "); // depends on the time; SignCommandTest checks the JSON
+        inJson.add("fleet config push "); // signs the time; FleetConfigCommandsTest checks the JSON
+        inJson.add("fleet config rollback ");
+        inJson.add("fleet config keygen "); // writes new keys
         inJson.add("shell "); // the JSON is that of its commands; ShellTest
         Set<String> lacking = new TreeSet<>();
         for (CommandLine command : CommandTree.all()) {

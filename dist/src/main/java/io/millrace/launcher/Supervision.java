@@ -186,7 +186,8 @@ final class Supervision implements AutoCloseable {
     }
 
     private LauncherAlarms launcherAlarms() {
-        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name, fleet::alarms);
+        return new LauncherAlarms(
+                () -> supervisor.status().restarts(), config::lastReload, config::name, fleet::alarms);
     }
 
     /** Changes the membership in the fleet, once a worker has served. */

@@ -1,6 +1,7 @@
 package io.millrace.cli.client;
 
 import java.io.ByteArrayOutputStream;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -49,6 +50,15 @@ public final class JsonText {
         return object(json -> {
             json.writeStringProperty(name, value);
             json.writeStringProperty(otherName, otherValue);
+        });
+    }
+
+    /** Returns {@code {"content","part","data"}} with the data in Base64. */
+    public static byte[] part(String content, int part, byte[] data) {
+        return object(json -> {
+            json.writeStringProperty("content", content);
+            json.writeNumberProperty("part", part);
+            json.writeStringProperty("data", Base64.getEncoder().encodeToString(data));
         });
     }
 

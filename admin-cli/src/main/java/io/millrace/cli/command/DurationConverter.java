@@ -5,7 +5,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Converts an option value such as {@code 500ms}, {@code 10s} or {@code 2m}, at most an hour. */
-final class DurationConverter implements ITypeConverter<Duration> {
+public final class DurationConverter implements ITypeConverter<Duration> {
     private static final Duration MAX = Duration.ofHours(1);
 
     @Override

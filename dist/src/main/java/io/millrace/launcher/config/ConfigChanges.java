@@ -196,7 +196,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
         settings.putAll(restored.overlay());
         // The revision of the fleet is never replaced by an older one.
-        ConfigDocument document = restored.document().withPushed(running.reader().pushed());
+        ConfigDocument document =
+                restored.document().withPushed(running.reader().pushed());
         ConfigSource source = new ConfigSource(document, settings, Map.of());
         ConfigSource file = running.reader().read().source();
         boolean isFile = file.equals(source);

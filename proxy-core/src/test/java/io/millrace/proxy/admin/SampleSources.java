@@ -283,7 +283,21 @@ final class SampleSources {
         public Status status() {
             Node node = new Node("n", "edge", "live", 1, "applied", "");
             return new Status(
-                    "f", "n", "on", "", 1, 2, 4, "canary", "c", List.of("n"), List.of("errors<1"), 60, 0, "", List.of(node));
+                    "f",
+                    "n",
+                    "on",
+                    "",
+                    1,
+                    2,
+                    4,
+                    "canary",
+                    "c",
+                    List.of("n"),
+                    List.of("errors<1"),
+                    60,
+                    0,
+                    "",
+                    List.of(node));
         }
 
         @Override

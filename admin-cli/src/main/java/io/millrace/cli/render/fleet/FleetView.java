@@ -33,7 +33,7 @@ public final class FleetView {
         lines.add(labelled("applied", applied + ", lag " + report.number("lag", 0)));
         lines.add(labelled("outbox", Quantities.bytes(report.number("outbox_bytes", 0))));
         lines.add("node" + " ".repeat(NODE_WIDTH - 4) + "  tier" + " ".repeat(TIER_WIDTH - 4) + "  version"
-                + " ".repeat(VERSION_WIDTH - 7) + "  state    applied    lag  seen");
+                + " ".repeat(VERSION_WIDTH - 7) + "  state    applied    lag  config  seen");
         for (JsonObject node : report.objects("nodes")) {
             lines.add(node(node));
             List<String> refused = node.texts("refused");
@@ -49,7 +49,11 @@ public final class FleetView {
         return Printable.of(padded(node.text("node", "?"), NODE_WIDTH) + "  "
                 + padded(node.text("tier", "?"), TIER_WIDTH)
                 + "  " + padded(node.text("version", "?"), VERSION_WIDTH) + "  " + padded(node.text("state", "?"), 5)
-                + right(Long.toString(node.number("applied", 0)), 11) + right(lag, 7) + "  "
+                + right(Long.toString(node.number("applied", 0)), 11) + right(lag, 7)
+                + right(
+                        node.number("config_revision", 0) == 0 ? "-" : Long.toString(node.number("config_revision", 0)),
+                        8)
+                + "  "
                 + node.number("seen_seconds", 0) + " s");
     }
 

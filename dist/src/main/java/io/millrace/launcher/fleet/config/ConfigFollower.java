@@ -223,7 +223,8 @@ public final class ConfigFollower {
         if (last != null && last.revision() == revision && !isSame) {
             throw older(wanted);
         }
-        boolean isInForce = isSame && (targets.revision() == revision || !wanted.statement().hasContent());
+        boolean isInForce =
+                isSame && (targets.revision() == revision || !wanted.statement().hasContent());
         if (isInForce || (kept.rejected() == revision && !retries)) {
             retries = false;
             return;
@@ -276,7 +277,11 @@ public final class ConfigFollower {
         try {
             change.run();
         } catch (IOException e) {
-            LOG.error("fleet {}: revision {} cannot be written to the state directory: {}", fleet, revision, e.getMessage());
+            LOG.error(
+                    "fleet {}: revision {} cannot be written to the state directory: {}",
+                    fleet,
+                    revision,
+                    e.getMessage());
             state.event(
                     EventKind.FLEET_CONFIG_FAILED,
                     fleet,
@@ -298,13 +303,16 @@ public final class ConfigFollower {
         Applying running = applying;
         SignedRevision last = kept.applied();
         long inForce = targets.revision();
-        long newest = Math.max(kept.highest(), known == null ? 0 : known.current().revision());
+        long newest =
+                Math.max(kept.highest(), known == null ? 0 : known.current().revision());
         ConfigStand next;
         if (running != null) {
             next = new ConfigStand(inForce, newest, ConfigStand.PENDING, "is being applied");
         } else if (kept.rejected() != 0) {
             next = new ConfigStand(inForce, newest, ConfigStand.REJECTED, kept.reason());
-        } else if (known != null && known.isCanary() && !known.current().statement().canary().contains(node)) {
+        } else if (known != null
+                && known.isCanary()
+                && !known.current().statement().canary().contains(node)) {
             String waits = "waits for the canary on "
                     + String.join(", ", known.current().statement().canary());
             next = new ConfigStand(inForce, newest, ConfigStand.PENDING, waits);

@@ -115,7 +115,9 @@ public final class ConfigPushes implements FleetConfigSource {
                 head == null ? "none" : head.isCanary() ? "canary" : "all",
                 current == null ? RevisionStatement.NONE : current.content(),
                 current == null ? List.of() : current.canary(),
-                current == null ? List.of() : current.guards().stream().map(Guard::text).toList(),
+                current == null
+                        ? List.of()
+                        : current.guards().stream().map(Guard::text).toList(),
                 current == null ? 0 : current.seconds(),
                 head == null ? 0 : head.failed(),
                 head == null ? "" : head.reason(),
@@ -285,7 +287,9 @@ public final class ConfigPushes implements FleetConfigSource {
     }
 
     private void checkCanary(@Nullable ConfigHead head, RevisionStatement statement) throws AdminException {
-        if (head != null && head.isCanary() && (statement.restores() == 0 || !statement.canary().isEmpty())) {
+        if (head != null
+                && head.isCanary()
+                && (statement.restores() == 0 || !statement.canary().isEmpty())) {
             throw new AdminException(
                     409,
                     "canary",
@@ -315,9 +319,8 @@ public final class ConfigPushes implements FleetConfigSource {
         }
         SignedRevision fallback = SignedRevision.parse(push.fallback(), push.fallbackSignature());
         fallback.verify(present.key(), present.fleet());
-        String content = previous == null
-                ? RevisionStatement.NONE
-                : previous.statement().content();
+        String content =
+                previous == null ? RevisionStatement.NONE : previous.statement().content();
         if (fallback.revision() != statement.revision() + 1
                 || !fallback.statement().canary().isEmpty()
                 || !fallback.statement().content().equals(content)) {

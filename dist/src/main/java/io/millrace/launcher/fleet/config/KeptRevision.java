@@ -89,7 +89,10 @@ public final class KeptRevision {
             throws IOException, RefusedRevisionException {
         Path key = settings == null ? null : settings.configPublicKey();
         SignedRevision applied = key == null ? null : open(directory).applied;
-        if (settings == null || key == null || applied == null || !applied.statement().hasContent()) {
+        if (settings == null
+                || key == null
+                || applied == null
+                || !applied.statement().hasContent()) {
             return null;
         }
         applied.verify(ConfigPublicKey.read(key), settings.name());
@@ -176,9 +179,7 @@ public final class KeptRevision {
         Path unfinished = directory.resolve("config-unfinished");
         Files.deleteIfExists(unfinished);
         try (FileChannel channel = FileChannel.open(
-                unfinished,
-                NEW,
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+                unfinished, NEW, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             ByteBuffer buffer = ByteBuffer.wrap(bytes);
             while (buffer.hasRemaining()) {
                 channel.write(buffer);
@@ -190,8 +191,7 @@ public final class KeptRevision {
 
     private void deleteOthers(long revision) throws IOException {
         Path own = content(directory, revision);
-        try (DirectoryStream<Path> files =
-                Files.newDirectoryStream(directory, CONTENT_PREFIX + "*" + CONTENT_SUFFIX)) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, CONTENT_PREFIX + "*" + CONTENT_SUFFIX)) {
             for (Path file : files) {
                 if (!file.equals(own)) {
                     Files.delete(file);

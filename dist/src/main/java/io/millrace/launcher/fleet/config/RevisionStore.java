@@ -139,7 +139,8 @@ final class RevisionStore {
     /** Adds a revision to the history, or replaces it. */
     void record(Kept kept) throws IOException {
         byte[] value = AdminReply.json(json -> {
-                    json.writeStringProperty("statement", kept.signed().statement().text());
+                    json.writeStringProperty(
+                            "statement", kept.signed().statement().text());
                     json.writeStringProperty("signature", kept.signed().signature());
                     json.writeNumberProperty("length", kept.length());
                     json.writeStringProperty("failure", kept.failure());
@@ -178,10 +179,7 @@ final class RevisionStore {
                     String.valueOf(members.get("statement")), String.valueOf(members.get("signature")));
             boolean isOwn = key.equals(REVISION + signed.revision());
             return isOwn
-                    ? new Kept(
-                            signed,
-                            length == null ? 0 : length,
-                            String.valueOf(members.getOrDefault("failure", "")))
+                    ? new Kept(signed, length == null ? 0 : length, String.valueOf(members.getOrDefault("failure", "")))
                     : null;
         } catch (AdminException | RefusedRevisionException e) {
             return null;
@@ -207,7 +205,8 @@ final class RevisionStore {
         for (String key : store.keys()) {
             if (key.startsWith(CONTENT) && !needed.contains(hashOf(key))) {
                 store.delete(key);
-            } else if (key.startsWith(Verdicts.KEY) && !key.startsWith(Verdicts.KEY + head.current().revision() + ".")) {
+            } else if (key.startsWith(Verdicts.KEY)
+                    && !key.startsWith(Verdicts.KEY + head.current().revision() + ".")) {
                 store.delete(key);
             }
         }

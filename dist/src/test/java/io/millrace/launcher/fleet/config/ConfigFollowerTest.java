@@ -22,6 +22,7 @@ import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.Signature;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -196,8 +197,8 @@ class ConfigFollowerTest {
 
     private static void upload(Node node, String text) throws AdminException {
         byte[] zip = RevisionStore.compressed(text.getBytes(StandardCharsets.UTF_8));
-        node.pushes.part(hash(text), 0, java.util.Arrays.copyOf(zip, 7));
-        node.pushes.part(hash(text), 1, java.util.Arrays.copyOfRange(zip, 7, zip.length));
+        node.pushes.part(hash(text), 0, Arrays.copyOf(zip, 7));
+        node.pushes.part(hash(text), 1, Arrays.copyOfRange(zip, 7, zip.length));
     }
 
     private PushReport push(String text, List<String> canary, String... guards) throws Exception {
@@ -233,8 +234,8 @@ class ConfigFollowerTest {
     }
 
     private static String metrics(int hits, int requests) {
-        return "millrace_requests_total{application=\"millrace\"} " + requests + ".0\n"
-                + "millrace_responses_total{application=\"millrace\",result=\"hit\"} " + hits + ".0\n";
+        return "millrace_requests_total{cache=\"hit\"} " + hits + ".0\n" + "millrace_requests_total{cache=\"miss\"} "
+                + (requests - hits) + ".0\n";
     }
 
     @Test
@@ -339,7 +340,8 @@ class ConfigFollowerTest {
     void aCanaryThatPassesReachesTheOthersAfterItsTime() throws Exception {
         push("one", List.of());
         run(6000);
-        assertEquals("canary", push("two", List.of("n2"), "hit_ratio>80", "errors<1").stage());
+        assertEquals(
+                "canary", push("two", List.of("n2"), "hit_ratio>80", "errors<1").stage());
         run(6000);
         assertInForce("two", "n2");
         assertInForce("one", "n1", "n3");
@@ -349,8 +351,7 @@ class ConfigFollowerTest {
         assertInForce("one", "n1", "n3");
         run(15_000);
         assertInForce("two", "n1", "n2", "n3");
-        assertEquals(
-                new ConfigStand(2, 2, "applied", ""), nodes.get("n1").state.stand());
+        assertEquals(new ConfigStand(2, 2, "applied", ""), nodes.get("n1").state.stand());
         // The number of the fallback is not used again.
         assertEquals(4, nodes.get("n1").pushes.status().next());
     }
@@ -406,9 +407,9 @@ class ConfigFollowerTest {
         push("three", List.of("n3"));
         run(6000);
         nodes.get("n3").up = false;
-        run(145_000);
+        run(140_000);
         assertEquals("canary", nodes.get("n1").pushes.status().stage());
-        run(10_000);
+        run(15_000);
         assertInForce("two", "n1", "n2");
         assertEquals(
                 "n3: no verdict within 150 s", nodes.get("n1").pushes.status().reason());
@@ -424,7 +425,8 @@ class ConfigFollowerTest {
         push("two", List.of("n2"));
         run(2000);
         CompletionException refused = assertThrows(CompletionException.class, () -> push("three", List.of()));
-        assertTrue(String.valueOf(((AdminException) refused.getCause()).message()).contains("is being tried"));
+        assertTrue(
+                String.valueOf(((AdminException) refused.getCause()).message()).contains("is being tried"));
         String rollback = statement(4, hash("one"), 1, List.of(), List.of()).text();
         assertTrue(send(nodes.get("n1"), rollback, "", keys).ok());
         run(6000);
@@ -454,24 +456,27 @@ class ConfigFollowerTest {
         assertTrue(send(node, "nonsense", "", keys).problems().get(0).contains("malformed"));
         CompletionException late = assertThrows(
                 CompletionException.class,
-                () -> send(node, statement(7, hash("one"), 0, List.of(), List.of()).text(), "", keys));
+                () -> send(
+                        node, statement(7, hash("one"), 0, List.of(), List.of()).text(), "", keys));
         assertTrue(((AdminException) late.getCause()).message().contains("the next revision is 1"));
         upload(node, "wrong");
         assertEquals(
                 List.of("fleet://config/1:1:1: x: unknown key"),
                 send(node, statement(1, hash("wrong"), 0, List.of(), List.of()).text(), "", keys)
                         .problems());
-        assertTrue(send(node, statement(1, hash("absent"), 0, List.of(), List.of()).text(), "", keys)
-                .problems()
-                .get(0)
-                .contains("do not have the content"));
+        assertTrue(
+                send(node, statement(1, hash("absent"), 0, List.of(), List.of()).text(), "", keys)
+                        .problems()
+                        .get(0)
+                        .contains("do not have the content"));
         CompletionException unknown = assertThrows(CompletionException.class, () -> push("one", List.of("n9")));
         assertTrue(((AdminException) unknown.getCause()).message().contains("'n9' is not live"));
         String canary = statement(1, hash("one"), 0, List.of("n2"), List.of()).text();
-        assertTrue(send(node, canary, statement(3, "none", 0, List.of(), List.of()).text(), keys)
-                .problems()
-                .get(0)
-                .contains("must be the next revision"));
+        assertTrue(
+                send(node, canary, statement(3, "none", 0, List.of(), List.of()).text(), keys)
+                        .problems()
+                        .get(0)
+                        .contains("must be the next revision"));
         run(6000);
         assertTrue(node.applied.isEmpty());
     }
@@ -489,8 +494,8 @@ class ConfigFollowerTest {
         assertInForce("two", "n1", "n2", "n3");
         assertEquals(Map.of("older", 1L), nodes.get("n1").state.refused());
         ConfigHead head = ConfigHead.read(first);
-        SignedRevision forged = new SignedRevision(
-                statement(9, hash("one"), 0, List.of(), List.of()), sign("other", keys));
+        SignedRevision forged =
+                new SignedRevision(statement(9, hash("one"), 0, List.of(), List.of()), sign("other", keys));
         store.put(ConfigHead.KEY, new ConfigHead(false, forged, null, null, 9, 0, "").bytes());
         run(6000);
         assertEquals(Map.of("older", 1L, "signature", 1L), nodes.get("n1").state.refused());

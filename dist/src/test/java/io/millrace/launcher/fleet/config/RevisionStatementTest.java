@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.history.TrafficSample;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -14,8 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the text of statements, guards, and the parts of long contents. */
 class RevisionStatementTest {
-    private static final String TEXT =
-            """
+    private static final String TEXT = """
             millrace fleet config 1
             fleet cdn
             revision 12
@@ -37,10 +37,7 @@ class RevisionStatementTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
                     config 1     | config 2
                     revision 12  | revision 0
                     revision 12  | revision 012
@@ -62,11 +59,15 @@ class RevisionStatementTest {
 
     @Test
     void guardsCompareTheirFigures() throws Exception {
-        String metrics = "millrace_requests_total 200.0\nmillrace_responses_total{result=\"hit\"} 150.0\n";
+        String metrics = "millrace_requests_total{cache=\"hit\"} 150\nmillrace_requests_total{cache=\"miss\"} 50\n";
         TrafficSample traffic = TrafficSample.of("w", metrics);
         assertNull(Guard.parse("hit_ratio>74.9").failure(traffic));
-        assertEquals("hit_ratio is 75, the guard is hit_ratio>75", Guard.parse("hit_ratio>75").failure(traffic));
-        assertEquals("requests is 200, the guard is requests<100", Guard.parse("requests<100").failure(traffic));
+        assertEquals(
+                "hit_ratio is 75, the guard is hit_ratio>75",
+                Guard.parse("hit_ratio>75").failure(traffic));
+        assertEquals(
+                "requests is 200, the guard is requests<100",
+                Guard.parse("requests<100").failure(traffic));
         assertNull(Guard.parse("errors<1").failure(TrafficSample.none()));
         assertTrue(Guard.parse("hit_ratio>0").failure(TrafficSample.none()).contains("no request"));
         assertTrue(Guard.parse("p99_ms<5").failure(TrafficSample.none()).contains("no request"));
@@ -80,7 +81,7 @@ class RevisionStatementTest {
         for (byte one : random) {
             text.append((char) ('a' + (one & 15)));
         }
-        byte[] bytes = text.toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
         FakeStore store = new FakeStore();
         RevisionStore revisions = new RevisionStore(store);
         String hash = RevisionStore.hash(bytes);

@@ -55,8 +55,10 @@ public final class FleetConfigResource implements AdminResource {
                     List<Revision> revisions = source.history();
                     responder.reply(AdminReply.json(json -> write(json, revisions)));
                 }),
-                new FleetConfigResource("POST", PATH + "/part", true, (request, responder) -> part(source, request, responder)),
-                new FleetConfigResource("POST", PATH + "/push", true, (request, responder) -> push(source, request, responder)));
+                new FleetConfigResource(
+                        "POST", PATH + "/part", true, (request, responder) -> part(source, request, responder)),
+                new FleetConfigResource(
+                        "POST", PATH + "/push", true, (request, responder) -> push(source, request, responder)));
     }
 
     private static void part(FleetConfigSource source, AdminRequest request, AdminResponder responder)

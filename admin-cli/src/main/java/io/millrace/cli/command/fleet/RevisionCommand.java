@@ -1,0 +1,183 @@
+package io.millrace.cli.command.fleet;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.client.JsonText;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.render.fleet.FleetConfigView;
+import io.millrace.cli.sign.RevisionSigner;
+import io.millrace.cli.sign.RevisionSigner.Statement;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Base class of the commands that sign and publish a revision of the fleet's configuration. Confined to one thread. */
+abstract class RevisionCommand extends ApiCommand {
+    static final String PATH = "/v1/fleet/config";
+    static final String NONE = "none";
+
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
+    private static final Duration INTERVAL = Duration.ofMillis(200);
+    /** Time limit of {@code --wait}, in addition to that of a canary. */
+    private static final long WAIT_SECONDS = 30;
+
+    private static final int BY_LENGTH_MAX = 64;
+
+    @Option(names = "--key", paramLabel = "FILE", description = "Private key that signs the revision.")
+    private @Nullable Path key;
+
+    @Option(names = "--wait", description = "Wait until every live node has applied or rejected it.")
+    private boolean wait;
+
+    RevisionCommand(Invocation invocation) {
+        super(invocation, TIMEOUT);
+    }
+
+    @Override
+    protected void check() throws CommandFailure {
+        if (key == null) {
+            throw new CommandFailure(
+                    ExitCode.USAGE, "--key FILE is needed", "make a key: millctl fleet config keygen FILE");
+        }
+    }
+
+    @Override
+    protected boolean isChange() {
+        return true;
+    }
+
+    @Override
+    protected boolean isLocal() {
+        return true;
+    }
+
+    final RevisionSigner signer() throws CommandFailure {
+        Path file = key;
+        try {
+            return RevisionSigner.read(file == null ? Path.of("") : file);
+        } catch (IOException e) {
+            throw new CommandFailure(ExitCode.USAGE, file + " cannot be used: " + e.getMessage());
+        }
+    }
+
+    /** Returns the state of the configuration; fails if this node does not share one. */
+    final JsonObject state(AdminClient client) throws AdminClientException, CommandFailure {
+        JsonObject state = answered(client.get(PATH));
+        if (!state.text("state", "").equals("on")) {
+            throw new CommandFailure(
+                    ExitCode.FAILED, "this node does not share a configuration: " + state.text("problem", ""));
+        }
+        return state;
+    }
+
+    static Statement statement(
+            JsonObject state,
+            long revision,
+            String content,
+            long restores,
+            List<String> canary,
+            long seconds,
+            List<String> guards) {
+        String user = System.getProperty("user.name", "").replaceAll("[^!-~]", "?");
+        return new Statement(
+                state.text("fleet", ""),
+                revision,
+                content,
+                restores,
+                canary,
+                seconds,
+                guards,
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                user.isEmpty() ? "unknown" : user.substring(0, Math.min(BY_LENGTH_MAX, user.length())));
+    }
+
+    /**
+     * Signs and publishes a revision, and shows the result.
+     *
+     * @param fallback revision that replaces it if a guard fails; null without a canary
+     * @param file name of the file in messages; null for none
+     */
+    final int publish(AdminClient client, Statement revision, @Nullable Statement fallback, @Nullable Path file)
+            throws AdminClientException, CommandFailure {
+        RevisionSigner signer = signer();
+        Map<String, String> members = new LinkedHashMap<>();
+        members.put("statement", revision.text());
+        members.put("signature", signer.sign(revision.text()));
+        if (fallback != null) {
+            members.put("fallback", fallback.text());
+            members.put("fallback_signature", signer.sign(fallback.text()));
+        }
+        AdminResponse response = client.post(PATH + "/push", JsonText.object(members));
+        JsonObject report = answered(response);
+        if (!report.isTrue("ok")) {
+            show(response, FleetConfigView.refused(report, file == null ? "" : file.toString()));
+            console().say("not published; no node has changed");
+            return ExitCode.USAGE;
+        }
+        if (!wait) {
+            show(response, FleetConfigView.pushed(report, revision.canary()));
+            return ExitCode.OK;
+        }
+        FleetConfigView.pushed(report, revision.canary()).forEach(console()::say);
+        return waitFor(client, revision);
+    }
+
+    private int waitFor(AdminClient client, Statement revision) throws AdminClientException, CommandFailure {
+        long limit = WAIT_SECONDS + (revision.canary().isEmpty() ? 0 : 2 * revision.seconds() + WAIT_SECONDS);
+        long end = invocation().pause().nanos() + Duration.ofSeconds(limit).toNanos();
+        AdminResponse response = client.get(PATH);
+        while (!isDecided(answered(response), revision.revision())
+                && invocation().pause().nanos() < end
+                && invocation().pause().pass(INTERVAL)) {
+            response = client.get(PATH);
+        }
+        JsonObject state = answered(response);
+        show(response, FleetConfigView.status(state, console().paint()));
+        if (!isDecided(state, revision.revision())) {
+            return ExitCode.IN_PROGRESS;
+        }
+        return isRejected(state) || state.number("failed", 0) == revision.revision() ? ExitCode.FAILED : ExitCode.OK;
+    }
+
+    private static boolean isLive(JsonObject node) {
+        return node.text("connection", "").equals("live");
+    }
+
+    /** Returns true if a live node rejects the newest revision. */
+    static boolean isRejected(JsonObject state) {
+        for (JsonObject node : state.objects("nodes")) {
+            if (isLive(node) && node.text("state", "").equals("rejected")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns true if every live node has the newest revision, which is at least this one, or rejects it. */
+    private static boolean isDecided(JsonObject state, long revision) {
+        long newest = state.number("newest", 0);
+        if (newest < revision || state.text("stage", "").equals("canary")) {
+            return false;
+        }
+        for (JsonObject node : state.objects("nodes")) {
+            String stand = node.text("state", "");
+            boolean isBehind = node.number("revision", 0) < newest;
+            if (isLive(node) && isBehind && !stand.equals("rejected") && !stand.equals("local")) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

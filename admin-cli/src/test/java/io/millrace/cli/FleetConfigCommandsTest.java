@@ -1,0 +1,175 @@
+package io.millrace.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.client.ScriptedAdmin;
+import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.sign.RevisionSigner;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyFactory;
+import java.security.Signature;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests what the commands sign and send. Statements have the time, so they are no golden files. */
+final class FleetConfigCommandsTest {
+    private static final String STATE =
+            "{\"fleet\":\"cdn\",\"node\":\"n1\",\"state\":\"on\",\"problem\":\"\",\"revision\":3,\"newest\":3,\"next\":4,"
+                    + "\"stage\":\"all\",\"content\":\"c3\",\"canary\":[],\"guards\":[],\"seconds\":0,\"failed\":0,"
+                    + "\"reason\":\"\",\"nodes\":[]}";
+    private static final String PUSHED = "{\"ok\":true,\"revision\":4,\"stage\":\"all\",\"problems\":[]}";
+
+    @TempDir
+    Path directory;
+
+    private Run run(String... arguments) {
+        return Run.of(new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false), arguments);
+    }
+
+    private String key() {
+        Path key = directory.resolve("fleet.key");
+        if (!Files.exists(key)) {
+            assertEquals(0, run("fleet", "config", "keygen", key.toString()).exitCode());
+        }
+        return key.toString();
+    }
+
+    private int sockets;
+    private List<String> requests = new ArrayList<>();
+
+    private Run withAdmin(List<String> answers, String... arguments) throws Exception {
+        sockets++;
+        Path socket = directory.resolve("admin" + sockets + ".sock");
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--key", key(), "--admin", socket.toString()));
+        List<String> responses = answers.stream()
+                .map(answer -> ScriptedAdmin.response(200, answer))
+                .toList();
+        try (ScriptedAdmin admin = ScriptedAdmin.inTurn(socket, responses)) {
+            Run run = run(all.toArray(new String[0]));
+            requests = admin.requests();
+            return run;
+        }
+    }
+
+    private JsonObject body(int request) {
+        String text = requests.get(request);
+        return JsonObject.parse(text.substring(text.indexOf('{')).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void assertSigned(String text, String signature) throws Exception {
+        String pem = Files.readString(directory.resolve("fleet.key.pub"));
+        byte[] der = Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z ]+-----", ""));
+        Signature verifier = Signature.getInstance("Ed25519");
+        verifier.initVerify(KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(der)));
+        verifier.update(text.getBytes(StandardCharsets.UTF_8));
+        assertTrue(verifier.verify(Base64.getDecoder().decode(signature)), text);
+    }
+
+    @Test
+    void aKeyPairIsWrittenOnce() throws Exception {
+        Path key = directory.resolve("other.key");
+        Run run = run("fleet", "config", "keygen", key.toString(), "-o", "json");
+        assertEquals(
+                key + ".pub",
+                JsonObject.parse(run.out().getBytes(StandardCharsets.UTF_8)).text("public"));
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(key)));
+        assertEquals(2, run("fleet", "config", "keygen", key.toString()).exitCode());
+        RevisionSigner.read(key);
+    }
+
+    @Test
+    void aCanaryIsSignedTogetherWithItsFallback() throws Exception {
+        Path file = Files.writeString(directory.resolve("site.yaml"), "remap: []\n");
+        Run run = withAdmin(
+                List.of(STATE, "{\"received\":30}", PUSHED.replace("\"all\"", "\"canary\"")),
+                "fleet",
+                "config",
+                "push",
+                file.toString(),
+                "--canary",
+                "n1,n2",
+                "--for",
+                "2m",
+                "--guard",
+                "hit_ratio > 80",
+                "--guard",
+                "errors<1",
+                "-o",
+                "json");
+        assertEquals(0, run.exitCode(), run::toString);
+        assertTrue(run.out().startsWith("{"), run::toString);
+        String hash = RevisionSigner.hash(Files.readAllBytes(file));
+        assertEquals(hash, body(1).text("content"));
+        JsonObject push = body(2);
+        String statement = push.text("statement", "");
+        assertTrue(
+                statement.startsWith("millrace fleet config 1\nfleet cdn\nrevision 4\ncontent " + hash
+                        + "\nrestores 0\ncanary n1,n2\nseconds 120\nguard hit_ratio>80,errors<1\nat 2"),
+                statement);
+        assertSigned(statement, push.text("signature", ""));
+        String fallback = push.text("fallback", "");
+        assertTrue(
+                fallback.startsWith("millrace fleet config 1\nfleet cdn\nrevision 5\ncontent c3\nrestores 3\n"
+                        + "canary none\nseconds 0\nguard none\n"),
+                fallback);
+        assertSigned(fallback, push.text("fallback_signature", ""));
+    }
+
+    @Test
+    void aRefusalNamesTheFile() throws Exception {
+        Path file = Files.writeString(directory.resolve("site.yaml"), "admin: {}\n");
+        String refused = "{\"ok\":false,\"revision\":4,\"stage\":\"\",\"problems\":"
+                + "[\"fleet://config/4:1:1: admin: cannot be pushed\"]}";
+        Run run = withAdmin(List.of(STATE, "{\"received\":30}", refused), "fleet", "config", "push", file.toString());
+        assertEquals(2, run.exitCode(), run::toString);
+        assertEquals(file + ":1:1: admin: cannot be pushed\n", run.out());
+    }
+
+    @Test
+    void aRollbackTakesTheNewestOtherContentThatDidNotFail() throws Exception {
+        String history = """
+                {"revisions":[
+                {"revision":1,"content":"c1","failure":""},
+                {"revision":2,"content":"c2","failure":"n1: errors is 9"},
+                {"revision":3,"content":"c3","failure":"","current":true}]}
+                """;
+        Run run = withAdmin(List.of(STATE, history, PUSHED), "fleet", "config", "rollback", "-o", "json");
+        assertEquals(0, run.exitCode(), run::toString);
+        assertTrue(body(2).text("statement", "").contains("\nrevision 4\ncontent c1\nrestores 1\n"));
+        Run named = withAdmin(List.of(STATE, history, PUSHED), "fleet", "config", "rollback", "2");
+        assertEquals(0, named.exitCode(), named::toString);
+        assertTrue(body(2).text("statement", "").contains("\nrestores 2\n"));
+        Run absent = withAdmin(List.of(STATE, history), "fleet", "config", "rollback", "7");
+        assertEquals(2, absent.exitCode(), absent::toString);
+    }
+
+    @Test
+    void waitingEndsWhenEveryLiveNodeHasDecided() throws Exception {
+        Path file = Files.writeString(directory.resolve("site.yaml"), "remap: []\n");
+        String after = STATE.replace("\"newest\":3", "\"newest\":4")
+                .replace(
+                        "\"nodes\":[]",
+                        "\"nodes\":[{\"node\":\"n1\",\"connection\":\"live\",\"state\":\"applied\",\"revision\":4},"
+                                + "{\"node\":\"n2\",\"connection\":\"live\",\"state\":\"rejected\",\"revision\":3},"
+                                + "{\"node\":\"n3\",\"connection\":\"away\",\"state\":\"applied\",\"revision\":3}]");
+        Run run = withAdmin(
+                List.of(STATE, "{\"received\":30}", PUSHED, after),
+                "fleet",
+                "config",
+                "push",
+                file.toString(),
+                "--wait");
+        assertEquals(1, run.exitCode(), run::toString);
+    }
+}
