@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,11 +34,13 @@ class FleetTest {
 
     private final List<MillraceProcess> nodes = new ArrayList<>();
     private NatsServer nats;
+    private FleetKeyPair keys;
 
     @BeforeEach
     void startServer() throws IOException {
         NatsServer.assumeInstalled();
         nats = NatsServer.start(directory.resolve("nats"));
+        keys = FleetKeyPair.in(directory);
     }
 
     @AfterEach
@@ -49,6 +52,7 @@ class FleetTest {
 
     private Launch launch(String name) {
         return product.launch()
+                .set("fleet.config_public_key_file", keys.publicKey().toString())
                 .origin(origin.url())
                 .shortWarmUp()
                 .set("purge.allow", "127.0.0.1")
@@ -94,7 +98,7 @@ class FleetTest {
 
     /** The only case of the normal run. */
     @Test
-    void aPurgeReachesTheOtherNode() {
+    void aPurgeAndAConfigurationReachTheOtherNode() throws IOException {
         start(2);
         store("/page", "first");
         origin.serves("/page", "second", FRESH);
@@ -102,6 +106,21 @@ class FleetTest {
         purge.succeeds();
         assertTrue(purge.err().contains("fleet: complete, applied by 2 nodes"), purge::toString);
         nodes.forEach(node -> assertEquals("second", send(node, "GET", "/page")));
+        Path file = Files.writeString(
+                directory.resolve("site.yaml"),
+                "remap: [{map: http://site.example/, to: '" + origin.url() + "/moved/'}]\n");
+        origin.serves("/moved/page", "third", FRESH);
+        Command push = nodes.get(0)
+                .millctl(
+                        "fleet",
+                        "config",
+                        "push",
+                        file.toString(),
+                        "--wait",
+                        "--key",
+                        keys.privateKey().toString());
+        push.succeeds();
+        nodes.forEach(node -> assertEquals("third", send(node, "GET", "/page")));
     }
 
     @Test
