@@ -128,17 +128,25 @@ class FleetConfigTest {
         assertEquals(2, local.exitCode(), local::toString);
         assertTrue(local.out().contains("site.yaml:1:1: admin: cannot be pushed"), local::toString);
         nodes.get(1)
-                .millctl("fleet", "config", "rollback", "--wait", "--key", keys.privateKey().toString())
+                .millctl(
+                        "fleet",
+                        "config",
+                        "rollback",
+                        "--wait",
+                        "--key",
+                        keys.privateKey().toString())
                 .succeeds();
         awaitContent("/one/page", 0, 1, 2);
-        String history = nodes.get(2).millctl("fleet", "config", "history").succeeds().out();
+        String history =
+                nodes.get(2).millctl("fleet", "config", "history").succeeds().out();
         assertTrue(history.contains("content of 1"), history);
     }
 
     @Test
     void aCanaryThatFailsIsRolledBackAlthoughTheNodeThatPushedIsKilled() throws Exception {
         push(rule("one"), "--wait").succeeds();
-        push(rule("two"), "--canary", "n1", "--for", "8s", "--guard", "hit_ratio>50").succeeds();
+        push(rule("two"), "--canary", "n1", "--for", "8s", "--guard", "hit_ratio>50")
+                .succeeds();
         MillraceProcess pusher = nodes.get(0);
         ProcessHandle worker = pusher.worker();
         pusher.killLauncher();
@@ -151,7 +159,8 @@ class FleetConfigTest {
         assertEquals("all", state.at("stage").text());
         String reason = state.at("reason").text();
         assertTrue(reason.startsWith("n1: hit_ratio is 0, the guard is hit_ratio>50"), reason);
-        String events = nodes.get(1).millctl("events", "--kind", "fleet-config-failed").out();
+        String events =
+                nodes.get(1).millctl("events", "--kind", "fleet-config-failed").out();
         assertTrue(events.contains("was rolled back"), events);
         assertTrue(nodes.get(2).millctl("alarm", "list").out().contains("fleet-config"));
         nodes.set(0, launch(0).state(pusher.state()).port(pusher.port()).start());
@@ -178,7 +187,8 @@ class FleetConfigTest {
         nodes.set(2, launch(2).state(away.state()).port(away.port()).start());
         awaitContent("/one/page", 2);
         nats.start();
-        await().atMost(LIMIT).until(() -> status(nodes.get(0)).at("state").text().equals("on"));
+        await().atMost(LIMIT)
+                .until(() -> status(nodes.get(0)).at("state").text().equals("on"));
         await().atMost(LIMIT).until(() -> push(rule("${fleet.node}")).exitCode() == 0);
         awaitContent("/n0/page", 0);
     }

@@ -9,6 +9,7 @@ import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.problem.SettingPlace;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.worker.control.ConfigSource;
 import java.io.IOException;
@@ -112,6 +113,15 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
 
     private ReloadReport setAndSave(Map<String, String> settings) {
         RunningConfig.Current now = running.current();
+        for (String path : settings.keySet()) {
+            SettingPlace place = now.places().get(path);
+            if (place != null && place.text().startsWith(ConfigDocument.PUSHED)) {
+                String why =
+                        "is set by the configuration of the fleet, which takes precedence over the file; push it, or"
+                                + " omit --save";
+                return refused(settings.keySet(), path, why);
+            }
+        }
         Map<String, String> overlay = new TreeMap<>(now.source().overlay());
         overlay.keySet().removeAll(settings.keySet());
         Map<String, String> expected = new HashMap<>(overlay);

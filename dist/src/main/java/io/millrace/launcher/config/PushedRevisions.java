@@ -51,6 +51,12 @@ public final class PushedRevisions implements ConfigTargets {
     @Override
     public CompletionStage<List<String>> apply(long revision, @Nullable Pushed pushed) {
         return changes.runSerially(() -> {
+            Pushed present = running.reader().pushed();
+            if (present != null && pushed != null && present.text().equals(pushed.text())) {
+                // Only the number differs, as after a canary on other nodes that failed.
+                running.reader().push(pushed);
+                return List.of();
+            }
             ConfigReader.Reading reading = reading(pushed);
             ConfigTarget target = ConfigTarget.ofFile(reading, running.current());
             ReloadReport report = running.apply(target, "fleet revision " + revision);

@@ -56,6 +56,12 @@ final class ConfigSharing {
         return pushes;
     }
 
+    /** Returns the revision in force; 0 for none. Thread-safe. */
+    long revision() {
+        ConfigTargets present = targets;
+        return present == null ? 0 : present.revision();
+    }
+
     /** Makes the next step read the head, and try a rejected revision again. Thread-safe. */
     void retry() {
         retries = true;
@@ -94,11 +100,13 @@ final class ConfigSharing {
             }
             running.step(now);
             failedAt = 0;
+            state.config.problem("");
         } catch (IOException | FleetException e) {
             if (failedAt == 0) {
                 LOG.warn("fleet {}: the configuration of the fleet: {}", present.name(), e.getMessage());
             }
             failedAt = now;
+            state.config.problem(String.valueOf(e.getMessage()));
         }
     }
 
@@ -166,6 +174,11 @@ final class ConfigSharing {
                 return "";
             }
             return state.problem().isEmpty() ? "the NATS servers are not connected yet" : state.problem();
+        }
+
+        @Override
+        public long revision() {
+            return ConfigSharing.this.revision();
         }
 
         @Override

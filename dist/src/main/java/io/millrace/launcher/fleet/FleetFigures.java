@@ -54,10 +54,17 @@ final class FleetFigures {
         return text.toString();
     }
 
-    /** Returns the metrics of the fleet's configuration on this node. */
-    static String configText(ConfigState config) {
+    /**
+     * Returns the metrics of the fleet's configuration on this node.
+     *
+     * @param inForce revision of the configuration in force; 0 for none
+     */
+    static String configText(ConfigState config, long inForce) {
         StringBuilder text = new StringBuilder(512);
-        one(text, MetricFamily.FLEET_CONFIG_REVISION, config.stand().revision());
+        one(
+                text,
+                MetricFamily.FLEET_CONFIG_REVISION,
+                Math.max(inForce, config.stand().revision()));
         one(text, MetricFamily.FLEET_CONFIG_NEWEST, config.stand().newest());
         many(text, MetricFamily.FLEET_CONFIG_REVISIONS, "result", config.revisions());
         many(text, MetricFamily.FLEET_CONFIG_REFUSED, "reason", config.refused());

@@ -121,7 +121,7 @@ public final class FleetMembership implements AutoCloseable {
                 .filter(heard -> !heard.report().leaving())
                 .count();
         return state.figures.prometheusText(state.isConnected(), live, known - live)
-                + FleetFigures.configText(state.config);
+                + FleetFigures.configText(state.config, sharing.revision());
     }
 
     /** Returns the alarms that this node is not connected to its fleet, or rejects its configuration. */

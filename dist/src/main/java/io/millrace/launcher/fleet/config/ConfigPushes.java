@@ -22,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Publishes revisions of the fleet's configuration, and shows the state of the nodes. A revision is checked with the
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConfigPushes implements FleetConfigSource {
     private static final long THREAD_KEPT_SECONDS = 30;
+    private static final Logger LOG = LoggerFactory.getLogger(ConfigPushes.class);
 
     /**
      * The connection to the fleet's configuration.
@@ -51,6 +54,9 @@ public final class ConfigPushes implements FleetConfigSource {
 
         /** Returns the reason why there is no connection; empty while connected. */
         String problem();
+
+        /** Returns the revision in force on this node; 0 for none. */
+        long revision();
 
         /** Returns the state of all known nodes. */
         List<Node> nodes();
@@ -101,15 +107,13 @@ public final class ConfigPushes implements FleetConfigSource {
         ConfigHead head = state.head();
         ConfigStand stand = state.stand();
         RevisionStatement current = head == null ? null : head.current().statement();
-        String problem = fleet.isOn()
-                ? access == null && fleet.problem().isEmpty() ? "the configuration is being opened" : fleet.problem()
-                : "fleet.config_public_key_file is not set, or fleet.config is false";
+        String problem = problem();
         return new Status(
                 fleet.name(),
                 fleet.node(),
                 !fleet.isOn() ? "off" : problem.isEmpty() ? "on" : "disconnected",
                 problem,
-                stand.revision(),
+                Math.max(stand.revision(), fleet.revision()),
                 stand.newest(),
                 next(head),
                 head == null ? "none" : head.isCanary() ? "canary" : "all",
@@ -122,6 +126,19 @@ public final class ConfigPushes implements FleetConfigSource {
                 head == null ? 0 : head.failed(),
                 head == null ? "" : head.reason(),
                 fleet.nodes());
+    }
+
+    private String problem() {
+        if (!fleet.isOn()) {
+            return "fleet.config_public_key_file is not set, or fleet.config is false";
+        }
+        if (!fleet.problem().isEmpty()) {
+            return fleet.problem();
+        }
+        if (!state.problem().isEmpty()) {
+            return state.problem();
+        }
+        return access == null ? "the configuration is being opened" : "";
     }
 
     /** Returns the number of the next revision: above those of the servers, and above those that a node has had. */
@@ -230,6 +247,7 @@ public final class ConfigPushes implements FleetConfigSource {
             try {
                 return publish(present, push);
             } catch (RefusedRevisionException e) {
+                LOG.warn("fleet {}: a push was refused: {}", present.fleet(), e.text());
                 return new PushReport(false, 0, "", List.of(e.text()));
             } catch (IOException e) {
                 throw new CompletionException(unavailable(e));
@@ -275,6 +293,12 @@ public final class ConfigPushes implements FleetConfigSource {
         if (!present.store().replace(ConfigHead.KEY, next.bytes(), entry == null ? 0 : entry.version())) {
             throw new AdminException(409, "other-revision", "another push was faster; repeat the command");
         }
+        LOG.info(
+                "fleet {}: revision {} with content {} was pushed by {}",
+                present.fleet(),
+                statement.revision(),
+                statement.content(),
+                statement.by());
         String stage = isCanary ? "canary on " + String.join(", ", statement.canary()) : "all nodes";
         state.event(
                 EventKind.FLEET_CONFIG,

@@ -21,6 +21,7 @@ public final class ConfigState {
     private volatile ConfigStand stand = ConfigStand.OFF;
     private volatile @Nullable ConfigHead head;
     private volatile String lastRefusal = "";
+    private volatile String problem = "";
 
     public ConfigState(EventSink events, LongSupplier clockMillis) {
         this.events = events;
@@ -46,11 +47,26 @@ public final class ConfigState {
         head = next;
     }
 
+    /** Returns the reason why the configuration of the fleet cannot be read; empty for none. */
+    String problem() {
+        return problem;
+    }
+
+    /**
+     * Records why the configuration of the fleet cannot be read.
+     *
+     * @param reason empty for none
+     */
+    public void problem(String reason) {
+        problem = reason;
+    }
+
     /** Forgets the state when the node leaves its fleet, or applies only its local file. */
     public void clear() {
         stand = ConfigStand.OFF;
         head = null;
         lastRefusal = "";
+        problem = "";
     }
 
     /** Counts a revision with its result on this node: applied, rejected or rolled-back. */

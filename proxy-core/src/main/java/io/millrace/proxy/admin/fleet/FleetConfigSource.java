@@ -35,8 +35,8 @@ public interface FleetConfigSource {
      * @param revision revision in force on this node; 0 for none
      * @param newest newest revision that this node knows; 0 for none
      * @param next number of the next revision
-     * @param stage {@code none}, {@code canary} or {@code all}
-     * @param content SHA-256 of the newest content; {@code none} for none
+     * @param stage the word none, canary or all
+     * @param content SHA-256 of the newest content, or the word none
      * @param canary nodes that apply the newest revision first
      * @param guards conditions on their figures
      * @param seconds time for which they are observed
