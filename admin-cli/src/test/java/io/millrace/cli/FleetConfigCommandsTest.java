@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class FleetConfigCommandsTest {
     private static final String STATE =
             "{\"fleet\":\"cdn\",\"node\":\"n1\",\"state\":\"on\",\"problem\":\"\",\"revision\":3,\"newest\":3,\"next\":4,"
-                    + "\"stage\":\"all\",\"content\":\"c3\",\"canary\":[],\"guards\":[],\"seconds\":0,\"failed\":0,"
+                    + "\"stage\":\"all\",\"content\":\"c3\",\"canary\":[],\"guards\":[],\"canary_seconds\":0,\"failed\":0,"
                     + "\"reason\":\"\",\"nodes\":[]}";
     private static final String PUSHED = "{\"ok\":true,\"revision\":4,\"stage\":\"all\",\"problems\":[]}";
 

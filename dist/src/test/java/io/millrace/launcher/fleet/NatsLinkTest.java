@@ -2,11 +2,13 @@ package io.millrace.launcher.fleet;
 
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.launcher.fleet.config.ConfigStore;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.purge.fleet.FleetCodec;
@@ -92,6 +94,26 @@ class NatsLinkTest {
             assertEquals("a:2", link.idAt(2));
             assertNull(link.idAt(3));
             assertEquals(2, link.state().last());
+        }
+    }
+
+    @Test
+    void theStoreOfTheConfigurationReplacesByVersion() throws Exception {
+        try (NatsServer server = NatsServer.start(directory);
+                FleetLink link = NatsLink.open(settings(server, "a", null))) {
+            ConfigStore store = link.configStore();
+            assertNull(store.get("head"));
+            assertTrue(store.replace("head", new byte[] {1}, 0));
+            assertFalse(store.replace("head", new byte[] {2}, 0));
+            long version = store.get("head").version();
+            assertTrue(store.replace("head", new byte[] {3}, version));
+            assertFalse(store.replace("head", new byte[] {4}, version));
+            assertEquals(3, store.get("head").value()[0]);
+            store.put("content.x.0", new byte[512 << 10]);
+            assertEquals(512 << 10, store.get("content.x.0").value().length);
+            store.delete("head");
+            assertNull(store.get("head"));
+            assertEquals(List.of("content.x.0"), link.configStore().keys());
         }
     }
 

@@ -63,8 +63,9 @@ public final class FleetConfigView {
             return text + " for all nodes";
         }
         List<String> guards = state.texts("guards");
-        return Printable.of(text + " on " + String.join(", ", state.texts("canary")) + " for "
-                + state.number("seconds", 0) + " s" + (guards.isEmpty() ? "" : ", if " + String.join(" and ", guards)));
+        return Printable.of(
+                text + " on " + String.join(", ", state.texts("canary")) + " for " + state.number("canary_seconds", 0)
+                        + " s" + (guards.isEmpty() ? "" : ", if " + String.join(" and ", guards)));
     }
 
     /** Formats the response of {@code GET /v1/fleet/config/history}, the newest revision first. */

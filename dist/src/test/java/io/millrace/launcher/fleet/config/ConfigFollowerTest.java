@@ -481,7 +481,7 @@ class ConfigFollowerTest {
         assertTrue(node.applied.isEmpty());
     }
 
-    /** What a member of the fleet writes to the store is not believed without a signature. */
+    /** The nodes refuse heads that a member of the fleet has written without the private key. */
     @Test
     void forgedAndOldHeadsAreRefusedByTheNodes() throws Exception {
         push("one", List.of());

@@ -116,7 +116,7 @@ public final class FleetConfigResource implements AdminResource {
         json.writeStringProperty("content", status.content());
         Json.strings(json, "canary", status.canary());
         Json.strings(json, "guards", status.guards());
-        json.writeNumberProperty("seconds", status.seconds());
+        json.writeNumberProperty("canary_seconds", status.seconds());
         json.writeNumberProperty("failed", status.failed());
         json.writeStringProperty("reason", status.reason());
         json.writeArrayPropertyStart("nodes");
