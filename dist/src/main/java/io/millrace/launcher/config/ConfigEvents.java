@@ -13,6 +13,9 @@ final class ConfigEvents {
     /** Limit of keys that an event names. */
     private static final int KEYS_MAX = 8;
 
+    /** Limit of the text with the old and new value of a key, in characters. */
+    private static final int DETAIL_MAX = 100;
+
     private ConfigEvents() {}
 
     /**
@@ -24,7 +27,8 @@ final class ConfigEvents {
     static void report(ReloadReport report, String by, String name, EventSink events) {
         long now = System.currentTimeMillis();
         if (report.ok()) {
-            List<String> keys = report.settings().stream().map(Setting::key).toList();
+            List<String> keys =
+                    report.settings().stream().map(ConfigEvents::described).toList();
             events.record(new Event(
                     now, EventKind.RELOAD, name, by + ": " + (keys.isEmpty() ? "no change" : abbreviated(keys))));
             return;
@@ -37,6 +41,12 @@ final class ConfigEvents {
                         .orElse("")
                 : report.problems().get(0).text();
         events.record(new Event(now, EventKind.CONFIG_REJECTED, name, by + ": " + reason));
+    }
+
+    /** The key of a setting, with its old and new value unless they are long. */
+    private static String described(Setting setting) {
+        String detail = setting.detail();
+        return detail.isEmpty() || detail.length() > DETAIL_MAX ? setting.key() : setting.key() + " " + detail;
     }
 
     private static String abbreviated(List<String> keys) {

@@ -36,7 +36,7 @@ class HistorySettingTest extends ConfigChangesFixture {
         assertEquals(
                 List.of(EventKind.RELOAD, EventKind.RELOAD),
                 events.stream().map(Event::kind).toList());
-        assertEquals("reload: admin.history", events.get(0).text());
+        assertEquals("reload: admin.history was 2MiB, is 1MiB", events.get(0).text());
     }
 
     @Test

@@ -192,7 +192,7 @@ public final class CacheListing implements ListSource {
                     ? null
                     : obstacle != null
                             ? "no inventory: " + obstacle
-                            : "the inventory is being written from the segments";
+                            : "the inventory is being written from the segments, or a storage path is offline";
             return new ListReport(objects, counted, result.next(), reason == null, reason);
         }
     }

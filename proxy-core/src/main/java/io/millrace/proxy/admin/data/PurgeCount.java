@@ -211,7 +211,7 @@ final class PurgeCount implements ListVisitor {
             // A slice reports only the volumes that it visited.
             hasMissing |= !result.isWhole();
             if (hasMissing) {
-                notes.add("the inventory is being written from the segments");
+                notes.add("the inventory is being written from the segments, or a storage path is offline");
             }
         }
         if (hasManyTags) {

@@ -122,6 +122,9 @@ function Frame({session}) {
   const [utc, setUtc] = useState(usesUtc());
   const status = useLoad((signal) => (rights.mayRead ? get('/v1/status', {}, signal) : Promise.resolve(null)), [rights.mayRead],
     rights.mayRead ? 5000 : 0);
+  const alarms = useLoad((signal) => (rights.mayRead ? get('/v1/alarms', {}, signal) : Promise.resolve(null)), [rights.mayRead],
+    rights.mayRead ? 5000 : 0);
+  const raised = alarms.data ? alarms.data.alarms.length : 0;
   useEffect(() => {
     const onMove = () => {
       setPlace(route());
@@ -161,6 +164,7 @@ function Frame({session}) {
       <div class="brand"><img src=${ICON} alt="" width="26" height="26" /><span>Millrace</span>
         ${data && html`<span class="version">${data.version}</span>`}</div>
       <div class="header-state">${data && html`<${State} word=${data.state} />`}
+        ${raised > 0 && html`<a href="#/overview" data-name="raised"><${State} word="failed" text=${raised + (raised === 1 ? ' alarm' : ' alarms')} /></a>`}
         ${status.error && html`<span title=${failureText(status.error)}><${State} word="failed"
           text=${status.error.status > 0 ? 'status ' + status.error.status : 'no answer'} /></span>`}</div>
       <${SessionLabel} session=${session} />
@@ -168,11 +172,11 @@ function Frame({session}) {
         <button type="button" class="quiet" aria-label=${'Times in ' + (utc ? 'UTC' : 'local time') + ', change'} onClick=${() => {
           useUtc(!utc);
           setUtc(!utc);
-        }}>${utc ? 'UTC' : 'Local'}</button>
+        }}>${utc ? 'UTC' : 'Local time'}</button>
         <button type="button" class="quiet" aria-label=${'Theme ' + chosenTheme + ', change to ' + nextTheme} onClick=${() => {
           applyTheme(nextTheme);
           setChosenTheme(nextTheme);
-        }}>${chosenTheme === 'auto' ? 'Auto' : chosenTheme === 'dark' ? 'Dark' : 'Light'}</button>
+        }}>${chosenTheme === 'auto' ? 'System theme' : chosenTheme === 'dark' ? 'Dark' : 'Light'}</button>
         <button type="button" class="quiet" onClick=${logout}>Log out</button>
       </div>
     </header>

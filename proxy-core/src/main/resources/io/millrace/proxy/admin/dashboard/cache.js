@@ -223,7 +223,7 @@ export function Cache({parameters}) {
         <button type="button" disabled=${objects.length === 0} onClick=${() => download(objects)}>Export CSV</button></div>
     </form>
     <${ExpressionError} error=${state.error} where=${query.where} />
-    ${state.complete === false && html`<div class="message doubtful" role="status">The list is not complete yet. ${state.reason}</div>`}
+    ${state.complete === false && html`<div class="message doubtful" role="status">The list is not complete: ${state.reason}.</div>`}
     <div class="stack">
       <${Panel} title="Objects" note=${html`<span role="status">${count(objects.length)} shown${progress}${order.name && state.next ? '; sorted among the shown' : ''}</span>`}
         actions=${state.loading ? html`<button type="button" onClick=${stop}>Stop</button>` : state.stopped && !isRefused

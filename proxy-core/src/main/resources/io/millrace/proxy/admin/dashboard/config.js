@@ -49,8 +49,9 @@ function Settings() {
   const [onlySet, setOnlySet] = useState(true);
   const all = settings.data ? settings.data.settings : [];
   const word = filter.trim().toLowerCase();
-  const shown = all.filter((one) => (!onlySet || one.source !== 'default')
-    && (word === '' || one.key.toLowerCase().includes(word) || (one.sentence || '').toLowerCase().includes(word)));
+  const matching = all.filter((one) => word === '' || one.key.toLowerCase().includes(word) || (one.sentence || '').toLowerCase().includes(word));
+  const shown = matching.filter((one) => !onlySet || one.source !== 'default');
+  const hidden = word === '' ? 0 : matching.length - shown.length;
   return html`<${Panel} title="Settings" note=${settings.data ? count(shown.length) + ' of ' + count(all.length) + ' keys' : settings.error ? '' : 'Loading.'}>
     <div class="form inner">
       <${Field} label="Search"><input type="search" name="filter" value=${filter} onInput=${(event) => setFilter(event.target.value)} placeholder="a key or a word of its description" /><//>
@@ -58,14 +59,17 @@ function Settings() {
     </div>
     <${Failure} error=${settings.error} />
     <div data-name="settings">${shown.map((one) => html`<${Setting} key=${one.key} setting=${one} />`)}</div>
-    ${settings.data && shown.length === 0 && html`<p class="empty">No key matches.</p>`}
+    ${hidden > 0 && html`<p class="empty">${count(hidden)} more ${hidden === 1 ? 'key matches and has its default' : 'keys match and have their defaults'}.
+      ${' '}<button type="button" onClick=${() => setOnlySet(false)}>Show</button></p>`}
+    ${settings.data && shown.length === 0 && hidden === 0 && html`<p class="empty">No key matches.</p>`}
   <//>`;
 }
 
-const DIFFERENCE = [
+/** Columns of differences between two values, with their titles. */
+const differences = (before, after) => [
   {title: 'Key', wide: true, cell: (row) => html`<code>${row.key}</code>`},
-  {title: 'Before', wide: true, cell: (row) => html`<${Value} value=${row.before} />`},
-  {title: 'After', wide: true, cell: (row) => html`<${Value} value=${row.after} />`},
+  {title: before, wide: true, cell: (row) => html`<${Value} value=${row.before} />`},
+  {title: after, wide: true, cell: (row) => html`<${Value} value=${row.after} />`},
   {title: 'A change is', cell: (row) => html`<${State} word=${row.change} />`},
   {title: 'Place', cell: (row) => row.place || NONE},
 ];
@@ -76,9 +80,9 @@ function Differences({changes}) {
     <${Failure} error=${diff.error} />
     ${diff.data && html`<${Panel} title="Changes that a reload would make">
       ${diff.data.notes.map((note) => html`<${Message}>${note}<//>`)}
-      <${Table} label="Changes that a reload would make" rows=${diff.data.pending.map((one) => ({...one}))} empty="None: the file is in use." columns=${DIFFERENCE} /><//>`}
+      <${Table} label="Changes that a reload would make" rows=${diff.data.pending.map((one) => ({...one}))} empty="None: the file is in use." columns=${differences('In use', 'In the file')} /><//>`}
     ${diff.data && html`<${Panel} title="Differences from the defaults">
-      <${Table} label="Differences from the defaults" rows=${diff.data.differences.map((one) => ({...one}))} empty="None." columns=${DIFFERENCE} /><//>`}
+      <${Table} label="Differences from the defaults" rows=${diff.data.differences.map((one) => ({...one}))} empty="None." columns=${differences('Default', 'In use')} /><//>`}
   </div>`;
 }
 
@@ -102,7 +106,7 @@ function History({changes, onRollback, rights}) {
         ${rights.mayChange && html`<button type="button" aria-label=${'Roll back to ' + row.number} onClick=${() => onRollback(row.number)}>Roll back</button>`}</span>`)},
     ]} /><//>
     ${pair && diff.data && html`<${Panel} title=${'From ' + diff.data.pair.from + ' to ' + diff.data.pair.to}>
-      <${Table} label="Differences of two configurations" rows=${diff.data.differences.map((one) => ({...one}))} empty="The two are equal." columns=${DIFFERENCE} /><//>`}
+      <${Table} label="Differences of two configurations" rows=${diff.data.differences.map((one) => ({...one}))} empty="The two are equal." columns=${differences('In ' + diff.data.pair.from, 'In ' + diff.data.pair.to)} /><//>`}
   </div>`;
 }
 

@@ -1,7 +1,7 @@
 // What other sizes of the RAM tier would bring, as "millctl cache curve" shows it.
 
-import {html} from './vendor/htm-preact.js';
-import {get} from './api.js';
+import {html, useState} from './vendor/htm-preact.js';
+import {get, post} from './api.js';
 import {count, bytes, NONE} from './format.js';
 import {Screen, Panel, Stat, Table, Bar, Failure, Message, useLoad} from './parts.js';
 
@@ -50,12 +50,36 @@ function Hosts({sizes, hosts}) {
   ]} /><//>`;
 }
 
-export function Curve() {
-  const report = useLoad((signal) => get('/v1/cache/curve', {}, signal), [], POLL_MILLIS);
+/** The switch of the estimate, for sessions that may change the configuration. */
+function Off({rights, onOn}) {
+  const [failure, setFailure] = useState(null);
+  const turnOn = async () => {
+    try {
+      const report = await post('/v1/config/set', {settings: {'cache.curve': 'true'}});
+      if (report.ok) {
+        onOn();
+      } else {
+        setFailure(new Error(report.problems.map((problem) => problem.text).join(' ')));
+      }
+    } catch (error) {
+      setFailure(error);
+    }
+  };
+  return html`<div>
+    <${Message}>The estimate is off. It takes at most 8 MiB of memory and 1 % of a core, and needs some minutes of traffic.
+      ${rights.mayChange ? html` <button type="button" class="primary" onClick=${turnOn}>Turn it on</button>`
+      : html` An operator turns it on with <code>millctl config set cache.curve=true</code>.`}<//>
+    <${Failure} error=${failure} />
+  </div>`;
+}
+
+export function Curve({rights}) {
+  const [changes, setChanges] = useState(0);
+  const report = useLoad((signal) => get('/v1/cache/curve', {}, signal), [changes], POLL_MILLIS);
   const isOff = report.error && report.error.code === 'curve-off';
   const data = isOff ? null : report.data;
   return html`<${Screen} title="What RAM would bring" about="Hit ratios that other sizes of the RAM tier would have with the recent requests, estimated from a sample.">
-    ${isOff ? html`<${Message}>The estimate is off. To turn it on, set <code>cache.curve</code> to true, for example by <code>millctl config set cache.curve=true</code>.<//>`
+    ${isOff ? html`<${Off} rights=${rights} onOn=${() => setChanges((old) => old + 1)} />`
     : html`<${Failure} error=${report.error} />`}
     ${data && data.requests === 0 && html`<${Message}>No requests yet. The estimate needs some minutes of traffic.<//>`}
     ${data && data.requests > 0 && html`<${Gains} sizes=${data.sizes} />

@@ -64,6 +64,11 @@ function Stored({stored}) {
   </div>`;
 }
 
+/** Whether a purge of the URL would remove something. */
+function isStored(stored) {
+  return stored.stored || (stored.others || []).some((other) => other.stored);
+}
+
 function Steps({explanation}) {
   return html`<ol class="steps" data-name="steps">${explanation.steps.map((step) => html`<li>
     <div class="step-name">${step.step}</div>
@@ -149,7 +154,7 @@ export function Inspector({parameters, rights}) {
   const explanation = result && result.explanation;
   return html`<${Screen} title="Inspector" about="A dry run: nothing is sent to an origin, and nothing is counted.">
     <form class="form" onSubmit=${submit}>
-      <${Field} label="URL" wide=${true}><input name="url" type="url" required value=${form.url} onInput=${set('url')} placeholder="https://www.example.com/a.css" spellcheck="false" /><//>
+      <${Field} label="URL" wide=${true}><input name="url" type="url" required value=${form.url} onInput=${set('url')} placeholder="https://www.example.com/a.css" spellcheck="false" autofocus /><//>
       <${Field} label="Method"><select name="method" value=${form.method} onChange=${set('method')}>
         ${['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].map((method) => html`<option value=${method}>${method}</option>`)}</select><//>
       <${Field} label="Client address" hint="Empty: this machine."><input name="client" value=${form.client} onInput=${set('client')} placeholder="127.0.0.1" spellcheck="false" /><//>
@@ -165,7 +170,7 @@ export function Inspector({parameters, rights}) {
     </div>`}
     <div class="grid">
       ${explanation && html`<${Panel} title="Decision"><${Steps} explanation=${explanation} /><//>`}
-      ${result && result.stored && html`<${Panel} title="Stored response" actions=${rights.purges('url') && html`<span class="buttons">
+      ${result && result.stored && html`<${Panel} title="Stored response" actions=${rights.purges('url') && isStored(result.stored) && html`<span class="buttons">
           <button type="button" onClick=${() => setPurging('soft')}>Purge softly</button>
           <button type="button" class="danger" onClick=${() => setPurging('hard')}>Purge</button></span>`}>
         <${Stored} stored=${result.stored} />

@@ -16,7 +16,7 @@ const KEPT_LIMIT = 500;
 
 const KINDS = [
   ['live', 'Live', 'Requests as they finish, also without an access log. The same as millctl log follow.'],
-  ['slow', 'Slow', 'The last requests whose first byte of the response came after log.slow_threshold. The same as millctl log slow.'],
+  ['slow', 'Slow', 'The last requests whose first byte of the response came later than log.slow_threshold permits. The same as millctl log slow.'],
   ['failed', 'Failed', 'The last responses with status 5xx, or incomplete because of the origin or the disk. The same as millctl log failed.'],
   ['refused', 'Refused', 'The last requests that a rule or a limit refused, and invalid ones. The same as millctl log refused.'],
 ];
@@ -294,8 +294,7 @@ export function LiveLog({parameters, rights}) {
     ${isLive && live.lost > 0 && html`<${Message} tone="doubtful">${count(live.lost)} requests were not shown, because the proxy is busy. A filter
       shows fewer requests.<//>`}
     ${isLive && live.gap && html`<${Message}>Another worker began to serve, or this page was hidden. Requests in between are missing.<//>`}
-    <${Panel} title=${isLive ? 'Requests' : 'Kept requests'} note=${html`<span role="status" data-name="log-state" data-value=${state}>${states[state]}</span>, 
-        <span>${isLive ? count(live.seen) + ' seen' + (live.seen > rows.length ? ', the last ' + rows.length + ' shown' : '') : count(rows.length) + ' shown'}</span>`}
+    <${Panel} title=${isLive ? 'Requests' : 'Kept requests'} note=${html`<span role="status" data-name="log-state" data-value=${state}>${states[state]}</span>${', '}<span>${isLive ? count(live.seen) + ' seen' + (live.seen > rows.length ? ', the last ' + rows.length + ' shown' : '') : count(rows.length) + ' shown'}</span>`}
       actions=${html`<span class="buttons"><button type="button" onClick=${() => go(parameters, {paused: isPaused ? '' : '1'})}>${isPaused ? 'Continue' : 'Pause'}</button>
         ${isLive && html`<button type="button" disabled=${rows.length === 0} onClick=${clear}>Clear</button>`}</span>`}>
       <${Requests} rows=${rows} kind=${kind} showsClients=${rights.mayChange} onOpen=${setOpened}

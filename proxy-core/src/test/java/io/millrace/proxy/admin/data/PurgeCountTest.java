@@ -111,15 +111,15 @@ class PurgeCountTest {
     @CsvSource({
         "end, true,",
         "more end, true,",
-        "end-missing, true, the inventory is being written from the segments",
-        "more-missing more end, true, the inventory is being written from the segments",
+        "end-missing, true, 'the inventory is being written from the segments, or a storage path is offline'",
+        "more-missing more end, true, 'the inventory is being written from the segments, or a storage path is offline'",
         "many, false, the count ended early: " + MANY,
         "more many, false, the count ended early: " + MANY,
         "more more handed-over, false, the count ended early: handed over",
         "more-missing many, false, the count ended early: " + MANY,
         "more cancel-more, false,",
         "cancel-end, false,",
-        "more-missing cancel-more, false, the inventory is being written from the segments"
+        "more-missing cancel-more, false, 'the inventory is being written from the segments, or a storage path is offline'"
     })
     void aCountIsCompleteIfEverySliceWasRead(String slices, boolean isWhole, String note) {
         answers.addAll(List.of(slices.split(" ", -1)));
