@@ -77,6 +77,10 @@ class DashboardPageTest {
     private final Scripted cancel =
             new Scripted("POST", "/v1/cache/purge/cancel", request -> DRY_RUN.formatted("cancelled"));
 
+    private final Scripted curve = new Scripted("GET", "/v1/cache/curve", request -> "409 curve-off");
+    private final Scripted set = new Scripted(
+            "POST", "/v1/config/set", request -> "{\"ok\":true,\"settings\":[],\"problems\":[],\"notes\":[]}");
+
     private AdminServer server;
     private String url;
 
@@ -146,7 +150,7 @@ class DashboardPageTest {
         AdminServer.Builder builder = AdminServer.builder().dashboard();
         for (Scripted each : List.of(
                 status, origins, metrics, history, events, alarms, list, explain, lookup, purges, dryRun, count, cancel,
-                live, fields)) {
+                live, fields, curve, set)) {
             builder.resource(each);
         }
         server = builder.start();
@@ -230,6 +234,29 @@ class DashboardPageTest {
         browser.click("Pause");
         browser.await("document.querySelector('[data-name=log-state]').dataset.value === 'paused'");
         browser.await("location.hash.includes('paused=1') && location.hash.includes('host=a.example')");
+    }
+
+    @Test
+    void anOperatorTurnsTheEstimateForOtherSizesOfRamOn() throws Exception {
+        set.answers(request -> {
+            curve.answers(later -> "{\"requests\":0,\"sizes\":[],\"hosts\":[]}");
+            return "{\"ok\":true,\"settings\":[],\"problems\":[],\"notes\":[]}";
+        });
+        openOverview(url);
+        show("#/curve");
+        browser.await("document.body.innerText.includes('The estimate is off.')");
+        browser.click("Turn it on");
+        browser.await("document.body.innerText.includes('The estimate needs some minutes of traffic.')");
+        assertEquals(List.of("/v1/config/set {\"settings\":{\"cache.curve\":\"true\"}}"), set.targets);
+    }
+
+    @Test
+    void raisedAlarmsAreOnEveryScreen() throws Exception {
+        alarms.answers(
+                request -> "{\"alarms\":[{\"kind\":\"disk-offline\",\"subject\":\"/d\",\"text\":\"t\",\"since\":1}]}");
+        openOverview(url);
+        show("#/purge");
+        browser.await("document.querySelector('header [data-name=raised]').innerText === '1 alarm'");
     }
 
     @Test
