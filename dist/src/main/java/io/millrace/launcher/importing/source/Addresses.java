@@ -41,11 +41,15 @@ public final class Addresses {
         int slash = range.indexOf('/');
         String address = slash < 0 ? range : range.substring(0, slash);
         byte[] bytes = address.contains(":") ? NetUtil.createByteArrayFromIpAddressString(address) : null;
-        boolean mapped = bytes != null && (bytes.length == 4 || (bytes[10] == -1 && bytes[11] == -1));
-        for (int i = 0; mapped && bytes.length == 16 && i < 10; i++) {
-            mapped = bytes[i] == 0;
+        if (bytes == null || (slash >= 0 && !range.substring(slash + 1).matches("9[6-9]|1[01]\\d|12[0-8]"))) {
+            return false;
         }
-        return mapped && (slash < 0 || range.substring(slash + 1).matches("9[6-9]|1[01]\\d|12[0-8]"));
+        for (int i = 0; bytes.length == 16 && i < 12; i++) {
+            if (bytes[i] != (i < 10 ? 0 : -1)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Returns the IPv4 address or range of an IPv4-mapped one. */
