@@ -270,7 +270,9 @@ final class Restrictions {
     }
 
     private @Nullable String refused(Location location) {
-        return server.isMapping(location) ? RefusedRequests.of(server.handler(location.scope())) : RefusedRequests.NONE;
+        return server.isMapping(location)
+                ? RefusedRequests.of(location.scope(), server.handler(location.scope()))
+                : RefusedRequests.NONE;
     }
 
     private static String and(String condition, String refused) {
@@ -279,7 +281,10 @@ final class Restrictions {
 
     private void refuse(Location host, String when, Location source) {
         Scope scope = server.handler(source.scope());
-        rules.accept(host, node -> RefusedRequests.write(node, when, source.source(), scope));
+        rules.accept(host, node -> {
+            RefusedRequests.write(node, when, source.source(), scope);
+            AccessPlan.recordRules(source.scope());
+        });
     }
 
     /** Plans the refusal of clients of other machines, which cannot reach a server at a loopback address. */
@@ -300,7 +305,8 @@ final class Restrictions {
     void planNamed(Location location) {
         Scope scope = location.scope();
         Scope named = server.handler(scope);
-        String refused = RefusedRequests.isSame(scope, named) ? RefusedRequests.NONE : RefusedRequests.of(scope);
+        boolean same = separated.contains(location) || RefusedRequests.isSame(scope, named);
+        String refused = same ? RefusedRequests.NONE : RefusedRequests.of(scope);
         if (refused == null) {
             location.source().notMapped("its clients cannot be compared in rules, so that all are refused");
         }

@@ -248,6 +248,19 @@ final class AccessImportTest {
                         10.0.0.2 /d 403
                         10.0.0.2 /dd ok
                         """),
+                Arguments.of("an open exact location below restricted try_files", """
+                        location / { allow 10.0.0.0/8; deny all; try_files $uri @app; }
+                        location = /open { P }
+                        location = /ping { return 204; }
+                        location @app { P }
+                        """, """
+                        192.0.2.1 /open ok
+                        192.0.2.1 /open/a 403
+                        10.0.0.1 /open/a ok
+                        192.0.2.1 /ping 204
+                        192.0.2.1 /a 403
+                        10.0.0.1 /a ok
+                        """),
                 Arguments.of("a restricted expression that ignores the case", """
                         location / { P }
                         location ~* ^/admin/ { allow 10.0.0.0/8; deny all; P }

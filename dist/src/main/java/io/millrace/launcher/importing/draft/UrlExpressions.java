@@ -2,6 +2,7 @@ package io.millrace.launcher.importing.draft;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -117,7 +118,7 @@ public final class UrlExpressions {
                 out.append(part);
             } else if (characters.indexOf(last) >= 0 && (escaped || "/\"<>`%".indexOf(last) >= 0)) {
                 boolean first = last == '/' && out.toString().endsWith("^");
-                out.append(first ? part : String.format("(?:%s|%%%02X)", part, (int) last));
+                out.append(first ? part : String.format(Locale.ROOT, "(?:%s|%%%02X)", part, (int) last));
             } else {
                 out.append(part);
             }
