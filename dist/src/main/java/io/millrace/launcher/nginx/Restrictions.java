@@ -216,7 +216,7 @@ final class Restrictions {
             return RefusedRequests.NONE.equals(refused);
         }
         String own = refused(exact);
-        return own != null && refused != null
+        return (own != null && refused != null)
                 ? own.equals(refused)
                 : RefusedRequests.isSame(server.handler(exact.scope()), server.handler(host.scope()));
     }

@@ -80,7 +80,7 @@ public final class RefusedRequests {
     public static boolean isSame(Scope one, Scope other) {
         String first = of(one);
         String second = of(other);
-        return first != null && second != null
+        return (first != null && second != null)
                 ? first.equals(second)
                 : texts(directives(one)).equals(texts(directives(other)));
     }

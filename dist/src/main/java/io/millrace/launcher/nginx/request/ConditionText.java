@@ -110,7 +110,7 @@ public final class ConditionText {
     /** Returns the condition for a client. nginx compares texts, so that only one form of an address can be equal. */
     private static @Nullable String client(Conditions.Condition condition) {
         String address = Addresses.text(condition.value());
-        if (!condition.value().equals(address)) {
+        if (address == null || !condition.value().equals(address)) {
             return null;
         }
         return switch (condition.operator()) {
