@@ -225,8 +225,10 @@ public final class CacheInspection implements LookupSource {
             return "lifetime ended after " + seconds + " s by a soft purge by pattern"
                     + (before < 0 ? "" : " (it was " + before + " s by " + source + ")");
         }
-        boolean isForced = ruled != null && ruled.settings().lifetimes().isForced(head);
-        return "lifetime " + seconds + " s by " + (isForced ? ruled.text() : source);
+        if (ruled != null && ruled.settings().lifetimes().isForced(head)) {
+            source = ruled.text();
+        }
+        return "lifetime " + seconds + " s by " + source;
     }
 
     private String purge(TargetUri keyUrl, StoredHead head, long length, Outdated by) {
