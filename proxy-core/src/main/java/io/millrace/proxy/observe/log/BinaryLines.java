@@ -134,7 +134,7 @@ final class BinaryLines implements LineFormat {
             LogField text = column.text();
             if (text != null) {
                 text(i, logged, text);
-            } else if (column.column().type().isBytes()) {
+            } else if (column.type().isBytes()) {
                 fillCalculated(i, column, logged);
             } else {
                 row.number(i, number(column, logged));

@@ -2,6 +2,7 @@ package io.millrace.proxy.observe.log;
 
 import io.millrace.proxy.observe.log.block.BlockLayout;
 import io.netty.util.NetUtil;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -138,10 +139,15 @@ public final class LineBuffer {
         lines++;
     }
 
+    /** Prints all lines. */
+    public void printTo(PrintStream out) {
+        out.write(bytes, 0, length);
+    }
+
     /** Returns the number of complete lines before the position of {@link #unwritten}. */
     public int linesWritten() {
         if (hasBlocks) {
-            return BlockLayout.rowsBefore(bytes, BlockLayout.blockStart(bytes, view.position()));
+            return BlockLayout.rowsBefore(view, BlockLayout.blockStart(view, view.position()));
         }
         int count = 0;
         for (int i = 0; i < view.position(); i++) {
@@ -155,7 +161,7 @@ public final class LineBuffer {
     /** Moves the position of {@link #unwritten} back to the start of a partly written line or block. */
     public void rewindToLineStart() {
         if (hasBlocks) {
-            view.position(BlockLayout.blockStart(bytes, view.position()));
+            view.position(BlockLayout.blockStart(view, view.position()));
             return;
         }
         int position = view.position();

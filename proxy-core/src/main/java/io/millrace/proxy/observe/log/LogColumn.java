@@ -67,23 +67,37 @@ public enum LogColumn {
     public static final int NOT_MODIFIED = 1 << 2;
     public static final int SECURE = 1 << 3;
 
-    private final Column column;
+    private final String columnName;
+    private final ColumnType type;
+    private final boolean isGrouped;
     private final @Nullable LogField text;
-    private final List<String> codes;
+    private final String codes;
 
     /**
      * @param text the text of the record with the value; null if the value is a number or calculated
      * @param codes the codes of templates whose value depends on this column
      */
     LogColumn(String name, ColumnType type, boolean isGrouped, @Nullable LogField text, String codes) {
-        column = new Column(name, type, isGrouped);
+        columnName = name;
+        this.type = type;
+        this.isGrouped = isGrouped;
         this.text = text;
-        this.codes = List.of(codes.split(" ", -1));
+        this.codes = codes;
     }
 
-    /** The name, type and form in files. */
-    public Column column() {
-        return column;
+    /** Returns the column of files. */
+    Column column() {
+        return new Column(columnName, type, isGrouped);
+    }
+
+    /** The name in files. */
+    public String columnName() {
+        return columnName;
+    }
+
+    /** The type of the values. */
+    public ColumnType type() {
+        return type;
     }
 
     /** The text of the record with the value; null if the value is a number or calculated. */
@@ -95,7 +109,7 @@ public enum LogColumn {
     static List<LogColumn> of(String code) {
         List<LogColumn> needed = new ArrayList<>();
         for (LogColumn each : values()) {
-            if (each.codes.stream().anyMatch(code::equalsIgnoreCase)) {
+            if (List.of(each.codes.split(" ", -1)).stream().anyMatch(code::equalsIgnoreCase)) {
                 needed.add(each);
             }
         }
@@ -105,7 +119,7 @@ public enum LogColumn {
     /** Returns the column with a name; null if there is none. */
     public static @Nullable LogColumn named(String name) {
         for (LogColumn each : values()) {
-            if (each.column.name().equals(name)) {
+            if (each.columnName.equals(name)) {
                 return each;
             }
         }

@@ -58,7 +58,7 @@ class BinaryLinesTest {
         List<String> lines = new ArrayList<>();
         List<Integer> lineCounts = new ArrayList<>(List.of(0));
         for (int i = 0; i < 3; i++) {
-            List<Consumer<AccessLogRecord>> records = records(seed + 100 * i, 2);
+            List<Consumer<AccessLogRecord>> records = records(seed + 100L * i, 2);
             blocks.addAll(BinaryLogSample.batches(AccessLogFormat.BINARY, records));
             whole.writeBytes(blocks.get(i));
             ends.add(whole.size());
@@ -92,7 +92,7 @@ class BinaryLinesTest {
         out.writeBytes(AccessLogFormat.BINARY.schema().block());
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            List<Consumer<AccessLogRecord>> records = records(seed + 100 * i, 3);
+            List<Consumer<AccessLogRecord>> records = records(seed + 100L * i, 3);
             BinaryLogSample.batches(AccessLogFormat.BINARY, records).forEach(out::writeBytes);
             lines.addAll(BinaryLogSample.lines(AccessLogFormat.JSON, List.of(), records));
         }

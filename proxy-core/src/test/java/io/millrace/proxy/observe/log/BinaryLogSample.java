@@ -48,9 +48,9 @@ final class BinaryLogSample {
                 .sentBytes(random.nextInt(3000), random.nextLong() >>> random.nextInt(2, 64))
                 .receivedBytes(random.nextInt(4) == 0 ? random.nextInt(100_000) : 0)
                 .version(random.nextInt(4), 1)
-                .cache(CacheResult.values()[random.nextInt(CacheResult.values().length)])
-                .outcome(LogOutcome.values()[random.nextInt(LogOutcome.values().length)])
-                .hierarchy(LogHierarchy.values()[random.nextInt(LogHierarchy.values().length)]);
+                .cache(any(CacheResult.values(), random))
+                .outcome(any(LogOutcome.values(), random))
+                .hierarchy(any(LogHierarchy.values(), random));
         if (random.nextBoolean()) {
             entry.originVersion(1 + random.nextInt(2), 0).fromRam().secure();
         }
@@ -66,6 +66,10 @@ final class BinaryLogSample {
                 entry.text(field, field == LogField.URL ? url(random) : text(random));
             }
         }
+    }
+
+    private static <T> T any(T[] values, Random random) {
+        return values[random.nextInt(values.length)];
     }
 
     private static String url(Random random) {

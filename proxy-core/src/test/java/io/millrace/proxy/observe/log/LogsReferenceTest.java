@@ -52,7 +52,7 @@ class LogsReferenceTest {
     @Test
     void everyColumnOfBinaryLogsIsOnThePage() {
         for (LogColumn column : LogColumn.values()) {
-            assertOnPage("`" + column.column().name() + "`", true);
+            assertOnPage("`" + column.columnName() + "`", true);
         }
         assertOnPage("### Format `" + AccessLogFormat.BINARY + "`", true);
         byte[] block = AccessLogFormat.BINARY.schema().block();

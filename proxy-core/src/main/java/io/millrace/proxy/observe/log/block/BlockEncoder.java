@@ -158,7 +158,7 @@ public final class BlockEncoder {
             isKnown &= candidate[i] >= 0;
             hash = hash * 31 + Long.hashCode(candidate[i]);
         }
-        int place = (hash * HASH_FACTOR >>> 16) & (groupTable.length - 1);
+        int place = ((hash * HASH_FACTOR) >>> 16) & (groupTable.length - 1);
         while (isKnown && groupTable[place] != 0) {
             int from = (groupTable[place] - 1) * grouped.length;
             if (Arrays.equals(candidate, 0, grouped.length, groupValues, from, from + grouped.length)) {
@@ -179,7 +179,7 @@ public final class BlockEncoder {
             groupValues[groups * grouped.length + i] = value;
             hash = hash * 31 + Long.hashCode(value);
         }
-        int place = (hash * HASH_FACTOR >>> 16) & (groupTable.length - 1);
+        int place = ((hash * HASH_FACTOR) >>> 16) & (groupTable.length - 1);
         while (groupTable[place] != 0) {
             place = (place + 1) & (groupTable.length - 1);
         }
@@ -279,6 +279,6 @@ public final class BlockEncoder {
         for (; at < end; at++) {
             hash = (hash ^ source[at]) * LONG_HASH_FACTOR;
         }
-        return (int) ((hash ^ (hash >>> 29)) * LONG_HASH_FACTOR >>> 40) & (textTable.length - 1);
+        return (int) (((hash ^ (hash >>> 29)) * LONG_HASH_FACTOR) >>> 40) & (textTable.length - 1);
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.proxy.observe.log.block;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
@@ -52,11 +53,6 @@ public final class BlockLayout {
 
     private BlockLayout() {}
 
-    /** Returns true if the bytes begin like a block. Four bytes are enough. */
-    public static boolean isMagic(byte[] bytes, int at, int length) {
-        return length >= Integer.BYTES && intAt(bytes, at) == MAGIC;
-    }
-
     static int intAt(byte[] bytes, int at) {
         return (int) INTS.get(bytes, at);
     }
@@ -85,16 +81,16 @@ public final class BlockLayout {
     }
 
     /** Returns the length of the block that begins at a position, head and payload. */
-    static int blockBytes(byte[] blocks, int at) {
-        return HEAD_BYTES + intAt(blocks, at + LENGTH_OFFSET);
+    static int blockBytes(ByteBuffer blocks, int at) {
+        return HEAD_BYTES + blocks.getInt(at + LENGTH_OFFSET);
     }
 
     /**
      * Returns the start of the block that contains a position; the position itself if a block begins there.
      *
-     * @param blocks complete blocks from index 0
+     * @param blocks complete blocks from index 0, in network order
      */
-    public static int blockStart(byte[] blocks, int position) {
+    public static int blockStart(ByteBuffer blocks, int position) {
         int start = 0;
         while (start < position) {
             int next = start + blockBytes(blocks, start);
@@ -107,10 +103,10 @@ public final class BlockLayout {
     }
 
     /** Returns the number of rows in the blocks before a position at which a block begins. */
-    public static int rowsBefore(byte[] blocks, int position) {
+    public static int rowsBefore(ByteBuffer blocks, int position) {
         int rows = 0;
         for (int start = 0; start < position; start += blockBytes(blocks, start)) {
-            rows += intAt(blocks, start + ROWS_OFFSET);
+            rows += blocks.getInt(start + ROWS_OFFSET);
         }
         return rows;
     }

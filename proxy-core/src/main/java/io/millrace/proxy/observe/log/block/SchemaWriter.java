@@ -38,7 +38,7 @@ public final class SchemaWriter {
     /**
      * Writes at least one byte, of the schema or of the blocks.
      *
-     * @param blocks complete blocks from index 0 of an array; the position is moved past the written bytes
+     * @param blocks complete blocks from index 0, in network order; the position is moved past the written bytes
      * @return the number of bytes written, with those of the schema
      */
     public int write(WritableByteChannel channel, ByteBuffer blocks) throws IOException {
@@ -46,7 +46,7 @@ public final class SchemaWriter {
             return channel.write(schema);
         }
         int position = blocks.position();
-        int start = BlockLayout.blockStart(blocks.array(), position);
+        int start = BlockLayout.blockStart(blocks, position);
         if ((isDue || bytesSinceSchema >= REPEAT_BYTES) && start == position) {
             isDue = false;
             bytesSinceSchema = 0;
@@ -56,7 +56,7 @@ public final class SchemaWriter {
         int limit = blocks.limit();
         if (isDue) {
             // The rest of a block that was written in part must come before the schema.
-            blocks.limit(Math.min(limit, start + BlockLayout.blockBytes(blocks.array(), start)));
+            blocks.limit(Math.min(limit, start + BlockLayout.blockBytes(blocks, start)));
         }
         try {
             int written = channel.write(blocks);

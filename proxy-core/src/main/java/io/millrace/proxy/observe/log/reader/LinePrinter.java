@@ -11,7 +11,6 @@ import io.millrace.proxy.observe.log.block.BlockSchema;
 import io.millrace.proxy.observe.log.block.Row;
 import io.millrace.proxy.observe.log.output.RecordFacts;
 import java.io.PrintStream;
-import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -89,8 +88,7 @@ public final class LinePrinter implements BlockReader.Visitor {
 
     /** Writes the lines that are buffered. Returns false if the reader of the output has gone. */
     public boolean flush() {
-        ByteBuffer unwritten = buffer.unwritten();
-        out.write(unwritten.array(), unwritten.position(), unwritten.remaining());
+        buffer.printTo(out);
         buffer.clear();
         return !out.checkError();
     }

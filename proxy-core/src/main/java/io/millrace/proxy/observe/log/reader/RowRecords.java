@@ -61,7 +61,7 @@ final class RowRecords {
         List<Column> columns = schema.columns();
         for (int i = 0; i < columns.size(); i++) {
             LogColumn meaning = LogColumn.named(columns.get(i).name());
-            if (meaning == null || meaning.column().type() != columns.get(i).type()) {
+            if (meaning == null || meaning.type() != columns.get(i).type()) {
                 continue;
             }
             LogField text = meaning.text();
@@ -77,8 +77,8 @@ final class RowRecords {
                 texts.add(new TextColumn(index, capture.slot()));
             }
         }
-        site = schema.indexOf(LogColumn.SITE.column().name());
-        target = schema.indexOf(LogColumn.TARGET.column().name());
+        site = schema.indexOf(LogColumn.SITE.columnName());
+        target = schema.indexOf(LogColumn.TARGET.columnName());
     }
 
     /** Passes the record of a row to a reader, during the call. Returns the result of the reader. */
