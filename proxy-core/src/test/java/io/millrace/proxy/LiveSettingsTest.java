@@ -136,6 +136,7 @@ class LiveSettingsTest {
     private static final Map<String, String> ELEMENTS = new TreeMap<>(Map.ofEntries(
             Map.entry("listen[].address", "listen: ['127.0.0.1:<1|2>']"),
             Map.entry("listen[].socket_mode", "listen: [{address: 'unix:/run/a.sock', socket_mode: '<0660|0666>'}]"),
+            Map.entry("listen[].transparent", "listen: [{address: '127.0.0.1:1', transparent: <in|out>}]"),
             Map.entry("listen[].socket_owner", "listen: [{address: 'unix:/run/a.sock', socket_owner: <root|nobody>}]"),
             Map.entry(
                     "listen[].proxy_protocol",

@@ -28,6 +28,7 @@ final class AtsRecordsTest extends AtsFixture {
                 "cache.ram_cache.size INT -1|'cache.ram_size'|SAME_AS_DEFAULT",
                 "cache.ram_cache.use_seen_filter INT 0|'ram_admission: always'|MAPPED",
                 "cache.ram_cache.use_seen_filter INT 1|'cache.ram_admission'|SAME_AS_DEFAULT",
+                "http.use_client_target_addr INT 1|'destination of a diverted connection is not used'|NOT_MAPPED",
                 "cache.ram_cache.use_seen_filter INT 5|'cache.ram_admission'|SAME_AS_DEFAULT",
                 "http.cache.heuristic_lm_factor FLOAT 0.20|'heuristic_lm_factor: 0.2'|MAPPED",
                 "http.negative_caching_list STRING 404 410|'list: [404, 410]'|MAPPED",

@@ -276,6 +276,10 @@ final class RecordNotes {
         never(
                 "http.no_dns_just_forward_to_parent",
                 "if a rule has a group of origins, only the names of parents are looked up");
+        unless(
+                "0",
+                "http.use_client_target_addr",
+                "the host of the request is looked up; the destination of a diverted connection is not used");
         unless("0", "http.forward_connect_method", "CONNECT is controlled by forward_proxy, never by a rule");
         unless("0", "http.forward.proxy_auth_to_parent", "Proxy-Authorization is never forwarded");
         unless(
