@@ -267,9 +267,9 @@ final class SampleSources {
 
     static final FleetSource FLEET = new FleetSource() {
         @Override
-        public Status status() {
-            Node node = new Node("n", "edge", "1", "live", 1, 0, 0, List.of("3"), 4);
-            return new Status("f", "n", "edge", "connected", "", "validate", "t", 1, 1, 0, List.of(node));
+        public FleetSource.Status status() {
+            FleetSource.Node node = new FleetSource.Node("n", "edge", "1", "live", 1, 0, 0, List.of("3"), 4);
+            return new FleetSource.Status("f", "n", "edge", "connected", "", "validate", "t", 1, 1, 0, List.of(node));
         }
 
         @Override
@@ -280,9 +280,9 @@ final class SampleSources {
 
     static final FleetConfigSource FLEET_CONFIG = new FleetConfigSource() {
         @Override
-        public Status status() {
-            Node node = new Node("n", "edge", "live", 1, "applied", "");
-            return new Status(
+        public FleetConfigSource.Status status() {
+            FleetConfigSource.Node node = new FleetConfigSource.Node("n", "edge", "live", 1, "applied", "");
+            return new FleetConfigSource.Status(
                     "f",
                     "n",
                     "on",
