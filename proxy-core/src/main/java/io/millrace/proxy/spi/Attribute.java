@@ -1,0 +1,30 @@
+package io.millrace.proxy.spi;
+
+/**
+ * The key of a value that an extension attaches to a request. Each object is a key of its own: an extension keeps it in
+ * a constant. The value lives as long as the request.
+ *
+ * @param <T> type of the value
+ */
+public final class Attribute<T> {
+    private final String name;
+
+    private Attribute(String name) {
+        this.name = name;
+    }
+
+    /**
+     * Creates a key.
+     *
+     * @param name for display only
+     */
+    public static <T> Attribute<T> of(String name) {
+        return new Attribute<>(name);
+    }
+
+    /** The name. */
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,24 @@
+package io.millrace.proxy.spi;
+
+/**
+ * The hook for cache keys. It divides the responses of one URL by values of the request.
+ *
+ * <p>The hook is pure: the same request always gives the same parts, and nothing else happens. Dry runs
+ * ({@code millctl explain}) call it too. A purge of a URL purges the responses of all parts.
+ *
+ * <p>After a failure the request passes without the cache by default ({@code on_error: open}).
+ */
+public interface CacheKeyHook {
+    /** Adds parts to the key of a request. Called on an event loop; attributes are those of earlier hooks. */
+    void cacheKey(RequestView request, Parts parts);
+
+    /** The parts of a key. At most 16 parts with 1024 bytes in all. */
+    interface Parts {
+        /**
+         * Appends a part. The order of parts counts.
+         *
+         * @throws IllegalStateException beyond the limits
+         */
+        void add(String part);
+    }
+}

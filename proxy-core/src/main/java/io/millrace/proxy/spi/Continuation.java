@@ -1,0 +1,27 @@
+package io.millrace.proxy.spi;
+
+import java.util.function.Consumer;
+
+/**
+ * The result of a hook that may end after its call: the request waits until a method of this object is called. The
+ * first call counts; the proxy ignores and counts any other. Without a call before the entry's {@code deadline}, the
+ * hook has failed.
+ *
+ * <p>Thread-safe. Never blocks.
+ *
+ * @param <V> the view that the hook got
+ */
+public interface Continuation<V> {
+    /** Continues with the request. */
+    void proceed();
+
+    /**
+     * Continues with the request after a change.
+     *
+     * @param change called on the event loop of the request, with a valid view; must not block
+     */
+    void proceed(Consumer<? super V> change);
+
+    /** Reports that the hook has failed. */
+    void fail(Throwable reason);
+}

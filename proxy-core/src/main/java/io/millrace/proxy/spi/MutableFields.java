@@ -1,0 +1,31 @@
+package io.millrace.proxy.spi;
+
+/**
+ * Fields that a hook may change. The view shows the changes at once.
+ *
+ * <p>The proxy writes the fields of framing, connections and conditions itself, for example Content-Length and
+ * Connection. A change of such a field fails with an IllegalArgumentException. One call may add at most 64 lines and
+ * 16 KiB of names and values. A call beyond these limits fails with an IllegalStateException.
+ */
+public interface MutableFields extends Fields {
+    /**
+     * Removes all lines with a name, and appends one line.
+     *
+     * @throws IllegalArgumentException if the name or the value is not valid, or the proxy writes this field itself
+     */
+    void set(String name, String value);
+
+    /**
+     * Appends a line.
+     *
+     * @throws IllegalArgumentException as {@link #set}
+     */
+    void add(String name, String value);
+
+    /**
+     * Removes all lines with a name.
+     *
+     * @throws IllegalArgumentException as {@link #set}
+     */
+    void remove(String name);
+}

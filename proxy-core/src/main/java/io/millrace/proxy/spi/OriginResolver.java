@@ -1,0 +1,21 @@
+package io.millrace.proxy.spi;
+
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hook that chooses the origin of a request in code. The cache key does not contain the choice: all origins of a
+ * URL are expected to have the same resource.
+ *
+ * <p>A failure leaves the origin of the remap rule by default ({@code on_error: open}).
+ */
+public interface OriginResolver {
+    /**
+     * Chooses the origin. Called on the event loop of the request, before a request to the origin is composed.
+     *
+     * @return scheme {@code http} or {@code https}, host and port, such as {@code http://10.0.0.5:8080}; null for the
+     *     origin of the remap rule
+     */
+    @Nullable
+    URI resolve(RequestView request);
+}

@@ -1,0 +1,44 @@
+package io.millrace.proxy.spi;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A response of the origin, before it is stored.
+ *
+ * <p>Valid during the call of the hook only, and on its thread.
+ */
+public interface OriginResponseView {
+    /** The URL of the resource: the part of the cache key that is a URL. */
+    String url();
+
+    /** The remap rule: its URL pattern as in the configuration. */
+    String rule();
+
+    /** The status code. */
+    int status();
+
+    /**
+     * The fields. Changes reach all clients and are stored. ETag and Last-Modified cannot be changed, because they
+     * identify the representation.
+     */
+    MutableFields fields();
+
+    /**
+     * Sets the time for which the stored response is fresh, in place of Cache-Control and Expires. A response that must
+     * not be stored stays so.
+     *
+     * @param value not negative, or null for the lifetime of the response itself
+     */
+    void ttl(@Nullable Duration value);
+
+    /**
+     * Adds a tag, by which {@code millctl cache purge --tag} finds the stored response.
+     *
+     * @throws IllegalArgumentException if the text has white space or control characters, or more than 128 bytes
+     */
+    void tag(String tag);
+
+    /** Prevents that the response is stored. */
+    void doNotStore();
+}
