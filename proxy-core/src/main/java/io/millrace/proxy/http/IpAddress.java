@@ -1,5 +1,8 @@
 package io.millrace.proxy.http;
 
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
 /**
  * An IP address as 128 bits. IPv4 is in its mapped form {@code ::ffff:a.b.c.d} (RFC 4291 s2.5.5.2), so that both
  * notations of an address are equal. Immutable.
@@ -50,6 +53,12 @@ public record IpAddress(long high, long low) {
             text.append(group > 0 ? ":" : "").append(Long.toHexString((half >>> ((3 - group % 4) * 16)) & 0xffff));
         }
         return text.toString();
+    }
+
+    /** Returns the bytes in network order: 4 for IPv4, otherwise 16. */
+    public byte[] bytes() {
+        ByteBuffer all = ByteBuffer.allocate(16).putLong(high).putLong(low);
+        return isV4() ? Arrays.copyOfRange(all.array(), 12, 16) : all.array();
     }
 
     /** The 32 bits of an IPv4 address. */

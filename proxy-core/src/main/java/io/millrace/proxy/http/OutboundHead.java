@@ -236,6 +236,23 @@ public final class OutboundHead {
         return length;
     }
 
+    /**
+     * Returns the received or stored fields after all changes by {@link #edit}, without the fields that this proxy adds
+     * to each response.
+     */
+    public FieldSection fieldsAfterEdits() {
+        FieldSection now = fields;
+        byte[] bytes = wire;
+        if (bytes != null) {
+            FieldSection parsed = FieldSection.parse(bytes, Math.min(bytes.length, lineAfter(bytes, 0)), bytes.length);
+            now = parsed == null ? FieldSection.EMPTY : parsed;
+        }
+        for (int i = 0; i < editCount; i++) {
+            now = edits[i].applyTo(now);
+        }
+        return now;
+    }
+
     private static int lineAfter(byte[] bytes, int from) {
         int at = from;
         while (at < bytes.length && bytes[at] != '\n') {

@@ -54,7 +54,13 @@ public enum EventKind {
     /** A revision of the fleet's configuration is in force on this node, or was pushed. */
     FLEET_CONFIG(EventSeverity.INFO),
     /** A revision of the fleet's configuration was refused, rejected or rolled back. */
-    FLEET_CONFIG_FAILED(EventSeverity.ERROR);
+    FLEET_CONFIG_FAILED(EventSeverity.ERROR),
+    /** Many calls of an extension failed in succession; its hooks are not called for now. */
+    EXTENSION_DOWN(EventSeverity.ERROR),
+    /** The hooks of an extension are called again. */
+    EXTENSION_UP(EventSeverity.INFO),
+    /** A hook of an extension occupies an event loop. */
+    EXTENSION_BLOCKS(EventSeverity.ERROR);
 
     private final EventSeverity severity;
 

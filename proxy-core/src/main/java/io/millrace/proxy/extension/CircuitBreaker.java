@@ -1,0 +1,73 @@
+package io.millrace.proxy.extension;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * The circuit breaker of one extension. It opens after {@value #FAILURES_MAX} failed calls in succession. Then the hooks
+ * are not called for 10 seconds, and after that one call in 10 seconds is a trial. A successful call closes it.
+ *
+ * <p>Thread-safe. Never blocks.
+ */
+final class CircuitBreaker {
+    /** The number of failed calls in succession that opens the breaker. */
+    static final int FAILURES_MAX = 20;
+
+    /** The time for which an open breaker permits no call. */
+    static final long OPEN_NANOS = 10_000_000_000L;
+
+    private final LongSupplier nanoTime;
+    private final AtomicInteger failures = new AtomicInteger();
+    /** The time of the next trial while the breaker is open. */
+    private final AtomicLong trialNanos = new AtomicLong();
+
+    private volatile boolean open;
+
+    /** @param nanoTime as {@link System#nanoTime} */
+    CircuitBreaker(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    boolean isOpen() {
+        return open;
+    }
+
+    /** Returns true if the next call may be made. */
+    boolean admits() {
+        if (!open) {
+            return true;
+        }
+        long now = nanoTime.getAsLong();
+        long trial = trialNanos.get();
+        return now - trial >= 0 && trialNanos.compareAndSet(trial, now + OPEN_NANOS);
+    }
+
+    /** Records a successful call. Returns true if it has closed the breaker. */
+    boolean succeeded() {
+        if (failures.get() != 0) {
+            failures.set(0);
+        }
+        if (open) {
+            synchronized (this) {
+                boolean closes = open;
+                open = false;
+                return closes;
+            }
+        }
+        return false;
+    }
+
+    /** Records a failed call. Returns true if it has opened the breaker. */
+    boolean failed() {
+        if (failures.incrementAndGet() < FAILURES_MAX || open) {
+            return false;
+        }
+        synchronized (this) {
+            boolean opens = !open;
+            trialNanos.set(nanoTime.getAsLong() + OPEN_NANOS);
+            open = true;
+            return opens;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.millrace.proxy.extension;
+
+/** The reasons why a call of a hook failed. */
+public enum FailureReason {
+    /** The hook threw an exception, or reported a failure. */
+    EXCEPTION("exception"),
+    /** The hook added too many fields or bytes. */
+    LIMIT("limit"),
+    /** No result arrived before the deadline. */
+    DEADLINE("deadline"),
+    /** A second result arrived, or one after the deadline. It was ignored. */
+    REPEATED("repeated"),
+    /** The hook was not called, because the circuit breaker of its extension is open. */
+    CIRCUIT_OPEN("circuit_open"),
+    /** The hook occupied an event loop for more than a second. */
+    BLOCKED("blocked");
+
+    private final String label;
+
+    FailureReason(String label) {
+        this.label = label;
+    }
+
+    /** The name in metrics, logs and the admin API. */
+    public String label() {
+        return label;
+    }
+}

@@ -1,0 +1,358 @@
+package io.millrace.proxy.extension;
+
+import io.millrace.proxy.caching.tags.TagList;
+import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.http.FieldEdits;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.spi.MutableFields;
+import io.millrace.proxy.spi.OriginRequestHook;
+import io.millrace.proxy.spi.OriginRequestView;
+import io.millrace.proxy.spi.OriginResponseHook;
+import io.millrace.proxy.spi.OriginResponseView;
+import io.millrace.proxy.spi.RequestView;
+import io.netty.util.concurrent.EventExecutor;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hooks of extensions for one fetch: the request to the origin and its response.
+ *
+ * <p>Confined to the event loop of the fetch.
+ */
+public final class FetchHooks {
+    private final RequestHooks request;
+    private final HookChain chain;
+    private final List<FieldEdits> requestEdits = new ArrayList<>();
+    private boolean isRequestDone;
+    private int extensionIndex;
+    private @Nullable HookReply<OriginRequestView> reply;
+
+    private long ttlSeconds = -1;
+    private byte[] tags = {};
+    private boolean unstorable;
+    private boolean failed;
+
+    private FetchHooks(RequestHooks request) {
+        this.request = request;
+        this.chain = request.chain();
+    }
+
+    /** Returns the hooks of a fetch; null if its rule has none. */
+    public static @Nullable FetchHooks of(@Nullable RequestHooks request) {
+        boolean needed = request != null
+                && (request.chain().has(Hook.ORIGIN_REQUEST) || request.chain().has(Hook.ORIGIN_RESPONSE));
+        return needed ? new FetchHooks(request) : null;
+    }
+
+    // The request to the origin
+
+    /** Returns true if the request to the origin waits for {@link #prepare}. */
+    public boolean mustPrepare() {
+        return !isRequestDone && chain.has(Hook.ORIGIN_REQUEST);
+    }
+
+    /** Returns true if hooks may change requests to the origin, so that a response fits this request only. */
+    public boolean changesOriginRequests() {
+        return chain.has(Hook.ORIGIN_REQUEST);
+    }
+
+    /**
+     * Calls the hooks for the request to the origin.
+     *
+     * @param head the client's request
+     * @param target path and query for the origin
+     * @param fields returns the fields for the origin
+     * @param then runs on the loop, during this call or later, with the name of the extension whose failure refuses the
+     *     request; null if the request can be sent
+     */
+    public void prepare(
+            RequestHead head,
+            Supplier<String> target,
+            Supplier<FieldSection> fields,
+            EventExecutor loop,
+            Consumer<@Nullable String> then) {
+        LoadedExtension[] extensions = chain.of(Hook.ORIGIN_REQUEST);
+        for (; extensionIndex < extensions.length; extensionIndex++) {
+            LoadedExtension extension = extensions[extensionIndex];
+            HookReply<OriginRequestView> current = reply;
+            if (current == null) {
+                if (!extension.admits(Hook.ORIGIN_REQUEST)) {
+                    if (isRefusedAfterFailure(extension)) {
+                        then.accept(extension.name());
+                        return;
+                    }
+                    continue;
+                }
+                current = new HookReply<>(extension, Hook.ORIGIN_REQUEST);
+                HookReply<OriginRequestView> called = current;
+                Throwable fault =
+                        change(extension, head, target, fields, view -> ((OriginRequestHook) extension.extension())
+                                .originRequest(view, called));
+                if (fault != null) {
+                    current.threw(fault);
+                }
+            }
+            Object result = current.result();
+            if (result == null) {
+                reply = current;
+                current.await(loop, () -> prepare(head, target, fields, loop, then));
+                return;
+            }
+            reply = null;
+            if (isRefused(extension, result, head, target, fields)) {
+                then.accept(extension.name());
+                return;
+            }
+        }
+        isRequestDone = true;
+        then.accept(null);
+    }
+
+    private boolean isRefused(
+            LoadedExtension extension,
+            Object result,
+            RequestHead head,
+            Supplier<String> target,
+            Supplier<FieldSection> fields) {
+        Object outcome = result;
+        if (outcome instanceof Consumer<?> change && outcome != HookReply.UNCHANGED) {
+            @SuppressWarnings("unchecked") // a reply takes changes of its view only
+            Consumer<OriginRequestView> typed = (Consumer<OriginRequestView>) change;
+            Throwable fault = change(extension, head, target, fields, typed);
+            outcome = fault == null ? outcome : fault;
+        }
+        if (outcome instanceof Throwable fault) {
+            RequestHooks.failed(extension, Hook.ORIGIN_REQUEST, fault);
+            return isRefusedAfterFailure(extension);
+        }
+        extension.succeeded();
+        return false;
+    }
+
+    private boolean isRefusedAfterFailure(LoadedExtension extension) {
+        request.noteFailed(extension);
+        return extension.onError(Hook.ORIGIN_REQUEST) == OnError.CLOSED;
+    }
+
+    /** Calls code that changes the request, and records its changes. Returns the exception that it threw, or null. */
+    private @Nullable Throwable change(
+            LoadedExtension extension,
+            RequestHead head,
+            Supplier<String> target,
+            Supplier<FieldSection> fields,
+            Consumer<OriginRequestView> code) {
+        EditedFields edited = new EditedFields(null, EditedFields.FIXED_IN_ORIGIN_REQUESTS) {
+            @Override
+            FieldSection read() {
+                return originFields(fields.get());
+            }
+        };
+        ClientRequest client = request.view();
+        long began = extension.begin(Hook.ORIGIN_REQUEST);
+        try {
+            code.accept(new Prepared(client.begin(head), target, edited));
+        } catch (Throwable e) {
+            return e;
+        } finally {
+            client.end();
+            extension.end(Hook.ORIGIN_REQUEST, began);
+        }
+        FieldEdits edits = edited.edits();
+        if (edits != null) {
+            requestEdits.add(edits);
+        }
+        return null;
+    }
+
+    /** The view on a request to the origin. */
+    private record Prepared(RequestView request, Supplier<String> targetSource, MutableFields fields)
+            implements OriginRequestView {
+        @Override
+        public String target() {
+            return targetSource.get();
+        }
+    }
+
+    /** Returns the fields for the origin after the changes of the hooks. */
+    public FieldSection originFields(FieldSection fields) {
+        FieldSection changed = fields;
+        for (FieldEdits edits : requestEdits) {
+            changed = edits.applyTo(changed);
+        }
+        return changed;
+    }
+
+    /** Stops waiting, because the fetch has ended. */
+    public void forget() {
+        if (reply != null) {
+            reply.forget();
+            reply = null;
+        }
+    }
+
+    // The response of the origin
+
+    /**
+     * Lets the extensions change a response head.
+     *
+     * @param keyUrl URL of the cache key
+     * @param status the status of the whole representation: for a 304 that of the stored response
+     * @param seen the fields of the whole representation: for a 304 those of the updated stored response
+     */
+    public ResponseHead originResponse(ResponseHead head, TargetUri keyUrl, int status, FieldSection seen) {
+        ttlSeconds = -1;
+        tags = new byte[0];
+        unstorable = false;
+        failed = false;
+        FieldSection fields = head.fields();
+        FieldSection view = seen;
+        for (LoadedExtension extension : chain.of(Hook.ORIGIN_RESPONSE)) {
+            if (!extension.admits(Hook.ORIGIN_RESPONSE)) {
+                responseFailed(extension);
+                continue;
+            }
+            Received response = new Received(keyUrl, status, view);
+            long began = extension.begin(Hook.ORIGIN_RESPONSE);
+            try {
+                ((OriginResponseHook) extension.extension()).originResponse(response);
+                FieldEdits edits = response.fields.edits();
+                if (edits != null) {
+                    fields = edits.applyTo(fields);
+                    view = edits.applyTo(view);
+                }
+                use(response);
+                extension.succeeded();
+            } catch (Throwable e) {
+                extension.failed(Hook.ORIGIN_RESPONSE, e);
+                responseFailed(extension);
+            } finally {
+                extension.end(Hook.ORIGIN_RESPONSE, began);
+            }
+        }
+        return fields == head.fields() ? head : head.withFields(fields);
+    }
+
+    private void responseFailed(LoadedExtension extension) {
+        failed = true;
+        request.noteFailed(extension);
+        if (extension.onError(Hook.ORIGIN_RESPONSE) == OnError.CLOSED) {
+            throw new ClosedResponseException(extension.name());
+        }
+    }
+
+    /** A failed hook refuses the response of the origin. */
+    public static final class ClosedResponseException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        ClosedResponseException(String name) {
+            super("extension " + name + " failed");
+        }
+    }
+
+    private void use(Received response) {
+        if (response.ttlSeconds >= 0) {
+            ttlSeconds = response.ttlSeconds;
+        }
+        byte[] more = response.tags.tags().packed();
+        if (more.length > 0) {
+            tags = tags.length == 0
+                    ? more
+                    : Tags.ofPacked(null, tags).union(Tags.ofPacked(null, more)).packed();
+        }
+        unstorable |= response.unstorable;
+    }
+
+    /** The lifetime of the response from its receipt, in seconds; -1 for its own. */
+    public long ttlSeconds() {
+        return ttlSeconds;
+    }
+
+    /** Further tags, as {@link Tags#packed} returns them; empty for none. Borrowed, and must not be changed. */
+    public byte[] tags() {
+        return tags;
+    }
+
+    /** Returns true if the response must not be stored: an extension forbids it, or its hook failed. */
+    public boolean isUnstorable() {
+        return unstorable || failed;
+    }
+
+    /** Returns true if a stored response that the origin has just confirmed stays stored. */
+    public boolean keepsStored() {
+        return !unstorable;
+    }
+
+    /** The view on a response of the origin. Confined to one event loop. */
+    private final class Received implements OriginResponseView {
+        private static final int TAG_LENGTH_MAX = 128;
+
+        private final TargetUri keyUrl;
+        private final int status;
+        private final EditedFields fields;
+        private final TagList tags = new TagList();
+        private long ttlSeconds = -1;
+        private boolean unstorable;
+
+        Received(TargetUri keyUrl, int status, FieldSection seen) {
+            this.keyUrl = keyUrl;
+            this.status = status;
+            this.fields = new EditedFields(seen, EditedFields.FIXED_IN_STORED);
+        }
+
+        @Override
+        public String url() {
+            return keyUrl.asString();
+        }
+
+        @Override
+        public String rule() {
+            return request.view().rule();
+        }
+
+        @Override
+        public int status() {
+            return status;
+        }
+
+        @Override
+        public MutableFields fields() {
+            return fields;
+        }
+
+        @Override
+        public void ttl(@Nullable Duration value) {
+            if (value != null && value.isNegative()) {
+                throw new IllegalArgumentException("ttl is negative: " + value);
+            }
+            ttlSeconds = value == null ? -1 : value.toSeconds();
+        }
+
+        @Override
+        public void tag(String tag) {
+            byte[] bytes = tag.getBytes(StandardCharsets.UTF_8);
+            if (bytes.length == 0
+                    || bytes.length > TAG_LENGTH_MAX
+                    || tag.chars().anyMatch(c -> c <= ' ' || c == 127)) {
+                throw new IllegalArgumentException("a tag has 1 to " + TAG_LENGTH_MAX
+                        + " bytes without white space and control characters: \"" + tag + "\"");
+            }
+            tags.addOne(bytes, 0, bytes.length);
+            if (tags.problem() != null) {
+                throw new HookLimitException(tags.problem());
+            }
+        }
+
+        @Override
+        public void doNotStore() {
+            unstorable = true;
+        }
+    }
+}

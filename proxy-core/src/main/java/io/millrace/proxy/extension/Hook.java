@@ -1,0 +1,60 @@
+package io.millrace.proxy.extension;
+
+import io.millrace.proxy.spi.Authorizer;
+import io.millrace.proxy.spi.DeliverHook;
+import io.millrace.proxy.spi.Extension;
+import io.millrace.proxy.spi.OriginRequestHook;
+import io.millrace.proxy.spi.OriginResponseHook;
+import io.millrace.proxy.spi.RequestHook;
+import java.util.Arrays;
+import java.util.List;
+
+/** The hooks, in the order of a request. */
+public enum Hook {
+    /** {@link Authorizer#authorize}. */
+    AUTHORIZE("authorize", Authorizer.class, OnError.CLOSED),
+    /** {@link RequestHook#requestReceived}. */
+    REQUEST_RECEIVED("request_received", RequestHook.class, OnError.CLOSED),
+    /** {@link OriginRequestHook#originRequest}. */
+    ORIGIN_REQUEST("origin_request", OriginRequestHook.class, OnError.OPEN),
+    /** {@link OriginResponseHook#originResponse}. */
+    ORIGIN_RESPONSE("origin_response", OriginResponseHook.class, OnError.OPEN),
+    /** {@link DeliverHook#deliver}. */
+    DELIVER("deliver", DeliverHook.class, OnError.OPEN);
+
+    private final String label;
+    private final Class<?> type;
+    private final OnError onError;
+
+    Hook(String label, Class<?> type, OnError onError) {
+        this.label = label;
+        this.type = type;
+        this.onError = onError;
+    }
+
+    /** The name in metrics, logs and the admin API. */
+    public String label() {
+        return label;
+    }
+
+    /** The effect of a failure if the configuration has none. */
+    public OnError onError() {
+        return onError;
+    }
+
+    /** The bit of the hook in masks. */
+    @SuppressWarnings("EnumOrdinal") // used only within the process
+    int bit() {
+        return 1 << ordinal();
+    }
+
+    /** Returns true if an extension has the hook. */
+    public boolean isOf(Extension extension) {
+        return type.isInstance(extension);
+    }
+
+    /** Returns the hooks of an extension. */
+    public static List<Hook> of(Extension extension) {
+        return Arrays.stream(values()).filter(hook -> hook.isOf(extension)).toList();
+    }
+}

@@ -1,0 +1,131 @@
+package io.millrace.proxy.extension;
+
+import io.millrace.proxy.spi.Continuation;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The result of a hook that may end after its call. The first result counts; others are counted as failures.
+ *
+ * <p>{@link #await} and the wake-up are confined to one event loop; the other methods are thread-safe.
+ *
+ * @param <V> the view that the hook got
+ */
+class HookReply<V> implements Continuation<V> {
+    /** The result of a hook that continues without a change. */
+    static final Consumer<Object> UNCHANGED = view -> {};
+
+    /** The result of a hook that gave none before its deadline. */
+    static final class DeadlineException extends TimeoutException {
+        private static final long serialVersionUID = 1L;
+
+        DeadlineException(long millis) {
+            super("no result within " + millis + " ms");
+        }
+    }
+
+    private record Waiting(EventExecutor loop, Runnable then) {}
+
+    private final LoadedExtension extension;
+    private final Hook hook;
+    /** A Consumer, an Answer, or a Throwable; null before the result. */
+    private final AtomicReference<@Nullable Object> result = new AtomicReference<>();
+
+    private final AtomicReference<@Nullable Waiting> waiting = new AtomicReference<>();
+    private @Nullable Future<?> deadline;
+
+    HookReply(LoadedExtension extension, Hook hook) {
+        this.extension = extension;
+        this.hook = hook;
+    }
+
+    LoadedExtension extension() {
+        return extension;
+    }
+
+    Hook hook() {
+        return hook;
+    }
+
+    /** The result; null before it. */
+    @Nullable
+    Object result() {
+        return result.get();
+    }
+
+    @Override
+    public void proceed() {
+        give(UNCHANGED);
+    }
+
+    @Override
+    public void proceed(Consumer<? super V> change) {
+        give(Objects.requireNonNull(change));
+    }
+
+    @Override
+    public void fail(Throwable reason) {
+        give(Objects.requireNonNull(reason));
+    }
+
+    /** Sets the result, if there is none yet, and wakes the request. */
+    void give(Object value) {
+        if (!result.compareAndSet(null, value)) {
+            extension.note(hook, FailureReason.REPEATED, null);
+            return;
+        }
+        wake();
+    }
+
+    /** Replaces the result by an exception that the hook has thrown. Call before {@link #await}. */
+    void threw(Throwable fault) {
+        result.set(fault);
+    }
+
+    /**
+     * Waits for the result.
+     *
+     * @param then runs on the loop, once, after this method has returned or, with a result already there, during it
+     */
+    void await(EventExecutor loop, Runnable then) {
+        long nanos = extension.entry().deadlineNanos();
+        deadline = loop.schedule(this::expire, nanos, TimeUnit.NANOSECONDS);
+        waiting.set(new Waiting(loop, then));
+        if (result.get() != null) {
+            wake();
+        }
+    }
+
+    private void expire() {
+        long millis = TimeUnit.NANOSECONDS.toMillis(extension.entry().deadlineNanos());
+        if (result.compareAndSet(null, new DeadlineException(millis))) {
+            wake();
+        }
+    }
+
+    /** Stops waiting: the request has ended. */
+    void forget() {
+        waiting.set(null);
+        if (deadline != null) {
+            deadline.cancel(false);
+        }
+    }
+
+    private void wake() {
+        Waiting request = waiting.getAndSet(null);
+        if (request != null) {
+            request.loop().execute(() -> {
+                if (deadline != null) {
+                    deadline.cancel(false);
+                }
+                request.then().run();
+            });
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package io.millrace.proxy.extension;
+
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.spi.Extension;
+import io.netty.util.concurrent.FastThreadLocal;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An open extension, with the figures of its hooks and its circuit breaker. Every call of a hook is between
+ * {@link #begin} and {@link #end} or {@link #failed}.
+ *
+ * <p>Thread-safe.
+ */
+public final class LoadedExtension {
+    private final ExtensionEntry entry;
+    private final List<Hook> hooks;
+    private final Map<Hook, HookFigures> figures = new EnumMap<>(Hook.class);
+    private final CircuitBreaker breaker;
+    private final FastThreadLocal<RunningHook> running;
+    private final ExtensionReports reports;
+    private final LongSupplier nanoTime;
+    private volatile String lastFailure = "";
+    private volatile long lastFailureMillis;
+
+    LoadedExtension(
+            ExtensionEntry entry,
+            FastThreadLocal<RunningHook> running,
+            ExtensionReports reports,
+            LongSupplier nanoTime) {
+        this.entry = entry;
+        this.running = running;
+        this.reports = reports;
+        this.nanoTime = nanoTime;
+        this.breaker = new CircuitBreaker(nanoTime);
+        this.hooks = Hook.of(entry.extension());
+        for (Hook hook : hooks) {
+            figures.put(hook, new HookFigures());
+        }
+    }
+
+    /** The object and its settings. */
+    public ExtensionEntry entry() {
+        return entry;
+    }
+
+    /** The name of the entry. */
+    public String name() {
+        return entry.name();
+    }
+
+    Extension extension() {
+        return entry.extension();
+    }
+
+    /** The hooks that the extension has, in the order of a request. */
+    public List<Hook> hooks() {
+        return hooks;
+    }
+
+    /** Returns the figures of a hook that the extension has. */
+    public HookFigures figures(Hook hook) {
+        HookFigures found = figures.get(hook);
+        if (found == null) {
+            throw new IllegalArgumentException("extension " + name() + " has no hook " + hook.label());
+        }
+        return found;
+    }
+
+    /** Returns true while the circuit breaker permits no calls except trials. */
+    public boolean isCircuitOpen() {
+        return breaker.isOpen();
+    }
+
+    /** One sentence about the last failure; empty if there was none. */
+    public String lastFailure() {
+        return lastFailure;
+    }
+
+    /** The time of the last failure, in epoch milliseconds; 0 if there was none. */
+    public long lastFailureMillis() {
+        return lastFailureMillis;
+    }
+
+    /** Returns the effect of failures in a hook. */
+    OnError onError(Hook hook) {
+        OnError set = entry.onError();
+        return set == null ? hook.onError() : set;
+    }
+
+    /** Returns false if the circuit breaker is open, so that the hook must not be called. Counts that as a failure. */
+    boolean admits(Hook hook) {
+        if (breaker.admits()) {
+            return true;
+        }
+        figures(hook).failed(FailureReason.CIRCUIT_OPEN);
+        return false;
+    }
+
+    /** Begins a call on this thread. Returns the time for {@link #end}. */
+    long begin(Hook hook) {
+        long now = nanoTime.getAsLong();
+        running.get().begin(this, hook, now);
+        return now;
+    }
+
+    /** Ends a call on this thread, whatever its result. */
+    void end(Hook hook, long beganNanos) {
+        running.get().end();
+        figures(hook).called(nanoTime.getAsLong() - beganNanos);
+    }
+
+    /** Records that a hook has done its work. */
+    void succeeded() {
+        if (breaker.succeeded()) {
+            reports.event(EventKind.EXTENSION_UP, name(), "the hooks of the extension are called again");
+        }
+    }
+
+    /** Records a failure, and opens the circuit breaker after many in succession. */
+    void failed(Hook hook, FailureReason reason, @Nullable Throwable cause) {
+        note(hook, reason, cause);
+        if (breaker.failed()) {
+            reports.event(
+                    EventKind.EXTENSION_DOWN,
+                    name(),
+                    CircuitBreaker.FAILURES_MAX + " calls failed in succession, the last in " + hook.label()
+                            + "; the hooks are tried again every " + CircuitBreaker.OPEN_NANOS / 1_000_000_000L + " s");
+        }
+    }
+
+    /** Records the failure of a hook that threw an exception. */
+    void failed(Hook hook, Throwable cause) {
+        failed(hook, cause instanceof HookLimitException ? FailureReason.LIMIT : FailureReason.EXCEPTION, cause);
+    }
+
+    /** Records a failure that has no effect on the circuit breaker. */
+    void note(Hook hook, FailureReason reason, @Nullable Throwable cause) {
+        figures(hook).failed(reason);
+        lastFailureMillis = reports.nowMillis();
+        lastFailure = hook.label() + ": " + reason.label() + (cause == null ? "" : ": " + cause);
+        reports.failure(name(), hook, reason, cause);
+    }
+
+    /** Records that a hook occupies its thread. Called by the watch. */
+    void blocked(Hook hook, String thread, long forNanos) {
+        note(hook, FailureReason.BLOCKED, null);
+        reports.event(
+                EventKind.EXTENSION_BLOCKS,
+                name(),
+                "the hook " + hook.label() + " has been running on " + thread + " for " + forNanos / 1_000_000
+                        + " ms; all connections of this thread wait");
+    }
+}

@@ -1,0 +1,312 @@
+package io.millrace.proxy.extension;
+
+import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.http.FieldEdits;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.remap.RemapRule;
+import io.millrace.proxy.spi.Answer;
+import io.millrace.proxy.spi.Authorizer;
+import io.millrace.proxy.spi.DeliverHook;
+import io.millrace.proxy.spi.DeliveredResponse;
+import io.millrace.proxy.spi.MutableFields;
+import io.millrace.proxy.spi.RequestHook;
+import io.millrace.proxy.spi.RequestView;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hooks of extensions for one request: calls them, and has their results. Created for requests whose remap rule has
+ * hooks.
+ *
+ * <p>Confined to one event loop.
+ */
+public final class RequestHooks {
+    /** The state of the hooks that decide about the request. */
+    public enum Progress {
+        /** All hooks let the request continue. */
+        PROCEED,
+        /** A hook has not ended yet; see {@link #await}. */
+        WAIT,
+        /** A hook answers the request: {@link #answer}. */
+        ANSWER,
+        /** A hook failed, and its failure refuses the request. */
+        FAILED
+    }
+
+    private static final Hook[] DECIDING = {Hook.AUTHORIZE, Hook.REQUEST_RECEIVED};
+
+    private final HookChain chain;
+    private final ClientRequest view;
+    /** Index of the current hook in {@link #DECIDING}, and of the current extension among those with it. */
+    private int hookIndex;
+
+    private int extensionIndex;
+    private @Nullable RequestReply reply;
+    private @Nullable Answer answer;
+    private @Nullable String decidedBy;
+    private boolean refused;
+    private @Nullable String failed;
+
+    /** @param contentLength length of the request content in bytes; the constant for chunked content if unknown */
+    public RequestHooks(
+            HookChain chain, ClientConnection client, AccessRules access, RemapRule rule, long contentLength) {
+        this.chain = chain;
+        this.view = new ClientRequest(client, access, rule, contentLength);
+    }
+
+    HookChain chain() {
+        return chain;
+    }
+
+    ClientRequest view() {
+        return view;
+    }
+
+    /** The name of the first extension that failed or was not called for this request; null for none. */
+    public @Nullable String failed() {
+        return failed;
+    }
+
+    /** Notes that an extension failed, for Cache-Status. */
+    void noteFailed(LoadedExtension extension) {
+        if (failed == null) {
+            failed = extension.name();
+        }
+    }
+
+    // Decision about the request
+
+    /** Calls the hooks that decide about the request, or continues after {@link Progress#WAIT}. */
+    public Progress decide(RequestHead request) {
+        for (; hookIndex < DECIDING.length; hookIndex++) {
+            Hook hook = DECIDING[hookIndex];
+            LoadedExtension[] extensions = chain.of(hook);
+            for (; extensionIndex < extensions.length; extensionIndex++) {
+                Progress progress = step(extensions[extensionIndex], hook, request);
+                if (progress != Progress.PROCEED) {
+                    return progress;
+                }
+            }
+            extensionIndex = 0;
+        }
+        return Progress.PROCEED;
+    }
+
+    private Progress step(LoadedExtension extension, Hook hook, RequestHead request) {
+        if (answer != null) {
+            return Progress.ANSWER;
+        }
+        RequestReply current = reply;
+        if (current == null) {
+            if (!extension.admits(hook)) {
+                return afterFailure(extension, hook);
+            }
+            current = call(extension, hook, request);
+        }
+        Object result = current.result();
+        if (result == null) {
+            reply = current;
+            return Progress.WAIT;
+        }
+        reply = null;
+        return use(extension, hook, result, request);
+    }
+
+    private RequestReply call(LoadedExtension extension, Hook hook, RequestHead request) {
+        RequestReply called = new RequestReply(extension, hook);
+        long began = extension.begin(hook);
+        try {
+            if (hook == Hook.AUTHORIZE) {
+                ((Authorizer) extension.extension()).authorize(view.begin(request), called);
+            } else {
+                ((RequestHook) extension.extension()).requestReceived(view.begin(request), called);
+            }
+        } catch (Throwable e) {
+            called.threw(e);
+        } finally {
+            view.end();
+            extension.end(hook, began);
+        }
+        return called;
+    }
+
+    private Progress use(LoadedExtension extension, Hook hook, Object result, RequestHead request) {
+        Object outcome = result;
+        if (outcome instanceof Consumer<?> change && outcome != HookReply.UNCHANGED) {
+            outcome = changed(extension, hook, change, request);
+        }
+        if (outcome instanceof Answer given) {
+            extension.succeeded();
+            answer = given;
+            decidedBy = extension.name();
+            refused = hook == Hook.AUTHORIZE;
+            return Progress.ANSWER;
+        }
+        if (outcome instanceof Throwable fault) {
+            failed(extension, hook, fault);
+            return afterFailure(extension, hook);
+        }
+        extension.succeeded();
+        return Progress.PROCEED;
+    }
+
+    /** Applies the change of a continuation to the view. Returns the exception that it threw, or the change. */
+    @SuppressWarnings("unchecked") // a reply takes changes of its view only
+    private Object changed(LoadedExtension extension, Hook hook, Consumer<?> change, RequestHead request) {
+        long began = extension.begin(hook);
+        try {
+            ((Consumer<RequestView>) change).accept(view.begin(request));
+            return change;
+        } catch (Throwable e) {
+            return e;
+        } finally {
+            view.end();
+            extension.end(hook, began);
+        }
+    }
+
+    static void failed(LoadedExtension extension, Hook hook, Throwable fault) {
+        if (fault instanceof HookReply.DeadlineException) {
+            extension.failed(hook, FailureReason.DEADLINE, fault);
+        } else {
+            extension.failed(hook, fault);
+        }
+    }
+
+    private Progress afterFailure(LoadedExtension extension, Hook hook) {
+        noteFailed(extension);
+        if (extension.onError(hook) == OnError.OPEN) {
+            return Progress.PROCEED;
+        }
+        decidedBy = extension.name();
+        return Progress.FAILED;
+    }
+
+    /**
+     * Waits for the hook that has not ended yet.
+     *
+     * @param then runs on the loop; calls {@link #decide} again
+     */
+    public void await(EventExecutor loop, Runnable then) {
+        RequestReply current = reply;
+        if (current == null) {
+            throw new IllegalStateException("no hook is in progress");
+        }
+        current.await(loop, then);
+    }
+
+    /** Stops waiting, because the request has ended. */
+    public void forget() {
+        if (reply != null) {
+            reply.forget();
+            reply = null;
+        }
+    }
+
+    /** The answer of an extension. */
+    public Answer answer() {
+        if (answer == null) {
+            throw new IllegalStateException("no extension has answered");
+        }
+        return answer;
+    }
+
+    /** Returns true if the answer refuses the request. */
+    public boolean isRefused() {
+        return refused;
+    }
+
+    /** The name of the extension that answered, or whose failure refuses the request. */
+    public String decidedBy() {
+        return decidedBy == null ? "" : decidedBy;
+    }
+
+    // Delivery
+
+    /** Returns true if response heads of the request are passed to {@link #deliver}. */
+    public boolean changesResponses() {
+        return chain.has(Hook.DELIVER);
+    }
+
+    /**
+     * Lets the extensions change a response head, which is otherwise complete.
+     *
+     * @param cacheResult the cache result as a metric label
+     */
+    public void deliver(RequestHead request, OutboundHead head, String cacheResult) {
+        for (LoadedExtension extension : chain.of(Hook.DELIVER)) {
+            if (!extension.admits(Hook.DELIVER)) {
+                continue;
+            }
+            Delivered response = new Delivered(head, cacheResult);
+            long began = extension.begin(Hook.DELIVER);
+            try {
+                ((DeliverHook) extension.extension()).deliver(view.begin(request), response);
+                response.apply();
+                extension.succeeded();
+            } catch (Throwable e) {
+                extension.failed(Hook.DELIVER, e);
+            } finally {
+                view.end();
+                response.end();
+                extension.end(Hook.DELIVER, began);
+            }
+        }
+    }
+
+    /** The view on a response head. Confined to one event loop. */
+    private static final class Delivered implements DeliveredResponse {
+        private final String cacheResult;
+        private @Nullable OutboundHead head;
+        private final EditedFields fields = new EditedFields(null, EditedFields.FIXED_IN_RESPONSES) {
+            @Override
+            FieldSection read() {
+                return head().fieldsAfterEdits();
+            }
+        };
+
+        Delivered(OutboundHead head, String cacheResult) {
+            this.head = head;
+            this.cacheResult = cacheResult;
+        }
+
+        private OutboundHead head() {
+            OutboundHead now = head;
+            if (now == null) {
+                throw new IllegalStateException("the response is valid during the call of the hook only");
+            }
+            return now;
+        }
+
+        void apply() {
+            FieldEdits edits = fields.edits();
+            if (edits != null) {
+                head().edit(edits);
+            }
+        }
+
+        void end() {
+            head = null;
+        }
+
+        @Override
+        public int status() {
+            return head().status();
+        }
+
+        @Override
+        public String cacheResult() {
+            return cacheResult;
+        }
+
+        @Override
+        public MutableFields fields() {
+            head();
+            return fields;
+        }
+    }
+}
