@@ -5,6 +5,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.ForwardSettings;
+import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
@@ -31,17 +32,22 @@ record LiveSettings(
      * @param built the configuration with which the proxy was built, for settings that a reload cannot change
      * @param forwardedBefore the current settings of forwarding, which a reload replaces; null when the proxy is
      * built
+     * @param extensions the open extensions
      */
     static LiveSettings of(
             ProxyConfig config,
             ProxyConfig built,
             @Nullable ForwardSettings forwardedBefore,
             OwnAddresses ownAddresses,
+            ExtensionSet extensions,
             long nowMillis) {
         return new LiveSettings(
                 config,
                 ExchangeSettings.of(
-                        config, built, ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis)),
+                        config,
+                        built,
+                        ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis),
+                        extensions.chains(config.remap())),
                 DnsSettingsFactory.of(config.dns()),
                 http1(config),
                 http2(config),

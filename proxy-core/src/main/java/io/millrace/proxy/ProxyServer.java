@@ -18,6 +18,7 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
@@ -43,6 +44,7 @@ import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
 import io.millrace.proxy.server.DiskWatch;
+import io.millrace.proxy.server.ExtensionMetrics;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
 import io.millrace.proxy.server.ServerLogs;
@@ -127,6 +129,7 @@ public final class ProxyServer implements AutoCloseable {
     private final long startedNanos = System.nanoTime();
     private final OriginMetrics originMetrics;
     private final OwnAddresses ownAddresses = new OwnAddresses();
+    private final ExtensionSet extensions;
     private final HealthChecks healthChecks;
     private final PatternSweeper patternSweeper;
     private final OverloadWatch overloadWatch;
@@ -143,11 +146,13 @@ public final class ProxyServer implements AutoCloseable {
     private volatile LiveSettings live;
     private volatile ProxyState state = ProxyState.NEW;
 
-    ProxyServer(ProxyServerBuilder builder) throws IOException {
+    /** @param extensions closed with the proxy, or by the caller if the constructor fails */
+    ProxyServer(ProxyServerBuilder builder, ExtensionSet extensions) throws IOException {
         ProxyConfig config = builder.config();
         built = config;
+        this.extensions = extensions;
         live = LiveSettings.of(
-                config, config, null, ownAddresses, builder.clock().millis());
+                config, config, null, ownAddresses, extensions, builder.clock().millis());
         originTls.apply(config);
         serverTls = new ServerTls(config, builder.clock()::millis, builder.tlsState());
         adopted = builder.adopted();
@@ -226,6 +231,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, purges);
         ProxyMetrics.bind(metrics, shared.clients().rates());
         ProxyMetrics.bind(metrics, shared.encoderThreads());
+        ExtensionMetrics.bind(metrics, extensions);
         patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
@@ -396,7 +402,8 @@ public final class ProxyServer implements AutoCloseable {
         originTls.apply(config);
         long nowMillis = shared.clock().millis();
         // Steps that may fail run before the first change takes effect.
-        LiveSettings next = LiveSettings.of(config, built, live.exchange().forward(), ownAddresses, nowMillis);
+        LiveSettings next =
+                LiveSettings.of(config, built, live.exchange().forward(), ownAddresses, extensions, nowMillis);
         SelfDetection isThisProxy = SelfDetection.of(config, ownAddresses);
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());
@@ -475,6 +482,11 @@ public final class ProxyServer implements AutoCloseable {
         return drained;
     }
 
+    /** The open extensions. */
+    ExtensionSet extensions() {
+        return extensions;
+    }
+
     /** Returns the methods that pass the storage on to another proxy, or take it over. */
     public HandOver handOver() {
         return new HandOver(this);
@@ -523,6 +535,7 @@ public final class ProxyServer implements AutoCloseable {
             }
         }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+        extensions.close();
         purges.close();
         purges.fleet().close();
         accessLogs.close();

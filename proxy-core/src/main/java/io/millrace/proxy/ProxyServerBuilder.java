@@ -4,13 +4,19 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.extension.ExtensionEntry;
+import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.observe.ApplicationMeters;
+import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.observe.trace.SpanExport;
+import io.millrace.proxy.spi.Extension;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +38,8 @@ public final class ProxyServerBuilder {
     private EventSink events = EventSink.NONE;
     private @Nullable SpanExport spans;
     private WallClock clock = WallClock.SYSTEM;
+    private final List<ExtensionEntry> extensions = new ArrayList<>();
+    private @Nullable ScheduledExecutorService extensionExecutor;
     private @Nullable MeterRegistry meterRegistry;
     private Tags meterTags = Tags.empty();
 
@@ -173,6 +181,30 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /**
+     * Adds an extension for all remap rules, with the defaults of each hook.
+     *
+     * @param extension opened by {@link #build}, and closed by {@link ProxyServer#close}
+     */
+    public ProxyServerBuilder extension(Extension extension) {
+        return extension(ExtensionEntry.of(extension));
+    }
+
+    /** Adds an extension with its settings. Extensions are called in the order of these calls. */
+    public ProxyServerBuilder extension(ExtensionEntry entry) {
+        extensions.add(entry);
+        return this;
+    }
+
+    /**
+     * Sets the executor for blocking work of extensions, in place of threads of the proxy. The proxy does not shut it
+     * down.
+     */
+    public ProxyServerBuilder extensionExecutor(ScheduledExecutorService executor) {
+        extensionExecutor = executor;
+        return this;
+    }
+
     /** Sets the wall clock, for tests. */
     public ProxyServerBuilder clock(WallClock source) {
         clock = source;
@@ -182,11 +214,19 @@ public final class ProxyServerBuilder {
     /**
      * Opens the store and creates the event loops. {@link ProxyServer#start} begins to accept clients.
      *
-     * @throws IOException if a storage path is in use by another process, or a certificate cannot be used
+     * @throws IOException if a storage path is in use by another process, or a certificate or an extension cannot be
+     *     used
      * @throws IllegalStateException if an open proxy has the same meter registry and tags
      */
     public ProxyServer build() throws IOException {
-        return new ProxyServer(this);
+        EventSink limited = events == EventSink.NONE ? EventSink.NONE : new EventLimit(events, System::nanoTime);
+        ExtensionSet opened = ExtensionSet.open(extensions, extensionExecutor, limited, clock::millis);
+        try {
+            return new ProxyServer(this, opened);
+        } catch (IOException | RuntimeException | Error e) {
+            opened.close();
+            throw e;
+        }
     }
 
     /** Builds and {@linkplain ProxyServer#start starts} a proxy. */

@@ -58,7 +58,8 @@ class ReloadWithinRequestTest {
             throw new AssertionError(result.text());
         }
         ProxyConfig config = result.config();
-        return ExchangeSettings.of(config, config, ForwardSettings.of(config, config, null, new OwnAddresses(), 0));
+        return ExchangeSettings.of(
+                config, config, ForwardSettings.of(config, config, null, new OwnAddresses(), 0), null);
     }
 
     /** Returns the status of a request that reads its settings from a supplier. */

@@ -270,6 +270,20 @@ public final class StoredHead {
     }
 
     /**
+     * Returns a copy with another lifetime and further tags.
+     *
+     * @param ttlSeconds the lifetime from the receipt of the response; -1 for no change
+     * @param packedTags as for {@link #imported}
+     */
+    public StoredHead withLifetime(long ttlSeconds, byte[] packedTags) {
+        return new StoredHeadBuilder()
+                .copy(this)
+                .lifetime(ttlSeconds)
+                .limited(UNKNOWN, packedTags)
+                .build();
+    }
+
+    /**
      * Returns field lines {@code Name: value} of a request that selects this response; empty without Vary.
      *
      * @return null if cookies or credentials select it, or if a selecting value cannot be written as a field line

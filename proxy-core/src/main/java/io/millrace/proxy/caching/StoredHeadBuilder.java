@@ -229,6 +229,15 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    /** Sets the lifetime from the receipt of the response, in seconds; -1 for no change. */
+    StoredHeadBuilder lifetime(long ttlSeconds) {
+        if (ttlSeconds >= 0) {
+            lifetimeSeconds = ttlSeconds + Math.floorDiv(initialAgeMillis, 1000L);
+            lifetimeSource = LifetimeSource.MAX_AGE;
+        }
+        return this;
+    }
+
     StoredHeadBuilder fields(FieldSection fields) {
         return lines(FieldSection.builderLike(fields).addAll(fields));
     }

@@ -15,6 +15,7 @@ import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
+import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;
@@ -29,6 +30,7 @@ import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.proxy.serve.MultipartBody;
 import io.millrace.proxy.serve.Selection;
 import io.millrace.proxy.serve.StoredBody;
+import io.millrace.proxy.spi.Answer;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
@@ -372,6 +374,27 @@ final class ClientAnswer {
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
         report.refusedAs(ExchangeOutcome.LOCAL, decision.reason());
+        sendLocal(head, content, closing);
+    }
+
+    /**
+     * Sends the answer of an extension.
+     *
+     * @param result refused or answered
+     * @param closing whether to close the connection after the response
+     */
+    void sendExtensionAnswer(RequestHooks hooks, ExchangeOutcome result, boolean closing) {
+        Answer by = hooks.answer();
+        ByteBuf content =
+                LocalAnswers.hasContent(by.status()) ? Unpooled.wrappedBuffer(by.body()) : Unpooled.EMPTY_BUFFER;
+        OutboundHead head = LocalAnswers.extension(
+                exchangeLoop.outbound(),
+                by.status(),
+                hooks.answerFields(),
+                content.readableBytes(),
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers());
+        report.refusedAs(result, RequestHooks.DETAIL_PREFIX + hooks.decidedBy());
         sendLocal(head, content, closing);
     }
 

@@ -8,6 +8,7 @@ import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
+import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StaleCopy;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.BodySender;
@@ -19,6 +20,7 @@ import io.millrace.proxy.exchange.report.ExchangePhase;
 import io.millrace.proxy.exchange.report.ExchangeState;
 import io.millrace.proxy.exchange.report.FailureAnswer;
 import io.millrace.proxy.exchange.report.FailureCounters;
+import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fill.ResponseTee;
@@ -40,7 +42,9 @@ import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -116,10 +120,14 @@ final class Exchange
         act(exchangeLoop.decider().decide(request, contentLength, stream.connection()));
     }
 
-    /** Begins the exchange like {@link #begin()}, for a request about which an outdated decision was made before. */
-    void beginAgain() {
+    /**
+     * Begins the exchange like {@link #begin()}, for a request about which an outdated decision was made before.
+     *
+     * @param called the hooks of extensions that were called for the request; null for none
+     */
+    void beginAgain(@Nullable RequestHooks called) {
         lookups++;
-        act(exchangeLoop.decider().decideAgain(request, contentLength, stream.connection()));
+        act(exchangeLoop.decider().decideAgain(request, contentLength, stream.connection(), called));
     }
 
     /** Begins the exchange like {@link #begin()}, with a decision that the fast lane has already made. */
@@ -144,6 +152,8 @@ final class Exchange
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case CHALLENGE -> findChallenge();
             case AUTHENTICATE -> authenticate(next);
+            case EXTENSION_PENDING -> awaitHook(next);
+            case EXTENSION_ANSWERED -> answerByExtension(next);
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
             case ANSWERED -> answerByRule(next);
@@ -208,7 +218,7 @@ final class Exchange
     /** Returns true if a request with this decision waits for the store or an origin. */
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
-            case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE -> true;
+            case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE, EXTENSION_PENDING -> true;
             case TUNNEL,
                     DENIED,
                     FINAL_RECIPIENT,
@@ -216,6 +226,7 @@ final class Exchange
                     NOT_MAPPED,
                     REDIRECTED,
                     ANSWERED,
+                    EXTENSION_ANSWERED,
                     FRESH,
                     SERVE_STALE,
                     UNAVAILABLE -> false;
@@ -256,18 +267,34 @@ final class Exchange
     /** Checks the credentials of the request off the event loop, and decides again. */
     private void authenticate(Decision next) {
         origin.holdContent();
-        next.credentialCheck().begin(stream.eventLoop(), result -> {
-            if (state.isTerminal()) {
-                return;
-            }
-            // The next decision may count the request as a tunnel.
-            permit.release();
-            try {
-                act(exchangeLoop.decider().decideChecked(request, contentLength, stream.connection(), result));
-            } catch (RuntimeException | Error e) {
-                onFault(e);
-            }
-        });
+        next.credentialCheck()
+                .begin(
+                        stream.eventLoop(),
+                        result -> resume(decider -> decider.decideChecked(
+                                request, contentLength, stream.connection(), result, next.hooks())));
+    }
+
+    /** Waits for a hook of an extension, and decides again. */
+    private void awaitHook(Decision next) {
+        origin.holdContent();
+        RequestHooks hooks = Objects.requireNonNull(next.hooks());
+        hooks.await(
+                stream.eventLoop(),
+                () -> resume(decider -> decider.decideAgain(request, contentLength, stream.connection(), hooks)));
+    }
+
+    /** Decides again after the request has waited, unless it has ended. */
+    private void resume(Function<RequestDecider, Decision> decide) {
+        if (state.isTerminal()) {
+            return;
+        }
+        // The next decision may count the request as a tunnel.
+        permit.release();
+        try {
+            act(decide.apply(exchangeLoop.decider()));
+        } catch (RuntimeException | Error e) {
+            onFault(e);
+        }
     }
 
     /** Answers 429, because the client has reached its limit of requests or tunnels in progress. */
@@ -537,7 +564,7 @@ final class Exchange
         origin.forget();
         if (reason == NotShared.ENDED && lookups < LOOKUPS_MAX) {
             stale.release();
-            beginAgain();
+            beginAgain(current().hooks());
             return;
         }
         exchangeLoop.counters().increment(Counter.COLLAPSED_FAILED);
@@ -640,6 +667,14 @@ final class Exchange
     private void answerByRule(Decision next) {
         state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
         answer.sendAnswer(next, origin.isContentDue());
+        finish();
+    }
+
+    private void answerByExtension(Decision next) {
+        RequestHooks hooks = Objects.requireNonNull(next.hooks());
+        ExchangeOutcome result = hooks.isRefused() ? ExchangeOutcome.DENIED : ExchangeOutcome.LOCAL;
+        state.enter(ExchangePhase.SENDING_LOCAL, result);
+        answer.sendExtensionAnswer(hooks, result, origin.isContentDue());
         finish();
     }
 
@@ -771,6 +806,9 @@ final class Exchange
             transactionTimer.cancel(false);
         }
         permit.release();
+        if (decision != null && decision.hooks() != null) {
+            decision.hooks().forget();
+        }
         sender.close();
         stale.release();
         origin.forget();

@@ -11,6 +11,7 @@ import io.millrace.proxy.exchange.report.CacheResults;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.exchange.report.ViaLetters;
+import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -113,6 +114,9 @@ final class ExchangeReport {
     private int originVersion = UNKNOWN_VERSION;
     private int status;
     private @Nullable RuleProgram rules;
+    /** The hooks of extensions for the request; null if its rule has none. */
+    private @Nullable RequestHooks hooks;
+
     private int random;
     private long decidedMillis;
     /** The trace of the request; null before it begins, or if requests are not traced. */
@@ -175,6 +179,7 @@ final class ExchangeReport {
         originVersion = UNKNOWN_VERSION;
         status = 0;
         rules = null;
+        hooks = null;
         random = 0;
         decidedMillis = 0;
         trace = null;
@@ -199,6 +204,7 @@ final class ExchangeReport {
             RemapRule mapping = decision.mapped().rule();
             rule = mapping.isForwarding() ? AccessRules.NO_RULE : mapping.index();
         }
+        hooks = decision.hooks();
         rules = decision.rules();
         if (rules != null) {
             random = decision.random();
@@ -221,6 +227,16 @@ final class ExchangeReport {
             RequestView view = exchangeLoop.ruleView().begin(of, stream.connection(), decidedMillis, random);
             program.deliver(view.answered(head, result.word()), head);
             view.end();
+        }
+        if (hooks != null && of != null && hooks.changesResponses()) {
+            hooks.deliver(of, head, result.word());
+        }
+    }
+
+    /** Notes an extension that failed, as the detail of Cache-Status and of the log. */
+    private void noteFailedHook() {
+        if (hooks != null && detail == null && hooks.failed() != null) {
+            detail = RequestHooks.DETAIL_PREFIX + hooks.failed();
         }
     }
 
@@ -386,6 +402,7 @@ final class ExchangeReport {
 
     /** Adds Age, Via and Cache-Status to the head of a stored response. */
     void addTo(OutboundHead head, StoredHead from, long nowMillis) {
+        noteFailedHook();
         head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(via(head.status(), 1));
         CacheStatus cacheStatus = exchangeLoop.settings().cacheStatus();
         ByteBuf value = head.cacheStatus();
@@ -413,6 +430,7 @@ final class ExchangeReport {
 
     /** Adds Via and Cache-Status to the head of an origin's response. */
     void addTo(OutboundHead head) {
+        noteFailedHook();
         head.via(via(head.status(), originVersion == UNKNOWN_VERSION ? 1 : originVersion));
         ByteBuf value = head.cacheStatus();
         CacheStatus cacheStatus = exchangeLoop.settings().cacheStatus();

@@ -188,7 +188,7 @@ final class FastHits {
             }
             try {
                 if (isStoredMeanwhile(decision)) {
-                    exchange.beginAgain();
+                    exchange.beginAgain(decision.hooks());
                 } else {
                     decision.replaceRequest(head);
                     exchange.begin(decision);

@@ -18,6 +18,7 @@ import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.LazyStoredHead;
 import io.millrace.proxy.exchange.forward.OriginRequests;
+import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
@@ -189,6 +190,7 @@ final class FetchStoring {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
         }
         boolean storable = content.storable()
+                && !isWithheld
                 && !isPurged()
                 && !variesByUnsentField(content.whole().variance())
                 && !EncodedHeads.concerns(
@@ -341,6 +343,7 @@ final class FetchStoring {
                 plan.request(), head, framing.contentLength(), requestMillis, nowMillis, plan.cacheSettings());
         ContentRange first = PartialContent.rangeOf(firstPart.head());
         boolean fits = content != null
+                && !isWithheld
                 && content.storable()
                 && content.range().first() == first.end()
                 && content.range().end() == first.length()
@@ -447,6 +450,13 @@ final class FetchStoring {
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
             StoredHead head = plan.stamped(freshened.head(), stale.head());
+            if (isWithheld) {
+                if (!keepsStored()) {
+                    exchangeLoop.store().discard(stale);
+                    removeOtherCodings(null);
+                }
+                return new Confirmation(null, plan.stamped(freshened.answer(), stale.head()));
+            }
             update(stale, head);
             return new Confirmation(head, plan.stamped(freshened.answer(), stale.head()));
         }
@@ -460,11 +470,20 @@ final class FetchStoring {
         return null;
     }
 
+    /** Returns true unless an extension forbids that the response is stored. */
+    private boolean keepsStored() {
+        FetchHooks hooks = plan.hooks();
+        return hooks == null || hooks.keepsStored();
+    }
+
     /**
      * Applies a response to HEAD to the stored response to GET (RFC 9111 s4.3.5). Freshens the stored response, or
      * discards it if it is out of date.
      */
     void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
+        if (isWithheld) {
+            return;
+        }
         Validation.Outcome outcome = Validation.ofHead(
                 plan.request(),
                 known.head(),

@@ -205,6 +205,7 @@ final class RequestDryRun {
             case UNAVAILABLE -> DryRunResult.Outcome.UNAVAILABLE;
             case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
             case AUTHENTICATE -> throw new IllegalStateException("credentials not checked: " + decision.keyUrl());
+            case EXTENSION_PENDING, EXTENSION_ANSWERED -> throw new IllegalStateException("a dry run called a hook");
             case CHALLENGE -> throw new IllegalStateException("challenge not passed: " + decision.keyUrl());
         };
     }

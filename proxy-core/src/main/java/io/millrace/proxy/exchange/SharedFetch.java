@@ -14,6 +14,7 @@ import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.FailureCounters;
+import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
@@ -31,6 +32,7 @@ import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -94,7 +96,32 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     void start(FetchFollower first) {
         followers.lead(first);
         storage.begin();
-        send();
+        FetchHooks hooks = plan.hooks();
+        if (hooks != null && hooks.mustPrepare()) {
+            hooks.prepare(
+                    plan.request(),
+                    () -> new String(plan.originTarget(), StandardCharsets.ISO_8859_1),
+                    () -> OriginRequests.fieldsBeforeHooks(plan, exchangeLoop.settings()),
+                    exchangeLoop.loop(),
+                    this::prepared);
+        } else {
+            send();
+        }
+    }
+
+    /** Sends the request after the hooks of extensions, or fails the fetch if a failed hook refuses it. */
+    private void prepared(@Nullable String failedExtension) {
+        if (state == State.ENDED) {
+            return;
+        }
+        if (failedExtension == null) {
+            send();
+        } else {
+            onFailure(new OriginFailure(
+                    OriginFailure.Reason.EXTENSION,
+                    "extension " + failedExtension + " failed; no request was sent to the origin",
+                    true));
+        }
     }
 
     /** Sends the request if the memory budget admits another response; fails the fetch otherwise. */
@@ -312,13 +339,20 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 timer.answered(received.status() >= 500);
             }
             EncodedResponse encoded = encoding;
+            FetchHooks hooks = plan.hooks();
+            storage.withhold(!stored && hooks != null && hooks.isUnstorable());
             if (encoded == null) {
                 respond(received, framing);
             } else {
                 ResponseHead answer = encoded.received(received, framing);
-                storage.withhold(encoded.isOverLimit());
+                if (encoded.isOverLimit()) {
+                    storage.withhold(true);
+                }
                 respond(answer, encoded.framing(framing));
             }
+        } catch (FetchHooks.ClosedResponseException e) {
+            cancelCall();
+            onFailure(new OriginFailure(OriginFailure.Reason.EXTENSION, String.valueOf(e.getMessage()), true));
         } catch (RuntimeException e) {
             fault(e);
         }
@@ -663,6 +697,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             return;
         }
         state = State.ENDED;
+        if (plan.hooks() != null) {
+            plan.hooks().forget();
+        }
         deferredEvents.drop();
         content.end();
         storage.endJoining();

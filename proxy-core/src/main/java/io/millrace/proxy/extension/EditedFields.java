@@ -3,6 +3,7 @@ package io.millrace.proxy.extension;
 import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.spi.Answer;
 import io.millrace.proxy.spi.MutableFields;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,6 +118,20 @@ class EditedFields extends FieldsView implements MutableFields {
     @Nullable
     FieldEdits edits() {
         return removed.isEmpty() && added.size() == 0 ? null : FieldEdits.of(removed, added.build());
+    }
+
+    /**
+     * Returns the fields of an answer.
+     *
+     * @throws IllegalArgumentException if a name or value is not valid, or this proxy writes a field itself
+     */
+    static FieldSection fieldsOf(Answer answer) {
+        EditedFields fields = new EditedFields(FieldSection.EMPTY, FIXED_IN_RESPONSES);
+        List<String> namesAndValues = answer.fields();
+        for (int i = 0; i < namesAndValues.size(); i += 2) {
+            fields.add(namesAndValues.get(i), namesAndValues.get(i + 1));
+        }
+        return fields.section();
     }
 
     private FieldName changeable(String name) {

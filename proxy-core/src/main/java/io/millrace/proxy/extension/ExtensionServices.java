@@ -8,6 +8,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /** The services of the proxy for one extension. Thread-safe. */
 final class ExtensionServices implements ExtensionContext {
@@ -27,6 +28,15 @@ final class ExtensionServices implements ExtensionContext {
     private final ExtensionEntry entry;
     private final ScheduledExecutorService executor;
     private final Map<String, Count> counters = new ConcurrentHashMap<>();
+    private ExtensionSet.@Nullable CounterListener listener;
+
+    /** Reports all counters, now and later. */
+    void onCounter(ExtensionSet.CounterListener to) {
+        synchronized (counters) {
+            listener = to;
+            counters.forEach((counter, count) -> to.created(entry.name(), counter, count.sum()::sum));
+        }
+    }
 
     ExtensionServices(ExtensionEntry entry, ScheduledExecutorService executor) {
         this.entry = entry;
@@ -53,7 +63,16 @@ final class ExtensionServices implements ExtensionContext {
             if (!counters.containsKey(name) && counters.size() >= COUNTERS_MAX) {
                 throw new IllegalStateException("counters of an extension: limit=" + COUNTERS_MAX);
             }
-            return counters.computeIfAbsent(name, key -> new Count(new LongAdder()));
+            Count known = counters.get(name);
+            if (known != null) {
+                return known;
+            }
+            Count created = new Count(new LongAdder());
+            counters.put(name, created);
+            if (listener != null) {
+                listener.created(entry.name(), name, created.sum()::sum);
+            }
+            return created;
         }
     }
 

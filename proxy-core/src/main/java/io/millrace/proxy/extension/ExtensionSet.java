@@ -150,6 +150,24 @@ public final class ExtensionSet implements AutoCloseable {
         return services.get(all.indexOf(extension)).counts();
     }
 
+    /** Receives each counter of an extension. */
+    public interface CounterListener {
+        /**
+         * Receives one counter.
+         *
+         * @param extension name of the extension
+         * @param value callable on any thread
+         */
+        void created(String extension, String counter, LongSupplier value);
+    }
+
+    /** Reports the counters of all extensions, now and later. Call once. */
+    public void onCounter(CounterListener listener) {
+        for (ExtensionServices each : services) {
+            each.onCounter(listener);
+        }
+    }
+
     /** Returns the hooks of the remap rules of a configuration; null if there are no extensions. */
     public @Nullable HookChains chains(List<RemapRuleConfig> rules) {
         return all.isEmpty() ? null : new HookChains(all, rules);

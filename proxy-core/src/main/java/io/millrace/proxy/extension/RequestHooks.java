@@ -37,6 +37,9 @@ public final class RequestHooks {
         FAILED
     }
 
+    /** Prefix of Cache-Status details that name an extension. */
+    public static final String DETAIL_PREFIX = "extension:";
+
     private static final Hook[] DECIDING = {Hook.AUTHORIZE, Hook.REQUEST_RECEIVED};
 
     private final HookChain chain;
@@ -47,6 +50,7 @@ public final class RequestHooks {
     private int extensionIndex;
     private @Nullable RequestReply reply;
     private @Nullable Answer answer;
+    private FieldSection answerFields = FieldSection.EMPTY;
     private @Nullable String decidedBy;
     private boolean refused;
     private @Nullable String failed;
@@ -140,6 +144,12 @@ public final class RequestHooks {
             outcome = changed(extension, hook, change, request);
         }
         if (outcome instanceof Answer given) {
+            try {
+                answerFields = EditedFields.fieldsOf(given);
+            } catch (RuntimeException e) {
+                failed(extension, hook, e);
+                return afterFailure(extension, hook);
+            }
             extension.succeeded();
             answer = given;
             decidedBy = extension.name();
@@ -213,6 +223,11 @@ public final class RequestHooks {
             throw new IllegalStateException("no extension has answered");
         }
         return answer;
+    }
+
+    /** The fields of the answer. */
+    public FieldSection answerFields() {
+        return answerFields;
     }
 
     /** Returns true if the answer refuses the request. */

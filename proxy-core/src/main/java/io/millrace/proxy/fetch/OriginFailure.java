@@ -48,6 +48,8 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         NONE_UP("no-origin-up"),
         /** The {@link OriginClient} was closed. Not reported after {@link OriginCall#cancel()}. */
         CANCELLED("cancelled"),
+        /** A hook of an extension failed, and its failures refuse requests. */
+        EXTENSION("extension"),
         /** An internal error of this proxy. */
         INTERNAL("internal");
 
@@ -65,6 +67,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         /** Returns true if this proxy could not send the request, so that 503 is the best status (RFC 9110 s15.6.4). */
         public boolean isUnavailable() {
             return this == MEMORY
+                    || this == EXTENSION
                     || this == NONE_UP
                     || this == QUEUE_FULL
                     || this == QUEUE_TIMEOUT
@@ -76,7 +79,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
          * that are unrelated to the state of the origin.
          */
         public boolean isOriginFault() {
-            return this != CANCELLED && this != INTERNAL && this != MEMORY && this != TUNNEL_LIMIT;
+            return this != CANCELLED && this != INTERNAL && this != EXTENSION && this != MEMORY && this != TUNNEL_LIMIT;
         }
 
         /** Returns true if the origin was too slow, so that 504 is a better status than 502 (RFC 9110 s15.6.5). */
@@ -95,6 +98,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
                         MEMORY,
                         NONE_UP,
                         CANCELLED,
+                        EXTENSION,
                         INTERNAL -> false;
             };
         }

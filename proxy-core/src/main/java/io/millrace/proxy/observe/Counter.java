@@ -165,6 +165,9 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "no valid token, where jwt needs one; the access log has the reason in detail",
             "jwt"),
+    DENIED_EXTENSION(MetricFamily.DENIED_REQUESTS, "an extension refuses the request", "extension"),
+    DENIED_EXTENSION_FAILED(
+            MetricFamily.DENIED_REQUESTS, "an extension failed, and on_error is closed", "extension-failed"),
     DENIED_REWRITE(MetricFamily.DENIED_REQUESTS, "a rule would rewrite the path to one with a dot segment", "rewrite"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 

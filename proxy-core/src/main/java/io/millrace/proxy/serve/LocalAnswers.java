@@ -122,6 +122,34 @@ public final class LocalAnswers {
     }
 
     /**
+     * Fills the head of a response that an extension defines. Its fields replace those of this proxy.
+     *
+     * @param own fields of the extension
+     * @param server the Server field; null for none
+     */
+    public static OutboundHead extension(
+            OutboundHead head,
+            int status,
+            FieldSection own,
+            long contentLength,
+            long nowMillis,
+            @Nullable String server) {
+        FieldSection.Builder fields =
+                FieldSection.builder().add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)));
+        if (!own.contains(FieldName.CACHE_CONTROL)) {
+            fields.add(FieldName.CACHE_CONTROL, "no-store");
+        }
+        if (contentLength > 0 && !own.contains(FieldName.CONTENT_TYPE)) {
+            fields.add(FieldName.CONTENT_TYPE, "text/plain; charset=utf-8");
+        }
+        if (server != null && !own.contains(FieldName.SERVER)) {
+            fields.add(FieldName.SERVER, server);
+        }
+        head.reset(status, reason(status), fields.addAll(own).build());
+        return hasContent(status) ? head.contentLength(contentLength) : head.withoutContent();
+    }
+
+    /**
      * Fills the head of a redirect (RFC 9110 s15.4). Sets no Cache-Control, so that clients cache 301 and 308,
      * but not 302 and 307.
      *

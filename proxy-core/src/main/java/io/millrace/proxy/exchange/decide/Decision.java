@@ -7,6 +7,7 @@ import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
@@ -37,6 +38,10 @@ public final class Decision {
         FINAL_RECIPIENT,
         /** Begin {@link #credentialCheck}, then decide again with its result. */
         AUTHENTICATE,
+        /** Wait for a hook of an extension, {@link #hooks}, then decide again. */
+        EXTENSION_PENDING,
+        /** Send the answer of an extension, which {@link #hooks} has. */
+        EXTENSION_ANSWERED,
         /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
         CHALLENGE,
         /** Answer 404: no rule maps the URL. */
@@ -111,6 +116,7 @@ public final class Decision {
     private RuleConfig.@Nullable Answer answer;
     private @Nullable Rewrite rewrite;
     private @Nullable ExchangeTrace trace;
+    private @Nullable RequestHooks hooks;
     private int random;
     private long decidedMillis;
     /** Finds objects in RAM without a reference; null when each found object is retained. */
@@ -163,6 +169,24 @@ public final class Decision {
         decidedMillis = 0;
         residents = null;
         trace = null;
+        hooks = null;
+    }
+
+    /** Sets the hooks of extensions for the request; null if its rule has none. */
+    public Decision hooks(@Nullable RequestHooks of) {
+        hooks = of;
+        return this;
+    }
+
+    /** The hooks of extensions for the request; null if its rule has none. */
+    public @Nullable RequestHooks hooks() {
+        return hooks;
+    }
+
+    /** Sets a kind that needs no other values. */
+    Decision kind(Kind what) {
+        kind = what;
+        return this;
     }
 
     /** Sets the trace of the request, to which its requests to origins belong; null if it is not traced. */

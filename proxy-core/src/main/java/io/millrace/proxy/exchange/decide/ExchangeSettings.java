@@ -11,6 +11,7 @@ import io.millrace.proxy.config.key.ViaConfig;
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.value.SourceAddress;
+import io.millrace.proxy.extension.HookChains;
 import io.millrace.proxy.fetch.FetchSettings;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Via;
@@ -53,6 +54,7 @@ import org.jspecify.annotations.Nullable;
  * @param guards signatures and passwords that requests for some rules need; null for none
  * @param requestLimits limits of the number of requests in a period; null if there are none
  * @param rules rules that change requests and responses; null if there are none
+ * @param extensions hooks of extensions for each rule; null if there are no extensions
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
  */
@@ -79,6 +81,7 @@ public record ExchangeSettings(
         @Nullable Guards guards,
         @Nullable RequestLimits requestLimits,
         @Nullable RulePrograms rules,
+        @Nullable HookChains extensions,
         CacheStatus cacheStatus,
         @Nullable ChallengeAnswers challenges) {
 
@@ -87,8 +90,10 @@ public record ExchangeSettings(
      *
      * @param built the configuration by which the store was opened, which a reload does not change
      * @param forward the settings of the forward proxy
+     * @param extensions hooks of extensions for each rule; null if there are no extensions
      */
-    public static ExchangeSettings of(ProxyConfig config, ProxyConfig built, ForwardSettings forward) {
+    public static ExchangeSettings of(
+            ProxyConfig config, ProxyConfig built, ForwardSettings forward, @Nullable HookChains extensions) {
         Timeouts timeouts = config.timeouts();
         OriginConfig origin = config.origin();
         ViaConfig via = config.via();
@@ -132,6 +137,7 @@ public record ExchangeSettings(
                 Guards.of(config),
                 RequestLimits.of(config),
                 RulePrograms.of(config),
+                extensions,
                 new CacheStatus(via.name()),
                 ChallengeAnswers.of(config.acme()));
     }

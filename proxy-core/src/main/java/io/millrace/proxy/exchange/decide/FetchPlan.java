@@ -2,8 +2,10 @@ package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.Validation;
+import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
@@ -50,6 +52,7 @@ public final class FetchPlan implements StoringTarget {
     private final @Nullable Rewrite rewrite;
     private final boolean isPassedByMethod;
     private final @Nullable ExchangeTrace trace;
+    private final @Nullable FetchHooks hooks;
     private int spans;
     private volatile @Nullable ClientSpan span;
     private @Nullable RangeRequest range;
@@ -57,6 +60,8 @@ public final class FetchPlan implements StoringTarget {
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules forwardingRules;
     private @Nullable StoredHead sourceHead;
+    /** The settings with the lifetime that extensions have set for the response; null without one. */
+    private @Nullable CacheSettings settingsAfterHooks;
 
     private FetchPlan(
             Decision decision,
@@ -86,6 +91,7 @@ public final class FetchPlan implements StoringTarget {
         this.decidedMillis = decision.decidedMillis();
         this.rewrite = decision.rewrite();
         this.trace = decision.trace();
+        this.hooks = FetchHooks.of(decision.hooks());
         this.fallbackHead = stale == null ? decision.fallbackHead() : stale.head();
     }
 
@@ -189,7 +195,7 @@ public final class FetchPlan implements StoringTarget {
                 mapped.rule().config().site());
         StoredHead source = sourceHead;
         return source == null
-                ? head
+                ? afterHooks(head)
                 : head.imported(source.lifetimeSeconds(), source.tags().packed());
     }
 
@@ -208,7 +214,20 @@ public final class FetchPlan implements StoringTarget {
 
     /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */
     public StoredHead restamped(StoredHead head, long number) {
-        return head.withStamp(number, keyUrl, mapped.rule().config().site());
+        return afterHooks(head.withStamp(number, keyUrl, mapped.rule().config().site()));
+    }
+
+    /** Returns a head with the lifetime and the tags that extensions have set. */
+    private StoredHead afterHooks(StoredHead head) {
+        if (hooks == null || (hooks.ttlSeconds() < 0 && hooks.tags().length == 0)) {
+            return head;
+        }
+        return head.withLifetime(hooks.ttlSeconds(), hooks.tags());
+    }
+
+    /** The hooks of extensions for this fetch; null if its rule has none. */
+    public @Nullable FetchHooks hooks() {
+        return hooks;
     }
 
     /** The Upgrade field for the origin; null for none. */
@@ -227,7 +246,8 @@ public final class FetchPlan implements StoringTarget {
 
     @Override
     public CacheSettings cacheSettings() {
-        return cacheSettings;
+        CacheSettings changed = settingsAfterHooks;
+        return changed == null ? cacheSettings : changed;
     }
 
     /** Bytes of request content; 0 for none, {@link RequestReceiver#CHUNKED} when unknown. */
@@ -279,6 +299,7 @@ public final class FetchPlan implements StoringTarget {
         return request.method() == Method.POST
                 && isPassedByMethod
                 && rewrite == null
+                && (hooks == null || !hooks.changesOriginRequests())
                 && (rules == null || (!rules.changesOriginRequests() && !rules.distinguishesPost()))
                 && cacheSettings().enabled()
                 && mapped.keyUrl(request.target()) == request.target();
@@ -320,11 +341,14 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Returns the origin's response head after the changes by rules. Conditions of rules see the status of the whole
+     * Returns the origin's response head after the changes by rules and then by extensions. Conditions of rules see the status of the whole
      * representation: for a 304 the stored status, for a part 200. For a 304, conditions see the updated stored fields.
+     *
+     * @throws FetchHooks.ClosedResponseException if the failure of an extension refuses the response
      */
     public ResponseHead headAfterRules(ResponseHead head) {
-        if (rules == null || !rules.changesOriginResponses()) {
+        boolean isRuled = rules != null && rules.changesOriginResponses();
+        if (!isRuled && hooks == null) {
             return head;
         }
         int status = head.status();
@@ -336,6 +360,14 @@ public final class FetchPlan implements StoringTarget {
         } else if (status == 206 && range != null) {
             status = 200;
         }
+        ResponseHead ruled = isRuled ? headAfterRules(head, status, seen) : head;
+        return hooks == null ? ruled : headAfterHooks(hooks, ruled, status, validated);
+    }
+
+    private ResponseHead headAfterRules(ResponseHead head, int status, FieldSection seen) {
+        if (rules == null) {
+            return head;
+        }
         RequestView view = new RequestView(ZoneId.systemDefault())
                 .begin(request, client, decidedMillis, random)
                 .received(status, seen);
@@ -343,13 +375,29 @@ public final class FetchPlan implements StoringTarget {
         return fields == head.fields() ? head : head.withFields(fields);
     }
 
-    /** Returns the fields for the origin after the changes of the rules that apply to the request. */
+    private ResponseHead headAfterHooks(
+            FetchHooks called, ResponseHead head, int status, @Nullable StoredObject<StoredHead> validated) {
+        FieldSection seen = head.status() == 304 && validated != null
+                ? Validation.updatedFields(validated.head().fields(), head.fields())
+                : head.fields();
+        ResponseHead changed = called.originResponse(head, keyUrl, status, seen);
+        long ttl = called.ttlSeconds();
+        settingsAfterHooks = ttl < 0
+                ? null
+                : cacheSettings.toBuilder()
+                        .forced(new LifetimeRules.Forced(-1, ttl))
+                        .build();
+        return changed;
+    }
+
+    /** Returns the fields for the origin after the changes of the rules and then of the extensions. */
     public FieldSection fieldsAfterRules(FieldSection fields) {
-        if (rules == null || !rules.changesOriginRequests()) {
-            return fields;
+        FieldSection ruled = fields;
+        if (rules != null && rules.changesOriginRequests()) {
+            RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
+            ruled = rules.originFields(view, fields);
         }
-        RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
-        return rules.originFields(view, fields);
+        return hooks == null ? ruled : hooks.originFields(ruled);
     }
 
     /** Notes the access rules that determine which client fields the request to the origin contains. */

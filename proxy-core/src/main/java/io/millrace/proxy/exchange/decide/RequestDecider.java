@@ -11,6 +11,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.field.CacheControl;
 import io.millrace.proxy.caching.key.DynamicUrls;
 import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -71,6 +72,7 @@ public final class RequestDecider {
     private final RuleDecider rules;
     private final LimitDecider limits;
     private final GuardDecider guards;
+    private final HookDecider hooks;
 
     public RequestDecider(DecisionInputs shared, LoopCounters counters) {
         this(shared, counters, false);
@@ -84,6 +86,7 @@ public final class RequestDecider {
         this.rules = new RuleDecider(counters);
         this.limits = new LimitDecider(shared, counters, dryRun);
         this.guards = new GuardDecider(shared, counters, dryRun);
+        this.hooks = new HookDecider(counters, dryRun);
     }
 
     /**
@@ -96,16 +99,30 @@ public final class RequestDecider {
                 new Decision(request), contentLength, client, shared.clock().millis());
     }
 
-    /** Decides once more about a request that was decided about before. Request limits do not count it again. */
-    public Decision decideAgain(RequestHead request, long contentLength, ClientConnection client) {
-        Decision decision = new Decision(request).withoutCounting();
+    /**
+     * Decides once more about a request that was decided about before. Request limits do not count it again.
+     *
+     * @param called the hooks of extensions that were called for the request; null for none
+     */
+    public Decision decideAgain(
+            RequestHead request, long contentLength, ClientConnection client, @Nullable RequestHooks called) {
+        Decision decision = new Decision(request).withoutCounting().hooks(called);
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
-    /** Decides about a request whose password was compared. Request limits do not count it again. */
+    /**
+     * Decides about a request whose credentials were checked. Request limits do not count it again.
+     *
+     * @param called as for {@link #decideAgain}
+     */
     public Decision decideChecked(
-            RequestHead request, long contentLength, ClientConnection client, CredentialCheck.Result result) {
-        Decision decision = new Decision(request).withoutCounting().checked(result);
+            RequestHead request,
+            long contentLength,
+            ClientConnection client,
+            CredentialCheck.Result result,
+            @Nullable RequestHooks called) {
+        Decision decision =
+                new Decision(request).withoutCounting().checked(result).hooks(called);
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
@@ -185,6 +202,10 @@ public final class RequestDecider {
             return denied(decision, methods);
         }
         if (settings.guards() != null && guards.stops(decision, settings.guards(), mapped, client, access, nowMillis)) {
+            return decision;
+        }
+        if (settings.extensions() != null
+                && hooks.stops(decision, settings.extensions(), mapped, contentLength, client, access)) {
             return decision;
         }
         RefererRules referers = mapped.rule().referers();

@@ -116,7 +116,12 @@ public final class OriginRequests {
         return colon < 0 ? field : field.substring(0, colon);
     }
 
-    private static OriginRequest.Builder builder(FetchPlan plan, ExchangeSettings settings, Origin origin) {
+    /** Returns the fields for the origin before the changes of extensions, without those of a trace. */
+    public static FieldSection fieldsBeforeHooks(FetchPlan plan, ExchangeSettings settings) {
+        return plan.fieldsAfterRules(fields(plan, settings, null).buildLast());
+    }
+
+    private static FieldSection.Builder fields(FetchPlan plan, ExchangeSettings settings, @Nullable ClientSpan span) {
         RequestHead request = plan.request();
         FieldSection.Builder fields = FieldSection.builderLike(request.fields());
         fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
@@ -133,7 +138,6 @@ public final class OriginRequests {
         if (!encoding.isOff()) {
             fields.add(FieldName.ACCEPT_ENCODING, encoding.normalForm(request.fields()));
         }
-        ClientSpan span = plan.beginSpan(origin.isSecure(), origin.authority());
         if (span != null) {
             fields.add(FieldName.TRACEPARENT, span.parentField());
         }
@@ -154,6 +158,13 @@ public final class OriginRequests {
         }
         access.addForwardingFields(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
         access.addSubject(plan.client(), fields);
+        return fields;
+    }
+
+    private static OriginRequest.Builder builder(FetchPlan plan, ExchangeSettings settings, Origin origin) {
+        RequestHead request = plan.request();
+        ClientSpan span = plan.beginSpan(origin.isSecure(), origin.authority());
+        FieldSection.Builder fields = fields(plan, settings, span);
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
                 .target(plan.originTarget())

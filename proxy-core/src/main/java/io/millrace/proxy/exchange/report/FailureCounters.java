@@ -23,6 +23,7 @@ public final class FailureCounters {
             case NONE_UP -> Counter.ORIGIN_FAILURES_NONE_UP;
             case FIRST_BYTE_TIMEOUT -> Counter.ORIGIN_FAILURES_FIRST_BYTE_TIMEOUT;
             case IDLE_TIMEOUT, REQUEST_TIMEOUT -> Counter.ORIGIN_FAILURES_IDLE_TIMEOUT;
+            case EXTENSION -> Counter.DENIED_EXTENSION_FAILED;
             case RESET, TRUNCATED, CANCELLED, INTERNAL -> Counter.ORIGIN_FAILURES_CLOSED;
             case BAD_RESPONSE -> Counter.ORIGIN_FAILURES_MALFORMED;
         };
@@ -37,7 +38,7 @@ public final class FailureCounters {
                 LogOutcome.CONNECT_FAILED;
             case QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> LogOutcome.ORIGIN_TIMEOUT;
             case RESET, TRUNCATED, BAD_RESPONSE -> LogOutcome.ORIGIN_READ_FAILED;
-            case CANCELLED, INTERNAL -> LogOutcome.FAILED;
+            case CANCELLED, INTERNAL, EXTENSION -> LogOutcome.FAILED;
         };
     }
 

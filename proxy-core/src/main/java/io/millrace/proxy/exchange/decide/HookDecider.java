@@ -1,0 +1,77 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.extension.HookChain;
+import io.millrace.proxy.extension.HookChains;
+import io.millrace.proxy.extension.RequestHooks;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.remap.Mapped;
+
+/**
+ * Lets the hooks of extensions decide about requests.
+ *
+ * <p>Confined to one event loop.
+ */
+final class HookDecider {
+    private static final int UNAVAILABLE = 503;
+
+    private final LoopCounters counters;
+    private final boolean dryRun;
+
+    /** @param dryRun whether the hooks that decide about requests are not called */
+    HookDecider(LoopCounters counters, boolean dryRun) {
+        this.counters = counters;
+        this.dryRun = dryRun;
+    }
+
+    /**
+     * Calls the hooks that decide about a request.
+     *
+     * @param chains the hooks of all rules
+     * @return true if the request does not continue: the decision has the response, or the hook to wait for
+     */
+    boolean stops(
+            Decision decision,
+            HookChains chains,
+            Mapped mapped,
+            long contentLength,
+            ClientConnection client,
+            AccessRules access) {
+        RequestHooks hooks = decision.hooks();
+        if (hooks == null) {
+            HookChain chain = chains.of(mapped.rule());
+            if (chain == null) {
+                return false;
+            }
+            hooks = new RequestHooks(chain, client, access, mapped.rule(), contentLength);
+            decision.hooks(hooks);
+        }
+        if (dryRun) {
+            return false;
+        }
+        switch (hooks.decide(decision.request())) {
+            case PROCEED -> {
+                return false;
+            }
+            case WAIT -> decision.kind(Decision.Kind.EXTENSION_PENDING);
+            case ANSWER -> {
+                if (hooks.isRefused()) {
+                    counters.increment(Counter.DENIED_EXTENSION);
+                }
+                decision.kind(Decision.Kind.EXTENSION_ANSWERED);
+            }
+            case FAILED -> {
+                counters.increment(Counter.DENIED_EXTENSION_FAILED);
+                decision.denied(UNAVAILABLE, "an extension of this proxy failed", detail(hooks.decidedBy()));
+            }
+        }
+        return true;
+    }
+
+    /** Returns the Cache-Status detail that names an extension. */
+    private static String detail(String name) {
+        return RequestHooks.DETAIL_PREFIX + name;
+    }
+}
