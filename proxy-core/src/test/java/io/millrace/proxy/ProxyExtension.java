@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.trace.SpanExport;
@@ -45,6 +46,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     private boolean mapsAll = true;
     private Path purgeRecords;
     private SpanExport spans;
+    private final List<ExtensionEntry> extensions = new ArrayList<>();
     private ProxyServer proxy;
     private ProxyConfig config;
     private PooledByteBufAllocator pool;
@@ -75,6 +77,12 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return this;
     }
 
+    /** Adds an extension of the proxy. */
+    ProxyExtension with(ExtensionEntry extension) {
+        extensions.add(extension);
+        return this;
+    }
+
     private ProxyConfig.Builder fresh() {
         ProxyConfig.Builder fresh = ProxyConfig.builder()
                 .listen("127.0.0.1:0")
@@ -93,6 +101,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         if (spans != null) {
             builder.spans(spans);
         }
+        extensions.forEach(builder::extension);
         proxy = builder.build();
         pool = proxy.allocator().pool();
         proxy.start();

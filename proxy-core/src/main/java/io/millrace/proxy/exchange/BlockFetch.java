@@ -7,7 +7,9 @@ import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.report.FailureCounters;
+import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
@@ -65,6 +67,7 @@ final class BlockFetch implements OriginResponseHandler {
     private long requestMillis;
     private boolean isLonger;
     private boolean ended;
+    private boolean cancelled;
 
     /** Borrows object and writer until the end of the fetch. */
     BlockFetch(
@@ -94,6 +97,17 @@ final class BlockFetch implements OriginResponseHandler {
     }
 
     void start() {
+        OriginRequests.prepare(plan, exchangeLoop.settings(), exchangeLoop.loop(), this::prepared);
+    }
+
+    private void prepared(@Nullable String failedExtension) {
+        if (cancelled) {
+            return;
+        }
+        if (failedExtension != null) {
+            listener.onBlocksFailure(false);
+            return;
+        }
         requestMillis = exchangeLoop.clock().millis();
         exchangeLoop.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
         call = OriginTries.fetch(exchangeLoop, plan, this);
@@ -118,6 +132,10 @@ final class BlockFetch implements OriginResponseHandler {
 
     /** Cancels the fetch. No further callback is called. */
     void cancel() {
+        cancelled = true;
+        if (plan.hooks() != null) {
+            plan.hooks().forget();
+        }
         if (call != null) {
             call.cancel();
         }
@@ -125,7 +143,15 @@ final class BlockFetch implements OriginResponseHandler {
 
     @Override
     public void onHead(ResponseHead received, ResponseFraming framing) {
-        ResponseHead head = plan.headAfterRules(exchangeLoop.settings().server().applyTo(received));
+        ResponseHead head;
+        try {
+            head = plan.headAfterRules(exchangeLoop.settings().server().applyTo(received));
+        } catch (FetchHooks.ClosedResponseException e) {
+            listener.onStatus(received.status());
+            cancel();
+            listener.onBlocksFailure(false);
+            return;
+        }
         listener.onStatus(head.status());
         long nowMillis = exchangeLoop.clock().millis();
         StoredHead update = null;
@@ -162,6 +188,9 @@ final class BlockFetch implements OriginResponseHandler {
                 update = whole.withContentLength(object.length())
                         .withPin(object.head().pinnedUntilSeconds());
             }
+        }
+        if (plan.hooks() != null && plan.hooks().isUnstorable()) {
+            update = null;
         }
         if (update == null || tooShort) {
             cancel();

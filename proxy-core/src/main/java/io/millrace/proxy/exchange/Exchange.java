@@ -1,6 +1,5 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.validate.Validation;
@@ -88,6 +87,7 @@ final class Exchange
     private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
     private final ClientPermit permit;
+    private final DecisionWaits waits;
 
     private @Nullable Decision decision;
     /** Number of store lookups of this request so far. */
@@ -105,6 +105,7 @@ final class Exchange
         this.report = new ExchangeReport(exchangeLoop, stream, request);
         this.plans = new FetchPlans(exchangeLoop, request, stream.connection(), contentLength);
         this.permit = new ClientPermit(exchangeLoop);
+        this.waits = new DecisionWaits(exchangeLoop, stream, request, contentLength);
         this.sender = new BodySender(stream, this, exchangeLoop.memory()::countReceived);
         this.answer = new ClientAnswer(exchangeLoop, stream, request, report, sender);
         this.partial = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);
@@ -150,8 +151,8 @@ final class Exchange
             case TUNNEL -> throw new IllegalStateException("CONNECT has an exchange of its own");
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
-            case CHALLENGE -> findChallenge();
-            case AUTHENTICATE -> authenticate(next);
+            case CHALLENGE -> waits.challenge(state::isTerminal, this::answerChallenge, this::resume);
+            case AUTHENTICATE -> awaitPassword(next);
             case EXTENSION_PENDING -> awaitHook(next);
             case EXTENSION_ANSWERED -> answerByExtension(next);
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
@@ -233,54 +234,11 @@ final class Exchange
         };
     }
 
-    /**
-     * Reads the answer to an ACME challenge off the event loop. If there is no answer, the request is processed like
-     * any other.
-     */
-    private void findChallenge() {
-        ChallengeAnswers challenges = exchangeLoop.settings().challenges();
-        if (challenges == null) {
-            challengeFound(null);
-        } else {
-            challenges.find(request.target().path(), stream.eventLoop(), this::challengeFound);
-        }
-    }
-
-    private void challengeFound(@Nullable String text) {
-        if (state.isTerminal()) {
-            return;
-        }
-        try {
-            if (text == null) {
-                act(exchangeLoop.decider().decidePastChallenges(request, contentLength, stream.connection()));
-            } else {
-                exchangeLoop.counters().increment(Counter.ACME_CHALLENGES_HTTP);
-                state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
-                answer.sendChallenge(text, origin.isContentDue());
-                finish();
-            }
-        } catch (RuntimeException | Error e) {
-            onFault(e);
-        }
-    }
-
-    /** Checks the credentials of the request off the event loop, and decides again. */
-    private void authenticate(Decision next) {
-        origin.holdContent();
-        next.credentialCheck()
-                .begin(
-                        stream.eventLoop(),
-                        result -> resume(decider -> decider.decideChecked(
-                                request, contentLength, stream.connection(), result, next.hooks())));
-    }
-
-    /** Waits for a hook of an extension, and decides again. */
-    private void awaitHook(Decision next) {
-        origin.holdContent();
-        RequestHooks hooks = Objects.requireNonNull(next.hooks());
-        hooks.await(
-                stream.eventLoop(),
-                () -> resume(decider -> decider.decideAgain(request, contentLength, stream.connection(), hooks)));
+    private void answerChallenge(String text) {
+        exchangeLoop.counters().increment(Counter.ACME_CHALLENGES_HTTP);
+        state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
+        answer.sendChallenge(text, origin.isContentDue());
+        finish();
     }
 
     /** Decides again after the request has waited, unless it has ended. */
@@ -295,6 +253,16 @@ final class Exchange
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
+    }
+
+    private void awaitPassword(Decision next) {
+        origin.holdContent();
+        waits.credentials(next, this::resume);
+    }
+
+    private void awaitHook(Decision next) {
+        origin.holdContent();
+        waits.hook(next, this::resume);
     }
 
     /** Answers 429, because the client has reached its limit of requests or tunnels in progress. */

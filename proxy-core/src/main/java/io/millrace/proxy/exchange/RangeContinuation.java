@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -61,6 +62,8 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
 
     private boolean complete;
     private boolean closed;
+    /** True while a hook of an extension prepares the next request. */
+    private boolean preparing;
 
     /** @param missing the missing content; its head has a strong validator */
     RangeContinuation(
@@ -83,7 +86,9 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
         if (wanted >= missing.end() && waiting.isEmpty()) {
             complete = true;
         } else if (call == null) {
-            fetch();
+            if (!preparing) {
+                fetch();
+            }
             return;
         }
         deliver();
@@ -94,6 +99,20 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
         FetchPlan next = FetchPlan.part(decision, client, false, RangeRequest.of(wanted, missing.end(), ifRange));
         plan = next;
         matched = false;
+        preparing = true;
+        call = null;
+        OriginRequests.prepare(next, exchangeLoop.settings(), exchangeLoop.loop(), name -> prepared(next, name));
+    }
+
+    private void prepared(FetchPlan next, @Nullable String failedExtension) {
+        preparing = false;
+        if (closed || plan != next) {
+            return;
+        }
+        if (failedExtension != null) {
+            fail(ContentFailure.ORIGIN_TRUNCATED);
+            return;
+        }
         requestMillis = exchangeLoop.clock().millis();
         exchangeLoop.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
         call = OriginTries.fetch(exchangeLoop, next, this);
@@ -229,6 +248,9 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
     public void close() {
         if (!closed) {
             closed = true;
+            if (plan != null && plan.hooks() != null) {
+                plan.hooks().forget();
+            }
             cancel();
             waiting.forEach(ByteBuf::release);
             waiting.clear();

@@ -32,7 +32,6 @@ import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -96,17 +95,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     void start(FetchFollower first) {
         followers.lead(first);
         storage.begin();
-        FetchHooks hooks = plan.hooks();
-        if (hooks != null && hooks.mustPrepare()) {
-            hooks.prepare(
-                    plan.request(),
-                    () -> new String(plan.originTarget(), StandardCharsets.ISO_8859_1),
-                    () -> OriginRequests.fieldsBeforeHooks(plan, exchangeLoop.settings()),
-                    exchangeLoop.loop(),
-                    this::prepared);
-        } else {
-            send();
-        }
+        OriginRequests.prepare(plan, exchangeLoop.settings(), exchangeLoop.loop(), this::prepared);
     }
 
     /** Sends the request after the hooks of extensions, or fails the fetch if a failed hook refuses it. */

@@ -15,6 +15,7 @@ import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.report.ViaLetters;
+import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.http.FieldLexer;
@@ -37,10 +38,13 @@ import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.store.StoredObject;
 import io.netty.util.AsciiString;
+import io.netty.util.concurrent.EventExecutor;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,8 +120,29 @@ public final class OriginRequests {
         return colon < 0 ? field : field.substring(0, colon);
     }
 
+    /**
+     * Lets the hooks of extensions change the request of a plan, before it is sent for the first time.
+     *
+     * @param then runs on the loop, during this call or later, with the name of the extension whose failure refuses the
+     *     request; null if the request can be sent
+     */
+    public static void prepare(
+            FetchPlan plan, ExchangeSettings settings, EventExecutor loop, Consumer<@Nullable String> then) {
+        FetchHooks hooks = plan.hooks();
+        if (hooks == null || !hooks.mustPrepare()) {
+            then.accept(null);
+            return;
+        }
+        hooks.prepare(
+                plan.request(),
+                () -> new String(plan.originTarget(), StandardCharsets.ISO_8859_1),
+                () -> fieldsBeforeHooks(plan, settings),
+                loop,
+                then);
+    }
+
     /** Returns the fields for the origin before the changes of extensions, without those of a trace. */
-    public static FieldSection fieldsBeforeHooks(FetchPlan plan, ExchangeSettings settings) {
+    private static FieldSection fieldsBeforeHooks(FetchPlan plan, ExchangeSettings settings) {
         return plan.fieldsAfterRules(fields(plan, settings, null).buildLast());
     }
 

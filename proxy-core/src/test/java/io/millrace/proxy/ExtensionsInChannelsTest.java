@@ -1,0 +1,5 @@
+package io.millrace.proxy;
+
+/** Runs {@link ExtensionsOnTheWireTest} without the fast lane. */
+@InChannels
+class ExtensionsInChannelsTest extends ExtensionsOnTheWireTest {}

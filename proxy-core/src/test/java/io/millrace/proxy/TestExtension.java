@@ -1,0 +1,62 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.extension.ConfigSection;
+import io.millrace.proxy.extension.ExtensionEntry;
+import io.millrace.proxy.extension.OnError;
+import io.millrace.proxy.spi.Extension;
+import io.millrace.proxy.spi.ExtensionContext;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The part of an extension that all tests need. Subclasses implement hooks. */
+class TestExtension implements Extension {
+    private volatile @Nullable ExtensionContext context;
+    private volatile boolean closed;
+
+    @Override
+    public int apiVersion() {
+        return API_VERSION;
+    }
+
+    @Override
+    public String name() {
+        return "test";
+    }
+
+    @Override
+    public void open(ExtensionContext opened) throws Exception {
+        context = opened;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+
+    ExtensionContext context() {
+        ExtensionContext now = context;
+        if (now == null) {
+            throw new IllegalStateException("not open");
+        }
+        return now;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    ExtensionEntry entry() {
+        return ExtensionEntry.of(this);
+    }
+
+    ExtensionEntry entry(OnError onError) {
+        return new ExtensionEntry(
+                name(), this, onError, ExtensionEntry.DEADLINE_NANOS, ConfigSection.EMPTY, rule -> true);
+    }
+
+    /** @param millis deadline of asynchronous hooks */
+    ExtensionEntry entryWithDeadline(long millis) {
+        return new ExtensionEntry(
+                name(), this, null, TimeUnit.MILLISECONDS.toNanos(millis), ConfigSection.EMPTY, rule -> true);
+    }
+}
