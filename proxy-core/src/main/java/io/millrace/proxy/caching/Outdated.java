@@ -13,6 +13,8 @@ public enum Outdated {
     BY_PREFIX("prefix", false),
     /** A cache group of the response was invalidated (RFC 9875). */
     BY_GROUP("group", false),
+    /** The URL of the response was purged, and an extension divides its responses. */
+    BY_URL("url", false),
     /** A tag of the response was purged. */
     BY_TAG("tag", false),
     /** The condition of a purge by pattern holds for the response, or may hold while its head is unknown. */

@@ -166,7 +166,7 @@ final class RequestDryRun {
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
                 keyed ? decision.keyUrl().asString() : null,
-                keyed ? decision.mapped().keyOf(decision.keyUrl()).asString() : null,
+                keyed ? new String(decision.primaryKey().bytes(), StandardCharsets.ISO_8859_1) : null,
                 found,
                 reuse,
                 purge(reuse),

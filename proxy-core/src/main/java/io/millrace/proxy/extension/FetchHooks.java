@@ -47,9 +47,7 @@ public final class FetchHooks {
 
     /** Returns the hooks of a fetch; null if its rule has none. */
     public static @Nullable FetchHooks of(@Nullable RequestHooks request) {
-        boolean needed = request != null
-                && (request.chain().has(Hook.ORIGIN_REQUEST) || request.chain().has(Hook.ORIGIN_RESPONSE));
-        return needed ? new FetchHooks(request) : null;
+        return request == null ? null : new FetchHooks(request);
     }
 
     // The request to the origin
@@ -59,9 +57,17 @@ public final class FetchHooks {
         return !isRequestDone && chain.has(Hook.ORIGIN_REQUEST);
     }
 
-    /** Returns true if hooks may change requests to the origin, so that a response fits this request only. */
-    public boolean changesOriginRequests() {
-        return chain.has(Hook.ORIGIN_REQUEST);
+    /**
+     * Returns true if the response to a POST must not be stored for later GETs, for which the hooks may decide
+     * otherwise.
+     */
+    public boolean distinguishesPost() {
+        return chain.has(Hook.ORIGIN_REQUEST) || chain.has(Hook.CACHE_KEY) || chain.has(Hook.LOOKUP_DONE);
+    }
+
+    /** Returns true if {@link #originResponse} may change a response. */
+    public boolean changesResponses() {
+        return chain.has(Hook.ORIGIN_RESPONSE);
     }
 
     /**

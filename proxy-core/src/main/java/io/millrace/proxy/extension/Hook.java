@@ -1,8 +1,10 @@
 package io.millrace.proxy.extension;
 
 import io.millrace.proxy.spi.Authorizer;
+import io.millrace.proxy.spi.CacheKeyHook;
 import io.millrace.proxy.spi.DeliverHook;
 import io.millrace.proxy.spi.Extension;
+import io.millrace.proxy.spi.LookupHook;
 import io.millrace.proxy.spi.OriginRequestHook;
 import io.millrace.proxy.spi.OriginResponseHook;
 import io.millrace.proxy.spi.RequestHook;
@@ -15,6 +17,10 @@ public enum Hook {
     AUTHORIZE("authorize", Authorizer.class, OnError.CLOSED),
     /** {@link RequestHook#requestReceived}. */
     REQUEST_RECEIVED("request_received", RequestHook.class, OnError.CLOSED),
+    /** {@link CacheKeyHook#cacheKey}. */
+    CACHE_KEY("cache_key", CacheKeyHook.class, OnError.OPEN),
+    /** {@link LookupHook#lookupDone}. */
+    LOOKUP_DONE("lookup_done", LookupHook.class, OnError.OPEN),
     /** {@link OriginRequestHook#originRequest}. */
     ORIGIN_REQUEST("origin_request", OriginRequestHook.class, OnError.OPEN),
     /** {@link OriginResponseHook#originResponse}. */

@@ -29,6 +29,11 @@ public final class HookChains {
         return HookChain.of(of);
     }
 
+    /** Returns true if an extension adds parts to cache keys. */
+    public boolean changesKeys() {
+        return all.stream().anyMatch(one -> one.hooks().contains(Hook.CACHE_KEY));
+    }
+
     /** Returns the chain of a rule; null if its requests call no hook. */
     public @Nullable HookChain of(RemapRule rule) {
         int index = rule.index();

@@ -9,12 +9,15 @@ import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.spi.Answer;
 import io.millrace.proxy.spi.Authorizer;
+import io.millrace.proxy.spi.CacheKeyHook;
 import io.millrace.proxy.spi.DeliverHook;
 import io.millrace.proxy.spi.DeliveredResponse;
+import io.millrace.proxy.spi.LookupHook;
 import io.millrace.proxy.spi.MutableFields;
 import io.millrace.proxy.spi.RequestHook;
 import io.millrace.proxy.spi.RequestView;
 import io.netty.util.concurrent.EventExecutor;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +56,9 @@ public final class RequestHooks {
     private FieldSection answerFields = FieldSection.EMPTY;
     private @Nullable String decidedBy;
     private boolean refused;
+    /** True if the failure of a key or lookup hook refuses the request. */
+    private boolean closes;
+
     private @Nullable String failed;
 
     /** @param contentLength length of the request content in bytes; the constant for chunked content if unknown */
@@ -238,6 +244,91 @@ public final class RequestHooks {
     /** The name of the extension that answered, or whose failure refuses the request. */
     public String decidedBy() {
         return decidedBy == null ? "" : decidedBy;
+    }
+
+    // Cache key and lookup
+
+    /** Returns true if {@link #keyParts} belongs to the cache keys of the request. */
+    public boolean changesKeys() {
+        return chain.has(Hook.CACHE_KEY);
+    }
+
+    /**
+     * Returns the parts of the cache key of the request.
+     *
+     * @return empty for none; otherwise begins with a space; null if a hook failed
+     */
+    public byte @Nullable [] keyParts(RequestHead request) {
+        KeyParts parts = new KeyParts();
+        for (LoadedExtension extension : chain.of(Hook.CACHE_KEY)) {
+            if (!extension.admits(Hook.CACHE_KEY)) {
+                keyFailed(extension);
+                return null;
+            }
+            long began = extension.begin(Hook.CACHE_KEY);
+            try {
+                parts.begin(extension.name());
+                ((CacheKeyHook) extension.extension()).cacheKey(view.begin(request), parts);
+                extension.succeeded();
+            } catch (Throwable e) {
+                extension.failed(Hook.CACHE_KEY, e);
+                keyFailed(extension);
+                return null;
+            } finally {
+                view.end();
+                extension.end(Hook.CACHE_KEY, began);
+            }
+        }
+        return parts.bytes();
+    }
+
+    private void keyFailed(LoadedExtension extension) {
+        noteFailed(extension);
+        closes |= extension.onError(Hook.CACHE_KEY) == OnError.CLOSED;
+        decidedBy = extension.name();
+    }
+
+    /** Returns true if the last failure of a key or lookup hook refuses the request. */
+    public boolean isClosed() {
+        return closes;
+    }
+
+    /** Returns true if {@link #lookupDone} may change the use of stored responses. */
+    public boolean changesLookups() {
+        return chain.has(Hook.LOOKUP_DONE);
+    }
+
+    /** Returns the use of the stored response. If extensions disagree, BYPASS wins over VALIDATE. */
+    public LookupHook.Action lookupDone(RequestHead request, LookupHook.State state) {
+        LookupHook.Action action = LookupHook.Action.PROCEED;
+        for (LoadedExtension extension : chain.of(Hook.LOOKUP_DONE)) {
+            if (!extension.admits(Hook.LOOKUP_DONE)) {
+                lookupFailed(extension);
+                continue;
+            }
+            long began = extension.begin(Hook.LOOKUP_DONE);
+            try {
+                LookupHook.Action wanted = Objects.requireNonNull(
+                        ((LookupHook) extension.extension()).lookupDone(view.begin(request), state), "no action");
+                action = wanted.compareTo(action) > 0 ? wanted : action;
+                extension.succeeded();
+            } catch (Throwable e) {
+                extension.failed(Hook.LOOKUP_DONE, e);
+                lookupFailed(extension);
+            } finally {
+                view.end();
+                extension.end(Hook.LOOKUP_DONE, began);
+            }
+        }
+        return action;
+    }
+
+    private void lookupFailed(LoadedExtension extension) {
+        noteFailed(extension);
+        if (extension.onError(Hook.LOOKUP_DONE) == OnError.CLOSED) {
+            closes = true;
+            decidedBy = extension.name();
+        }
     }
 
     // Delivery

@@ -102,7 +102,10 @@ public record InvalidationScope(
         return of(InvalidationKind.GROUP, CacheGroups.hash(origin, name));
     }
 
-    /** Creates the scope of one URL, for http and https; only for soft invalidations. */
+    /**
+     * Creates the scope of one URL, for http and https: for soft invalidations, and for URLs whose responses an
+     * extension divides.
+     */
     public static InvalidationScope url(TargetUri url) {
         return of(InvalidationKind.URL, InvalidationTable.urlHash(url));
     }

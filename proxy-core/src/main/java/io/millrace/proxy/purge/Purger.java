@@ -28,6 +28,8 @@ public final class Purger {
     private final CacheStore<StoredHead> store;
     private final Collapser<?> collapser;
     private final Function<TargetUri, List<CacheKey>> keys;
+    private final Function<TargetUri, List<InvalidationScope>> scopes;
+    private final Invalidator invalidator;
     private final RemovalTimes times;
     private final RecentPurges recent = new RecentPurges();
 
@@ -35,14 +37,20 @@ public final class Purger {
      * Creates a purger for a store.
      *
      * @param keys returns the primary keys of a client's URL under the current remap rules; at least one
+     * @param scopes returns the scopes of a URL whose responses have several primary keys; usually empty
+     * @param invalidator invalidates these scopes
      * @param times receives the time of each removal
      */
     public Purger(
             CacheStore<StoredHead> store,
             Collapser<?> collapser,
             Function<TargetUri, List<CacheKey>> keys,
+            Function<TargetUri, List<InvalidationScope>> scopes,
+            Invalidator invalidator,
             RemovalTimes times) {
         this.times = times;
+        this.scopes = scopes;
+        this.invalidator = invalidator;
         this.store = store;
         this.collapser = collapser;
         this.keys = keys;
@@ -54,7 +62,13 @@ public final class Purger {
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
-        RemoveCallback each = all.size() == 1 ? reply : new AllRemoved(all.size(), reply);
+        List<InvalidationScope> wider = scopes.apply(url);
+        int replies = all.size() + (wider.isEmpty() ? 0 : 1);
+        RemoveCallback each = replies == 1 ? reply : new AllRemoved(replies, reply);
+        if (!wider.isEmpty()) {
+            // It is unknown whether a response was stored under one of the other keys.
+            invalidator.invalidate(wider, false, replyOn, (entries, failure) -> each.onRemove(true, failure));
+        }
         for (CacheKey cacheKey : all) {
             recent.add(cacheKey.bytes());
             times.removed(cacheKey.bytes());

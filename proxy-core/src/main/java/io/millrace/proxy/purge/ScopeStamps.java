@@ -94,6 +94,9 @@ final class ScopeStamps {
         if (tags.outdates(url, stamp, labels.tags(), false)) {
             found = Outdated.BY_TAG;
         }
+        if (urls.hasAny(false) && stamp < urls.hard(urlHash(url))) {
+            found = Outdated.BY_URL;
+        }
         if (groups.outdates(labels.groups(), stamp, false)) {
             found = Outdated.BY_GROUP;
         }
@@ -173,12 +176,16 @@ final class ScopeStamps {
                     case BY_GROUP, STALE_BY_GROUP -> newestOfGroups(labels.groups(), softly);
                     case BY_TAG, STALE_BY_TAG -> tags.newest(url, beyond, labels.tags(), softly);
                     case STALE_BY_URL -> urls.soft(urlHash(url));
+                    case BY_URL -> urls.hard(urlHash(url));
                     case BY_LOSS, BY_PATTERN, STALE_BY_PATTERN -> 0;
                 };
         return stamp > beyond ? stamp : 0;
     }
 
-    /** Returns the hard stamp of a scope; 0 for none. A hard purge of one URL removes the response and has no stamp. */
+    /**
+     * Returns the hard stamp of a scope; 0 for none. A hard purge of one URL removes the response, and has a stamp only
+     * if an extension divides the responses of the URL.
+     */
     long hardStamp(InvalidationScope scope) {
         return switch (scope.kind()) {
             case ALL -> hard;
@@ -187,8 +194,8 @@ final class ScopeStamps {
             case TAG, TAG_EVERYWHERE ->
                 tags.stamps().stamp(tags.entry(scope, false, 1).hash(), false);
             case PREFIX -> hardStampOfPrefix(scope);
-            case URL,
-                    ALL_GROUPS,
+            case URL -> urls.hard(scope.hash());
+            case ALL_GROUPS,
                     ALL_TAGS,
                     STAMPED,
                     TAG_KEY,

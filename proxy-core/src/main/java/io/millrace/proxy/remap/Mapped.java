@@ -41,6 +41,11 @@ public record Mapped(RemapRule rule) implements RemapResult {
         return rule.keyOf(keyUrl);
     }
 
+    /** Returns the primary key with the parts of extensions; see {@link RemapRule#keyOf(TargetUri, byte[])}. */
+    public CacheKey keyOf(TargetUri keyUrl, byte[] parts) {
+        return rule.keyOf(keyUrl, parts);
+    }
+
     /** Returns the primary key of a client's URL. */
     public CacheKey key(TargetUri target) {
         return rule.keyOf(rule.keyUrl(target));

@@ -232,6 +232,17 @@ public final class RemapRule {
     }
 
     /**
+     * Returns the primary key for the URL from {@link #keyUrl}, with the parts that extensions add.
+     *
+     * @param parts each begins with a space, which no URL contains; borrowed
+     */
+    public CacheKey keyOf(TargetUri keyUrl, byte[] parts) {
+        byte[] suffix = Arrays.copyOf(keySuffix, keySuffix.length + parts.length);
+        System.arraycopy(parts, 0, suffix, keySuffix.length, parts.length);
+        return CacheKey.of(keyUrl, suffix);
+    }
+
+    /**
      * Returns the request target for the origin. Its path is the path of the rule's {@code to} and the client's
      * path after the matched part. Its query is the query of {@code to} and the client's query. The path is in the
      * normalized form of cache keys, because two spellings with the same key must cause the same origin

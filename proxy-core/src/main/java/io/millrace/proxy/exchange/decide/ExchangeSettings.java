@@ -11,11 +11,15 @@ import io.millrace.proxy.config.key.ViaConfig;
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.value.SourceAddress;
+import io.millrace.proxy.extension.Hook;
+import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.HookChains;
 import io.millrace.proxy.fetch.FetchSettings;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Via;
 import io.millrace.proxy.observe.ViaText;
+import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.ReverseMap;
@@ -24,6 +28,7 @@ import io.millrace.proxy.rules.RulePrograms;
 import io.millrace.proxy.serve.ErrorPages;
 import io.millrace.proxy.tunnel.TunnelLimits;
 import java.time.ZoneId;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -140,6 +145,18 @@ public record ExchangeSettings(
                 extensions,
                 new CacheStatus(via.name()),
                 ChallengeAnswers.of(config.acme()));
+    }
+
+    /** Returns the scopes of a URL if extensions divide its responses by parts of cache keys; otherwise empty. */
+    public List<InvalidationScope> dividedScopes(TargetUri url) {
+        if (extensions == null || !extensions.changesKeys()) {
+            return List.of();
+        }
+        boolean divided = remap.matches(url).stream().anyMatch(mapped -> {
+            HookChain chain = extensions.of(mapped.rule());
+            return chain != null && chain.has(Hook.CACHE_KEY);
+        });
+        return divided ? InvalidationScopes.urls(List.of(url), remap) : List.of();
     }
 
     @SuppressWarnings("EnumOrdinal") // the ordinals are the numeric levels

@@ -299,7 +299,7 @@ public final class FetchPlan implements StoringTarget {
         return request.method() == Method.POST
                 && isPassedByMethod
                 && rewrite == null
-                && (hooks == null || !hooks.changesOriginRequests())
+                && (hooks == null || !hooks.distinguishesPost())
                 && (rules == null || (!rules.changesOriginRequests() && !rules.distinguishesPost()))
                 && cacheSettings().enabled()
                 && mapped.keyUrl(request.target()) == request.target();
@@ -348,7 +348,8 @@ public final class FetchPlan implements StoringTarget {
      */
     public ResponseHead headAfterRules(ResponseHead head) {
         boolean isRuled = rules != null && rules.changesOriginResponses();
-        if (!isRuled && hooks == null) {
+        boolean isHooked = hooks != null && hooks.changesResponses();
+        if (!isRuled && !isHooked) {
             return head;
         }
         int status = head.status();
@@ -361,7 +362,7 @@ public final class FetchPlan implements StoringTarget {
             status = 200;
         }
         ResponseHead ruled = isRuled ? headAfterRules(head, status, seen) : head;
-        return hooks == null ? ruled : headAfterHooks(hooks, ruled, status, validated);
+        return isHooked ? headAfterHooks(hooks, ruled, status, validated) : ruled;
     }
 
     private ResponseHead headAfterRules(ResponseHead head, int status, FieldSection seen) {

@@ -6,8 +6,11 @@ import io.millrace.proxy.extension.HookChains;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.spi.LookupHook;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the hooks of extensions decide about requests.
@@ -68,6 +71,47 @@ final class HookDecider {
             }
         }
         return true;
+    }
+
+    /**
+     * Returns the parts of the cache key of a request.
+     *
+     * @return null if a hook failed: then the decision is made
+     */
+    byte @Nullable [] keyParts(Decision decision, RequestHooks hooks) {
+        byte[] parts = hooks.keyParts(decision.request());
+        if (parts == null && !isClosed(decision, hooks)) {
+            decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        return parts;
+    }
+
+    private boolean isClosed(Decision decision, RequestHooks hooks) {
+        if (hooks.isClosed()) {
+            counters.increment(Counter.DENIED_EXTENSION_FAILED);
+            decision.denied(UNAVAILABLE, "an extension of this proxy failed", detail(hooks.decidedBy()));
+        }
+        return hooks.isClosed();
+    }
+
+    /** Lets the hooks decide about the use of the stored response, which the decision has. */
+    LookupHook.Action lookupDone(Decision decision, RequestHooks hooks) {
+        if (dryRun) {
+            return LookupHook.Action.PROCEED;
+        }
+        LookupHook.State state =
+                switch (decision.kind()) {
+                    case FRESH -> LookupHook.State.HIT;
+                    case SERVE_STALE, VALIDATE -> LookupHook.State.STALE;
+                    default -> LookupHook.State.MISS;
+                };
+        LookupHook.Action action = hooks.lookupDone(decision.request(), state);
+        return hooks.isClosed() ? LookupHook.Action.BYPASS : action;
+    }
+
+    /** Bypasses the cache, or refuses the request after the failure of a hook. The decision has no object. */
+    Decision bypass(Decision decision, RequestHooks hooks) {
+        return isClosed(decision, hooks) ? decision : decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
     }
 
     /** Returns the Cache-Status detail that names an extension. */

@@ -9,6 +9,7 @@ import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.key.DynamicUrls;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.extension.RequestHooks;
@@ -230,7 +231,35 @@ public final class RequestDecider {
         }
         return protocols != null
                 ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
-                : lookUp(decision, contentLength, nowMillis);
+                : lookedUp(lookUp(decision, contentLength, nowMillis));
+    }
+
+    /** Lets extensions decide about the use of the stored response. */
+    private Decision lookedUp(Decision decision) {
+        RequestHooks called = decision.hooks();
+        if (called == null
+                || !called.changesLookups()
+                || decision.primaryKey() == null
+                || decision.kind() == Decision.Kind.OPEN
+                || decision.kind() == Decision.Kind.UNAVAILABLE) {
+            return decision;
+        }
+        return switch (hooks.lookupDone(decision, called)) {
+            case PROCEED -> decision;
+            case VALIDATE ->
+                decision.kind() == Decision.Kind.FRESH || decision.kind() == Decision.Kind.SERVE_STALE
+                        ? validate(decision, decision.takeObject(), ForwardReason.REQUEST)
+                        : decision;
+            case BYPASS -> {
+                StoredObject<StoredHead> object = decision.takeObjectOrNull();
+                if (object != null) {
+                    decision.releaseUnused(object);
+                }
+                yield isOnlyIfCached(decision)
+                        ? decision.forward(Decision.Kind.UNAVAILABLE, ForwardReason.BYPASS)
+                        : hooks.bypass(decision, called);
+            }
+        };
     }
 
     /** Returns true if a filter or a request limit refuses the request, and the decision has the response. */
@@ -291,7 +320,18 @@ public final class RequestDecider {
         if (contentLength != 0 || isUncachedRange || isDynamic(request, decision.cacheSettings())) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
-        StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
+        CacheKey cacheKey;
+        RequestHooks called = decision.hooks();
+        if (called != null && called.changesKeys()) {
+            byte[] parts = hooks.keyParts(decision, called);
+            if (parts == null) {
+                return decision;
+            }
+            cacheKey = mapped.keyOf(keyUrl, parts);
+        } else {
+            cacheKey = mapped.keyOf(keyUrl);
+        }
+        StoreKey key = shared.store().keyOver(cacheKey.bytes());
         decision.primaryKey(key);
         return decideInRam(decision, decision.find(shared.store(), key), nowMillis);
     }
@@ -371,6 +411,10 @@ public final class RequestDecider {
 
     /** Continues with the object read from disk, if any. Takes over the reference. */
     public Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
+        return lookedUp(opened(decision, found));
+    }
+
+    private Decision opened(Decision decision, @Nullable StoredObject<StoredHead> found) {
         StoredObject<StoredHead> object = found;
         if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
             // The missing blocks cannot be verified as parts of the same representation.
