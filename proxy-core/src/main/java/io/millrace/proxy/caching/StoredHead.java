@@ -236,7 +236,17 @@ public final class StoredHead {
         return (flags & PURGED_SOFTLY) != 0;
     }
 
-    /** Returns true if Last-Modified does not identify the bytes, because the rule compresses and these are encoded. */
+    /** Returns a copy whose Last-Modified does not identify the bytes, because an extension may transform them. */
+    public StoredHead withWeakDate() {
+        return isDateWeak()
+                ? this
+                : new StoredHeadBuilder().copy(this).weakDate().build();
+    }
+
+    /**
+     * Returns true if Last-Modified does not identify the bytes, because the rule compresses and these are encoded, or
+     * an extension transforms them.
+     */
     public boolean isDateWeak() {
         return (flags & DATE_IS_WEAK) != 0;
     }

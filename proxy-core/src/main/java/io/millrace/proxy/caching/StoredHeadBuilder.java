@@ -229,6 +229,11 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    StoredHeadBuilder weakDate() {
+        flags |= StoredHead.DATE_IS_WEAK;
+        return this;
+    }
+
     /** Sets the lifetime from the receipt of the response, in seconds; -1 for no change. */
     StoredHeadBuilder lifetime(long ttlSeconds) {
         if (ttlSeconds >= 0) {

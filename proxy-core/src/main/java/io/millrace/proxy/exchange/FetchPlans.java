@@ -52,10 +52,15 @@ final class FetchPlans {
             return pass(decision);
         }
         boolean shared = mayShare && mayWait(decision);
-        RangeRequest range = decision.fillConfig().rangeWrite() ? null : rangeToFetch();
+        RangeRequest range = decision.fillConfig().rangeWrite() || isTransforming(decision) ? null : rangeToFetch();
         return range == null
                 ? FetchPlan.fill(decision, client, shared)
                 : FetchPlan.part(decision, client, shared, range);
+    }
+
+    /** Returns true if extensions may transform the content, so that parts of it cannot be fetched. */
+    private static boolean isTransforming(Decision decision) {
+        return decision.hooks() != null && decision.hooks().transformsBodies();
     }
 
     private boolean isSentUnchanged(Decision decision) {
@@ -76,7 +81,7 @@ final class FetchPlans {
      */
     @Nullable
     FetchPlan rest(Decision decision, StoredObject<StoredHead> object) {
-        if (!canFetchRest(object)) {
+        if (!canFetchRest(object) || isTransforming(decision)) {
             return null;
         }
         ContentRange part = PartialContent.rangeOf(object.head());

@@ -481,7 +481,7 @@ final class FetchStoring {
      * discards it if it is out of date.
      */
     void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
-        if (isWithheld) {
+        if (isWithheld || (plan.hooks() != null && plan.hooks().transformsBodies())) {
             return;
         }
         Validation.Outcome outcome = Validation.ofHead(

@@ -13,6 +13,7 @@ import io.millrace.proxy.exchange.forward.FollowerMatch;
 import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
+import io.millrace.proxy.exchange.forward.TransformedResponse;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.OriginCall;
@@ -70,6 +71,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private @Nullable OriginCall call;
     /** Encodes the response; null if the rule does not compress. Of the current {@link #call}. */
     private @Nullable EncodedResponse encoding;
+    /** Transforms the content of the origin; null if the rule has no such extension. Of the current {@link #call}. */
+    private @Nullable TransformedResponse transformed;
+
     /** The latest Early Hints (103), passed to followers that join later. */
     private @Nullable ResponseHead hints;
 
@@ -165,7 +169,14 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         exchangeLoop
                 .counters()
                 .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
-        return OriginTries.fetch(exchangeLoop, plan, handler);
+        FetchHooks hooks = plan.hooks();
+        if (hooks == null || !hooks.transformsBodies()) {
+            return OriginTries.fetch(exchangeLoop, plan, handler);
+        }
+        TransformedResponse transforming = new TransformedResponse(plan, hooks, handler);
+        transforming.over(OriginTries.fetch(exchangeLoop, plan, transforming));
+        transformed = transforming;
+        return transforming;
     }
 
     /** Adds a follower. Callable from any thread. */
@@ -261,6 +272,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     String host() {
         OriginCall asked = call instanceof EncodedResponse encoded ? encoded.origin() : call;
         asked = asked instanceof VariantCall variant ? variant.origin() : asked;
+        asked = asked instanceof TransformedResponse transforming ? transforming.origin() : asked;
         return asked instanceof OriginTries tries ? tries.host() : null;
     }
 
@@ -314,7 +326,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     @Override
-    public void onHead(ResponseHead head, ResponseFraming framing) {
+    public void onHead(ResponseHead head, ResponseFraming receivedFraming) {
         originVersion = head.version();
         try {
             // Rules have changed the head of a stored variant before.
@@ -330,6 +342,12 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             EncodedResponse encoded = encoding;
             FetchHooks hooks = plan.hooks();
             storage.withhold(!stored && hooks != null && hooks.isUnstorable());
+            TransformedResponse transforming = stored ? null : transformed;
+            ResponseFraming framing = receivedFraming;
+            if (transforming != null) {
+                received = transforming.received(received);
+                framing = transforming.framing(receivedFraming);
+            }
             if (encoded == null) {
                 respond(received, framing);
             } else {

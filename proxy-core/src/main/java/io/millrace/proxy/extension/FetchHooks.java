@@ -7,6 +7,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.spi.BodyTransformHook;
 import io.millrace.proxy.spi.MutableFields;
 import io.millrace.proxy.spi.OriginRequestHook;
 import io.millrace.proxy.spi.OriginRequestView;
@@ -39,6 +40,8 @@ public final class FetchHooks {
     private byte[] tags = {};
     private boolean unstorable;
     private boolean failed;
+    private boolean isTransforming;
+    private @Nullable BodyTransforms transforms;
 
     private FetchHooks(RequestHooks request) {
         this.request = request;
@@ -67,7 +70,24 @@ public final class FetchHooks {
 
     /** Returns true if {@link #originResponse} may change a response. */
     public boolean changesResponses() {
-        return chain.has(Hook.ORIGIN_RESPONSE);
+        return chain.has(Hook.ORIGIN_RESPONSE) || isTransforming;
+    }
+
+    /** Returns true if extensions may transform the content of responses. */
+    public boolean transformsBodies() {
+        return chain.has(Hook.BODY_TRANSFORM);
+    }
+
+    /** Notes that {@link #originResponse} begins the transformations, which {@link #takeTransforms} returns. */
+    public void expectTransforms() {
+        isTransforming = true;
+    }
+
+    /** Returns the transformations of the last response, which the caller closes; null if the content stays as it is. */
+    public @Nullable BodyTransforms takeTransforms() {
+        BodyTransforms taken = transforms;
+        transforms = null;
+        return taken;
     }
 
     /**
@@ -202,54 +222,106 @@ public final class FetchHooks {
             reply.forget();
             reply = null;
         }
+        if (transforms != null) {
+            transforms.close();
+            transforms = null;
+        }
     }
 
     // The response of the origin
 
     /**
-     * Lets the extensions change a response head.
+     * Lets the extensions change a response head, and begins the transformations of its content.
      *
      * @param keyUrl URL of the cache key
      * @param status the status of the whole representation: for a 304 that of the stored response
      * @param seen the fields of the whole representation: for a 304 those of the updated stored response
+     * @param hasContent whether the response has content that can be transformed
      */
-    public ResponseHead originResponse(ResponseHead head, TargetUri keyUrl, int status, FieldSection seen) {
+    public ResponseHead originResponse(
+            ResponseHead head, TargetUri keyUrl, int status, FieldSection seen, boolean hasContent) {
         ttlSeconds = -1;
         tags = new byte[0];
         unstorable = false;
         failed = false;
-        FieldSection fields = head.fields();
-        FieldSection view = seen;
+        Changed changed = new Changed(head.fields(), seen);
         for (LoadedExtension extension : chain.of(Hook.ORIGIN_RESPONSE)) {
-            if (!extension.admits(Hook.ORIGIN_RESPONSE)) {
-                responseFailed(extension);
-                continue;
-            }
-            Received response = new Received(keyUrl, status, view);
-            long began = extension.begin(Hook.ORIGIN_RESPONSE);
-            try {
-                ((OriginResponseHook) extension.extension()).originResponse(response);
-                FieldEdits edits = response.fields.edits();
-                if (edits != null) {
-                    fields = edits.applyTo(fields);
-                    view = edits.applyTo(view);
-                }
-                use(response);
-                extension.succeeded();
-            } catch (Throwable e) {
-                extension.failed(Hook.ORIGIN_RESPONSE, e);
-                responseFailed(extension);
-            } finally {
-                extension.end(Hook.ORIGIN_RESPONSE, began);
-            }
+            OriginResponseHook hook = (OriginResponseHook) extension.extension();
+            call(
+                    extension,
+                    Hook.ORIGIN_RESPONSE,
+                    new Received(keyUrl, status, changed.seen),
+                    changed,
+                    hook::originResponse);
         }
-        return fields == head.fields() ? head : head.withFields(fields);
+        if (isTransforming && hasContent) {
+            beginTransforms(keyUrl, status, changed);
+        }
+        return changed.fields == head.fields() ? head : head.withFields(changed.fields);
     }
 
-    private void responseFailed(LoadedExtension extension) {
+    private void beginTransforms(TargetUri keyUrl, int status, Changed changed) {
+        BodyTransforms begun = new BodyTransforms();
+        transforms = begun;
+        for (LoadedExtension extension : chain.of(Hook.BODY_TRANSFORM)) {
+            BodyTransformHook hook = (BodyTransformHook) extension.extension();
+            call(extension, Hook.BODY_TRANSFORM, new Received(keyUrl, status, changed.seen), changed, response -> {
+                BodyTransformHook.Transform one = hook.bodyTransform(response);
+                if (one != null) {
+                    begun.add(extension, one);
+                }
+            });
+        }
+        if (begun.isEmpty()) {
+            transforms = null;
+        }
+    }
+
+    /** The fields of a response after the hooks called so far, and those that the next hook sees. */
+    private static final class Changed {
+        FieldSection fields;
+        FieldSection seen;
+
+        Changed(FieldSection fields, FieldSection seen) {
+            this.fields = fields;
+            this.seen = seen;
+        }
+    }
+
+    private void call(
+            LoadedExtension extension,
+            Hook hook,
+            Received response,
+            Changed changed,
+            Consumer<OriginResponseView> code) {
+        if (!extension.admits(hook)) {
+            responseFailed(extension, hook);
+            return;
+        }
+        long began = extension.begin(hook);
+        try {
+            code.accept(response);
+            FieldEdits edits = response.fields.edits();
+            if (edits != null) {
+                changed.fields = edits.applyTo(changed.fields);
+                changed.seen = edits.applyTo(changed.seen);
+            }
+            use(response);
+            extension.succeeded();
+        } catch (Throwable e) {
+            extension.failed(hook, e);
+            responseFailed(extension, hook);
+        } finally {
+            response.end();
+            extension.end(hook, began);
+        }
+    }
+
+    private void responseFailed(LoadedExtension extension, Hook hook) {
         failed = true;
         request.noteFailed(extension);
-        if (extension.onError(Hook.ORIGIN_RESPONSE) == OnError.CLOSED) {
+        if (extension.onError(hook) == OnError.CLOSED) {
+            forget();
             throw new ClosedResponseException(extension.name());
         }
     }
@@ -306,6 +378,7 @@ public final class FetchHooks {
         private final TagList tags = new TagList();
         private long ttlSeconds = -1;
         private boolean unstorable;
+        private boolean ended;
 
         Received(TargetUri keyUrl, int status, FieldSection seen) {
             this.keyUrl = keyUrl;
@@ -313,8 +386,19 @@ public final class FetchHooks {
             this.fields = new EditedFields(seen, EditedFields.FIXED_IN_STORED);
         }
 
+        void end() {
+            ended = true;
+        }
+
+        private void checkValid() {
+            if (ended) {
+                throw new IllegalStateException("the response is valid during the call of the hook only");
+            }
+        }
+
         @Override
         public String url() {
+            checkValid();
             return keyUrl.asString();
         }
 
@@ -330,11 +414,13 @@ public final class FetchHooks {
 
         @Override
         public MutableFields fields() {
+            checkValid();
             return fields;
         }
 
         @Override
         public void ttl(@Nullable Duration value) {
+            checkValid();
             if (value != null && value.isNegative()) {
                 throw new IllegalArgumentException("ttl is negative: " + value);
             }
@@ -343,6 +429,7 @@ public final class FetchHooks {
 
         @Override
         public void tag(String tag) {
+            checkValid();
             byte[] bytes = tag.getBytes(StandardCharsets.UTF_8);
             if (bytes.length == 0
                     || bytes.length > TAG_LENGTH_MAX
@@ -358,6 +445,7 @@ public final class FetchHooks {
 
         @Override
         public void doNotStore() {
+            checkValid();
             unstorable = true;
         }
     }

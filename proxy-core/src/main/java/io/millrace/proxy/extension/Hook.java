@@ -1,6 +1,7 @@
 package io.millrace.proxy.extension;
 
 import io.millrace.proxy.spi.Authorizer;
+import io.millrace.proxy.spi.BodyTransformHook;
 import io.millrace.proxy.spi.CacheKeyHook;
 import io.millrace.proxy.spi.DeliverHook;
 import io.millrace.proxy.spi.Extension;
@@ -25,6 +26,8 @@ public enum Hook {
     ORIGIN_REQUEST("origin_request", OriginRequestHook.class, OnError.OPEN),
     /** {@link OriginResponseHook#originResponse}. */
     ORIGIN_RESPONSE("origin_response", OriginResponseHook.class, OnError.OPEN),
+    /** {@link BodyTransformHook#bodyTransform} and the transformations that it begins. */
+    BODY_TRANSFORM("body_transform", BodyTransformHook.class, OnError.OPEN),
     /** {@link DeliverHook#deliver}. */
     DELIVER("deliver", DeliverHook.class, OnError.OPEN);
 

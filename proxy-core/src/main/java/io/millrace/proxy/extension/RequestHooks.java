@@ -331,6 +331,11 @@ public final class RequestHooks {
         }
     }
 
+    /** Returns true if extensions may transform the content of responses. */
+    public boolean transformsBodies() {
+        return chain.has(Hook.BODY_TRANSFORM);
+    }
+
     // Delivery
 
     /** Returns true if response heads of the request are passed to {@link #deliver}. */

@@ -118,6 +118,23 @@ public final class EncodedHeads {
      */
     public static ResponseHead encoded(ResponseHead response, ContentCoding coding) {
         FieldSection fields = response.fields();
+        FieldSection.Builder changed = FieldSection.builder().addAll(withWeakTag(fields));
+        changed.add(FieldName.CONTENT_ENCODING, coding.token());
+        if (!isVaried(fields)) {
+            changed.add(FieldName.VARY, "Accept-Encoding");
+        }
+        return response.withFields(changed.build());
+    }
+
+    /**
+     * Returns the head of a response whose content is transformed. Its length is not known, and its entity tag is weak,
+     * because the bytes are not those that the origin tagged (RFC 9110 s8.8.1).
+     */
+    public static ResponseHead transformed(ResponseHead response) {
+        return response.withFields(withWeakTag(response.fields()));
+    }
+
+    private static FieldSection withWeakTag(FieldSection fields) {
         FieldSection.Builder changed = FieldSection.builder();
         for (int line = 0; line < fields.size(); line++) {
             if (fields.isNamed(line, FieldName.ETAG)) {
@@ -126,11 +143,27 @@ public final class EncodedHeads {
                 changed.addLine(fields, line);
             }
         }
-        changed.add(FieldName.CONTENT_ENCODING, coding.token());
-        if (!isVaried(fields)) {
-            changed.add(FieldName.VARY, "Accept-Encoding");
-        }
-        return response.withFields(changed.build());
+        return changed.build();
+    }
+
+    /** Returns a 304 with fields that fit a stored response: with a weak entity tag if that was transformed. */
+    public static ResponseHead confirmedTransformed(ResponseHead notModified, StoredHead stored) {
+        return hasWeakTag(stored) ? transformed(notModified) : notModified;
+    }
+
+    /** Returns a 304 with fields that fit the copy of the client: with a weak entity tag if the client named one. */
+    public static ResponseHead confirmedTransformed(ResponseHead notModified, FieldSection requestFields) {
+        String tags = requestFields.joined(FieldName.IF_NONE_MATCH);
+        return tags == null || tags.contains("W/") ? transformed(notModified) : notModified;
+    }
+
+    /** Returns true if content may be transformed: it has no coding, and the origin does not forbid it. */
+    public static boolean mayTransform(ResponseHead response) {
+        return switch (response.status()) {
+            case 204, 206, 304 -> false;
+            default ->
+                isPlain(response.fields()) && !response.fields().hasToken(FieldName.CACHE_CONTROL, "no-transform");
+        };
     }
 
     /**

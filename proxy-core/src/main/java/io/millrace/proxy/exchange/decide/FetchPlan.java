@@ -4,6 +4,7 @@ import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.http.FieldSection;
@@ -92,6 +93,8 @@ public final class FetchPlan implements StoringTarget {
         this.rewrite = decision.rewrite();
         this.trace = decision.trace();
         this.hooks = FetchHooks.of(decision.hooks());
+        // A part of the origin's content is no part of the transformed content.
+        this.asksForWhole = hooks != null && hooks.transformsBodies();
         this.fallbackHead = stale == null ? decision.fallbackHead() : stale.head();
     }
 
@@ -219,10 +222,13 @@ public final class FetchPlan implements StoringTarget {
 
     /** Returns a head with the lifetime and the tags that extensions have set. */
     private StoredHead afterHooks(StoredHead head) {
-        if (hooks == null || (hooks.ttlSeconds() < 0 && hooks.tags().length == 0)) {
+        if (hooks == null) {
             return head;
         }
-        return head.withLifetime(hooks.ttlSeconds(), hooks.tags());
+        StoredHead marked = hooks.transformsBodies() ? head.withWeakDate() : head;
+        return hooks.ttlSeconds() < 0 && hooks.tags().length == 0
+                ? marked
+                : marked.withLifetime(hooks.ttlSeconds(), hooks.tags());
     }
 
     /** The hooks of extensions for this fetch; null if its rule has none. */
@@ -381,7 +387,8 @@ public final class FetchPlan implements StoringTarget {
         FieldSection seen = head.status() == 304 && validated != null
                 ? Validation.updatedFields(validated.head().fields(), head.fields())
                 : head.fields();
-        ResponseHead changed = called.originResponse(head, keyUrl, status, seen);
+        ResponseHead changed = called.originResponse(
+                head, keyUrl, status, seen, request.method() != Method.HEAD && EncodedHeads.mayTransform(head));
         long ttl = called.ttlSeconds();
         settingsAfterHooks = ttl < 0
                 ? null

@@ -160,7 +160,9 @@ public final class OriginRequests {
         copy(plan, access, trusted, otherUrl, otherHost, fields);
         addMaxForwards(request, fields);
         EncodingRules encoding = plan.cacheSettings().encoding();
-        if (!encoding.isOff()) {
+        if (isTransforming(plan)) {
+            fields.add(FieldName.ACCEPT_ENCODING, EncodingRules.IDENTITY);
+        } else if (!encoding.isOff()) {
             fields.add(FieldName.ACCEPT_ENCODING, encoding.normalForm(request.fields()));
         }
         if (span != null) {
@@ -184,6 +186,11 @@ public final class OriginRequests {
         access.addForwardingFields(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
         access.addSubject(plan.client(), fields);
         return fields;
+    }
+
+    /** Returns true if extensions may transform the content, which must have no coding then. */
+    private static boolean isTransforming(FetchPlan plan) {
+        return plan.hooks() != null && plan.hooks().transformsBodies();
     }
 
     private static OriginRequest.Builder builder(FetchPlan plan, ExchangeSettings settings, Origin origin) {
@@ -249,7 +256,7 @@ public final class OriginRequests {
         FieldSection from = plan.request().fields();
         HopByHop hopByHop = HopByHop.of(from);
         EncodingRules encoding = plan.cacheSettings().encoding();
-        boolean encodes = !encoding.isOff();
+        boolean encodes = !encoding.isOff() || isTransforming(plan);
         boolean asksForWhole = plan.asksForWhole();
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
