@@ -50,6 +50,7 @@ import io.millrace.proxy.server.ProxyMetrics;
 import io.millrace.proxy.server.ServerLogs;
 import io.millrace.proxy.server.ServingLoop;
 import io.millrace.proxy.server.StoreConfigs;
+import io.millrace.proxy.spi.PurgeObserver;
 import io.millrace.proxy.tls.ListenerTls;
 import io.millrace.proxy.tls.ServerTls;
 import io.millrace.proxy.tls.TicketKeys;
@@ -260,6 +261,10 @@ public final class ProxyServer implements AutoCloseable {
         shared.groups().events(events);
         shared.hosts().events(events);
         purges.events(events);
+        if (extensions.observesPurges()) {
+            purges.observer(record -> extensions.purged(
+                    new PurgeObserver.Purge(record.scope(), record.target(), record.soft(), record.atMillis())));
+        }
         serverTls.events(events);
         diskWatch =
                 new DiskWatch(loops.get(0).loop(), () -> store.statistics().volumes(), events, builder.clock()::millis);

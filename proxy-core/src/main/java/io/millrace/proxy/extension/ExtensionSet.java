@@ -4,6 +4,7 @@ import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionConfigException;
+import io.millrace.proxy.spi.PurgeObserver;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.util.ArrayList;
@@ -14,9 +15,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +40,10 @@ public final class ExtensionSet implements AutoCloseable {
     private static final int THREADS = 4;
     private static final long CLOSE_SECONDS = 5;
 
+    /** Limit of purges that wait for observers. */
+    private static final int PURGES_WAITING_MAX = 1000;
+
+    private final AtomicInteger purgesWaiting = new AtomicInteger();
     private final List<LoadedExtension> all = new ArrayList<>();
     private final List<ExtensionServices> services = new ArrayList<>();
     private final List<RunningHook> running = new CopyOnWriteArrayList<>();
@@ -148,6 +155,47 @@ public final class ExtensionSet implements AutoCloseable {
     /** Returns the values of the counters that an extension has created, by name. */
     public Map<String, Long> counters(LoadedExtension extension) {
         return services.get(all.indexOf(extension)).counts();
+    }
+
+    /** Returns true if an extension observes purges. */
+    public boolean observesPurges() {
+        return all.stream().anyMatch(one -> one.hooks().contains(Hook.PURGE));
+    }
+
+    /** Passes a purge to the observers, on the threads for extensions. Callable on any thread; never blocks. */
+    public void purged(PurgeObserver.Purge purge) {
+        for (LoadedExtension extension : all) {
+            if (!extension.hooks().contains(Hook.PURGE) || executor == null) {
+                continue;
+            }
+            if (purgesWaiting.incrementAndGet() > PURGES_WAITING_MAX) {
+                purgesWaiting.decrementAndGet();
+                extension.note(Hook.PURGE, FailureReason.LIMIT, null);
+                continue;
+            }
+            try {
+                executor.execute(() -> observe(extension, purge));
+            } catch (RejectedExecutionException e) {
+                purgesWaiting.decrementAndGet();
+                extension.note(Hook.PURGE, FailureReason.EXCEPTION, e);
+            }
+        }
+    }
+
+    private void observe(LoadedExtension extension, PurgeObserver.Purge purge) {
+        purgesWaiting.decrementAndGet();
+        if (!extension.admits(Hook.PURGE)) {
+            return;
+        }
+        long began = System.nanoTime();
+        try {
+            ((PurgeObserver) extension.extension()).purged(purge);
+            extension.succeeded();
+        } catch (Throwable e) {
+            extension.failed(Hook.PURGE, e);
+        } finally {
+            extension.figures(Hook.PURGE).called(System.nanoTime() - began);
+        }
     }
 
     /** Receives each counter of an extension. */

@@ -7,7 +7,9 @@ import io.millrace.proxy.spi.DeliverHook;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.LookupHook;
 import io.millrace.proxy.spi.OriginRequestHook;
+import io.millrace.proxy.spi.OriginResolver;
 import io.millrace.proxy.spi.OriginResponseHook;
+import io.millrace.proxy.spi.PurgeObserver;
 import io.millrace.proxy.spi.RequestHook;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +20,8 @@ public enum Hook {
     AUTHORIZE("authorize", Authorizer.class, OnError.CLOSED),
     /** {@link RequestHook#requestReceived}. */
     REQUEST_RECEIVED("request_received", RequestHook.class, OnError.CLOSED),
+    /** {@link OriginResolver#resolve}. */
+    ORIGIN_RESOLVE("origin_resolve", OriginResolver.class, OnError.OPEN),
     /** {@link CacheKeyHook#cacheKey}. */
     CACHE_KEY("cache_key", CacheKeyHook.class, OnError.OPEN),
     /** {@link LookupHook#lookupDone}. */
@@ -29,7 +33,9 @@ public enum Hook {
     /** {@link BodyTransformHook#bodyTransform} and the transformations that it begins. */
     BODY_TRANSFORM("body_transform", BodyTransformHook.class, OnError.OPEN),
     /** {@link DeliverHook#deliver}. */
-    DELIVER("deliver", DeliverHook.class, OnError.OPEN);
+    DELIVER("deliver", DeliverHook.class, OnError.OPEN),
+    /** {@link PurgeObserver#purged}. */
+    PURGE("purge", PurgeObserver.class, OnError.OPEN);
 
     private final String label;
     private final Class<?> type;

@@ -20,7 +20,7 @@ public final class HookChain {
         for (Hook hook : Hook.values()) {
             LoadedExtension[] of =
                     all.stream().filter(one -> one.hooks().contains(hook)).toArray(LoadedExtension[]::new);
-            if (of.length > 0) {
+            if (of.length > 0 && hook != Hook.PURGE) {
                 byHook.put(hook, of);
                 bits |= hook.bit();
             }

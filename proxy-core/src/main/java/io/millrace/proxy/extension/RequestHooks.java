@@ -14,9 +14,11 @@ import io.millrace.proxy.spi.DeliverHook;
 import io.millrace.proxy.spi.DeliveredResponse;
 import io.millrace.proxy.spi.LookupHook;
 import io.millrace.proxy.spi.MutableFields;
+import io.millrace.proxy.spi.OriginResolver;
 import io.millrace.proxy.spi.RequestHook;
 import io.millrace.proxy.spi.RequestView;
 import io.netty.util.concurrent.EventExecutor;
+import java.net.URI;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +58,7 @@ public final class RequestHooks {
     private FieldSection answerFields = FieldSection.EMPTY;
     private @Nullable String decidedBy;
     private boolean refused;
-    /** True if the failure of a key or lookup hook refuses the request. */
+    /** True if the failure of an origin, key or lookup hook refuses the request. */
     private boolean closes;
 
     private @Nullable String failed;
@@ -246,6 +248,65 @@ public final class RequestHooks {
         return decidedBy == null ? "" : decidedBy;
     }
 
+    // Origin
+
+    /** Returns true if {@link #resolve} may choose the origin. */
+    public boolean choosesOrigin() {
+        return chain.has(Hook.ORIGIN_RESOLVE);
+    }
+
+    /**
+     * Returns the origin that the first extension with a choice has chosen; null for the origin of the rule, or if a
+     * failure refuses the request.
+     */
+    public @Nullable URI resolve(RequestHead request) {
+        for (LoadedExtension extension : chain.of(Hook.ORIGIN_RESOLVE)) {
+            if (!extension.admits(Hook.ORIGIN_RESOLVE)) {
+                resolveFailed(extension);
+                continue;
+            }
+            long began = extension.begin(Hook.ORIGIN_RESOLVE);
+            try {
+                URI chosen = ((OriginResolver) extension.extension()).resolve(view.begin(request));
+                if (chosen != null) {
+                    checkOrigin(chosen);
+                    extension.succeeded();
+                    return chosen;
+                }
+                extension.succeeded();
+            } catch (Throwable e) {
+                extension.failed(Hook.ORIGIN_RESOLVE, e);
+                resolveFailed(extension);
+            } finally {
+                view.end();
+                extension.end(Hook.ORIGIN_RESOLVE, began);
+            }
+        }
+        return null;
+    }
+
+    private static void checkOrigin(URI origin) {
+        boolean isHttp = "http".equalsIgnoreCase(origin.getScheme()) || "https".equalsIgnoreCase(origin.getScheme());
+        String path = origin.getRawPath();
+        if (!isHttp
+                || origin.getHost() == null
+                || origin.getRawUserInfo() != null
+                || origin.getPort() == 0
+                || origin.getPort() > 65_535
+                || !(path == null || path.isEmpty() || path.equals("/"))
+                || origin.getRawQuery() != null) {
+            throw new IllegalArgumentException("an origin has scheme http or https, a host and a port: " + origin);
+        }
+    }
+
+    private void resolveFailed(LoadedExtension extension) {
+        noteFailed(extension);
+        if (extension.onError(Hook.ORIGIN_RESOLVE) == OnError.CLOSED) {
+            closes = true;
+            decidedBy = extension.name();
+        }
+    }
+
     // Cache key and lookup
 
     /** Returns true if {@link #keyParts} belongs to the cache keys of the request. */
@@ -288,7 +349,7 @@ public final class RequestHooks {
         decidedBy = extension.name();
     }
 
-    /** Returns true if the last failure of a key or lookup hook refuses the request. */
+    /** Returns true if the failure of an origin, key or lookup hook refuses the request. */
     public boolean isClosed() {
         return closes;
     }

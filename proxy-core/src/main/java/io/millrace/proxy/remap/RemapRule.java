@@ -48,6 +48,11 @@ public final class RemapRule {
     }
 
     private RemapRule(RemapRuleConfig config, RuleUrl to, @Nullable Pattern hostPattern) {
+        this(config, to, to, hostPattern);
+    }
+
+    /** @param keyTo the target that cache keys contain, if they contain one */
+    private RemapRule(RemapRuleConfig config, RuleUrl to, RuleUrl keyTo, @Nullable Pattern hostPattern) {
         this.config = config;
         this.to = to;
         this.hostPattern = hostPattern;
@@ -61,7 +66,7 @@ public final class RemapRule {
         originAuthority = defaultPort ? host : host + ":" + to.effectivePort();
         keyRules = config.cache().settings().key();
         hasPlainKeys = keyRules.isPlain();
-        keySuffix = keySuffix(config, to, keyRules).getBytes(StandardCharsets.ISO_8859_1);
+        keySuffix = keySuffix(config, keyTo, keyRules).getBytes(StandardCharsets.ISO_8859_1);
         // A reverse rule must check this always: a URL in a response that leaves the rule's path belongs to another
         // resource.
         checksDotSegments = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
@@ -90,6 +95,16 @@ public final class RemapRule {
     /** Returns the rule for a host chosen by the client; see {@link ForwardedHosts}. */
     Mapped forwardedTo(RuleUrl url) {
         return new Mapped(new RemapRule(config, url, null));
+    }
+
+    /**
+     * Returns the rule with another origin. Cache keys and the path for the origin stay the same.
+     *
+     * @param host in lower case, an IPv6 address in brackets
+     * @param port -1 for the default of the scheme
+     */
+    public Mapped leadingTo(String scheme, String host, int port) {
+        return new Mapped(new RemapRule(config, new RuleUrl(scheme, host, port, to.path(), to.query()), to, null));
     }
 
     /** Returns true if the rule leads to the URL's own scheme, host and port. */

@@ -416,6 +416,12 @@ public final class Decision {
         return this;
     }
 
+    /** Replaces the origin of the rule. */
+    Decision origin(Mapped chosen) {
+        mapped = chosen;
+        return this;
+    }
+
     /** Sets the URL to request from the origin, which replaces the client's URL. */
     Decision originUrl(TargetUri url) {
         originUrl = url;

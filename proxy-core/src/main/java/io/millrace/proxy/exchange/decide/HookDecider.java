@@ -10,6 +10,7 @@ import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.spi.LookupHook;
+import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ final class HookDecider {
 
     private final LoopCounters counters;
     private final boolean dryRun;
+    private final ChosenOrigins chosen = new ChosenOrigins();
 
     /** @param dryRun whether the hooks that decide about requests are not called */
     HookDecider(LoopCounters counters, boolean dryRun) {
@@ -56,7 +58,7 @@ final class HookDecider {
         }
         switch (hooks.decide(decision.request())) {
             case PROCEED -> {
-                return false;
+                return isOriginRefused(decision, hooks, mapped);
             }
             case WAIT -> decision.kind(Decision.Kind.EXTENSION_PENDING);
             case ANSWER -> {
@@ -71,6 +73,18 @@ final class HookDecider {
             }
         }
         return true;
+    }
+
+    /** Lets extensions choose the origin. Returns true if a failure refuses the request. */
+    private boolean isOriginRefused(Decision decision, RequestHooks hooks, Mapped mapped) {
+        if (!hooks.choosesOrigin() || mapped.origins() != null) {
+            return false;
+        }
+        URI origin = hooks.resolve(decision.request());
+        if (origin != null) {
+            decision.origin(chosen.of(mapped, origin));
+        }
+        return isClosed(decision, hooks);
     }
 
     /**

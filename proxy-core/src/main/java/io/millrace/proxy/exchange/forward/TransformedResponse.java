@@ -11,6 +11,7 @@ import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.store.StoredObject;
@@ -65,6 +66,9 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
             return stale == null
                     ? EncodedHeads.confirmedTransformed(head, plan.request().fields())
                     : EncodedHeads.confirmedTransformed(head, stale.head());
+        }
+        if (plan.request().method() == Method.HEAD) {
+            return EncodedHeads.mayTransform(head) ? EncodedHeads.transformed(head) : head;
         }
         body = hooks.takeTransforms();
         return body == null ? head : EncodedHeads.transformed(head);

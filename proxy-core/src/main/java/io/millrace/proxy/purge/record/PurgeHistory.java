@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +58,7 @@ public final class PurgeHistory implements AutoCloseable {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong lost = new AtomicLong();
     private volatile EventSink events = EventSink.NONE;
+    private volatile @Nullable Consumer<PurgeRecord> observer;
     private volatile FleetOutbox fleet = FleetOutbox.none();
     /** True if the last write failed. Only the first of consecutive failures is logged. */
     private final AtomicBoolean failing = new AtomicBoolean();
@@ -152,6 +154,11 @@ public final class PurgeHistory implements AutoCloseable {
         events = sink;
     }
 
+    /** Sets the receiver of each purge that has not failed. Called on any thread, so it must not block. */
+    public void observer(Consumer<PurgeRecord> to) {
+        observer = to;
+    }
+
     /** Adds the record of a purge. {@code reply} runs when the record is durable or lost. */
     public void add(PurgeRecord record, Executor replyOn, Runnable reply) {
         report(record);
@@ -159,6 +166,10 @@ public final class PurgeHistory implements AutoCloseable {
     }
 
     private void report(PurgeRecord record) {
+        Consumer<PurgeRecord> to = observer;
+        if (to != null && record.state() != PurgeState.FAILED) {
+            to.accept(record);
+        }
         EventSink sink = events;
         if (sink == EventSink.NONE || record.state() == PurgeState.FAILED) {
             return;

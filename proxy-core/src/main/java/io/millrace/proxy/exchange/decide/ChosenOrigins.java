@@ -1,0 +1,42 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.remap.Mapped;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The remap rules with the origins that extensions have chosen for them; the last {@value #COUNT_MAX}.
+ *
+ * <p>Confined to one event loop.
+ */
+final class ChosenOrigins {
+    private static final int COUNT_MAX = 256;
+
+    private record Choice(Mapped mapped, URI origin) {}
+
+    private final Map<Choice, Mapped> known = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Choice, Mapped> eldest) {
+            return size() > COUNT_MAX;
+        }
+    };
+
+    /** Returns the rule with another origin. */
+    Mapped of(Mapped mapped, URI origin) {
+        return known.computeIfAbsent(new Choice(mapped, origin), ChosenOrigins::create);
+    }
+
+    private static Mapped create(Choice choice) {
+        URI origin = choice.origin();
+        return choice.mapped()
+                .rule()
+                .leadingTo(
+                        origin.getScheme().toLowerCase(Locale.ROOT),
+                        origin.getHost().toLowerCase(Locale.ROOT),
+                        origin.getPort());
+    }
+}
