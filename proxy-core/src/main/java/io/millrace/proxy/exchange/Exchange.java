@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.DecisionWaits;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
 import io.millrace.proxy.exchange.decide.RequestDecider;
@@ -105,7 +106,7 @@ final class Exchange
         this.report = new ExchangeReport(exchangeLoop, stream, request);
         this.plans = new FetchPlans(exchangeLoop, request, stream.connection(), contentLength);
         this.permit = new ClientPermit(exchangeLoop);
-        this.waits = new DecisionWaits(exchangeLoop, stream, request, contentLength);
+        this.waits = exchangeLoop.waitsOf(stream, request, contentLength);
         this.sender = new BodySender(stream, this, exchangeLoop.memory()::countReceived);
         this.answer = new ClientAnswer(exchangeLoop, stream, request, report, sender);
         this.partial = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);

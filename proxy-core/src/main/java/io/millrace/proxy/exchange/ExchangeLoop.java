@@ -11,6 +11,7 @@ import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.config.access.ErrorPageConfig;
 import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.exchange.decide.DecisionInputs;
+import io.millrace.proxy.exchange.decide.DecisionWaits;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.InvalidationScopes;
@@ -431,6 +432,11 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
 
     RequestDecider decider() {
         return decider;
+    }
+
+    /** Returns the waits of a request before it is decided. */
+    DecisionWaits waitsOf(ClientStream stream, RequestHead request, long contentLength) {
+        return new DecisionWaits(shared, stream.eventLoop(), stream.connection(), request, contentLength);
     }
 
     Variants variants() {

@@ -163,6 +163,7 @@ final class RequestDryRun {
                 rule,
                 rules(),
                 limits(rule),
+                decision.hooks() == null ? List.of() : DryRunResult.ExtensionUse.of(decision.hooks()),
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
                 keyed ? decision.keyUrl().asString() : null,

@@ -22,6 +22,7 @@ import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.DryRunResult.Found;
 import io.millrace.proxy.exchange.decide.DryRunResult.OriginFetch;
 import io.millrace.proxy.exchange.decide.DryRunResult.Outcome;
+import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
@@ -58,6 +59,7 @@ public final class ExplanationText {
     public Explanation explanation() {
         access();
         limits();
+        extensions();
         rules();
         if (result.settings() != null) {
             cacheRules();
@@ -144,7 +146,9 @@ public final class ExplanationText {
 
     /** Returns true if the step {@code filters} describes the denial; other denials have steps of their own. */
     private static boolean isFilter(String denial) {
-        return !denial.startsWith("request-limit:") && !isGuard(denial);
+        return !denial.startsWith("request-limit:")
+                && !denial.startsWith(RequestHooks.DETAIL_PREFIX)
+                && !isGuard(denial);
     }
 
     private static boolean isGuard(String denial) {
@@ -185,6 +189,22 @@ public final class ExplanationText {
         }
         if (!result.limits().isEmpty()) {
             step("request-limits", texts.toString(), places.toString());
+        }
+    }
+
+    private void extensions() {
+        StringJoiner texts = new StringJoiner("; ");
+        for (DryRunResult.ExtensionUse use : result.extensions()) {
+            texts.add(use.name()
+                    + (use.isCircuitOpen() ? " is not asked now, because many calls failed: " : " is asked: ")
+                    + String.join(", ", use.hooks()));
+        }
+        String denial = result.filter();
+        if (denial != null && denial.startsWith(RequestHooks.DETAIL_PREFIX)) {
+            texts.add(result.why() + " (" + denial + ")");
+        }
+        if (!result.extensions().isEmpty()) {
+            step("extensions", texts + "; this dry run calls only cache_key", null);
         }
     }
 

@@ -2,6 +2,8 @@ package io.millrace.proxy.extension;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
@@ -22,6 +24,7 @@ final class CircuitBreaker {
     /** The time of the next trial while the breaker is open. */
     private final AtomicLong trialNanos = new AtomicLong();
 
+    private final Lock lock = new ReentrantLock();
     private volatile boolean open;
 
     /** @param nanoTime as {@link System#nanoTime} */
@@ -49,10 +52,13 @@ final class CircuitBreaker {
             failures.set(0);
         }
         if (open) {
-            synchronized (this) {
+            lock.lock();
+            try {
                 boolean closes = open;
                 open = false;
                 return closes;
+            } finally {
+                lock.unlock();
             }
         }
         return false;
@@ -63,11 +69,14 @@ final class CircuitBreaker {
         if (failures.incrementAndGet() < FAILURES_MAX || open) {
             return false;
         }
-        synchronized (this) {
+        lock.lock();
+        try {
             boolean opens = !open;
             trialNanos.set(nanoTime.getAsLong() + OPEN_NANOS);
             open = true;
             return opens;
+        } finally {
+            lock.unlock();
         }
     }
 }

@@ -135,7 +135,7 @@ class EditedFields extends FieldsView implements MutableFields {
     }
 
     private FieldName changeable(String name) {
-        FieldName field = FieldNameCache.of(name);
+        FieldName field = nameOf(name);
         if (fixed.contains(field.lower())) {
             throw new IllegalArgumentException("an extension cannot change the field " + field.text());
         }

@@ -8,6 +8,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The services of the proxy for one extension. Thread-safe. */
@@ -28,13 +30,17 @@ final class ExtensionServices implements ExtensionContext {
     private final ExtensionEntry entry;
     private final ScheduledExecutorService executor;
     private final Map<String, Count> counters = new ConcurrentHashMap<>();
+    private final Lock lock = new ReentrantLock();
     private ExtensionSet.@Nullable CounterListener listener;
 
     /** Reports all counters, now and later. */
     void onCounter(ExtensionSet.CounterListener to) {
-        synchronized (counters) {
+        lock.lock();
+        try {
             listener = to;
             counters.forEach((counter, count) -> to.created(entry.name(), counter, count.sum()::sum));
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -59,7 +65,8 @@ final class ExtensionServices implements ExtensionContext {
             throw new IllegalArgumentException(
                     "the name of a counter has 1 to 64 letters, digits and _, but is \"" + name + "\"");
         }
-        synchronized (counters) {
+        lock.lock();
+        try {
             if (!counters.containsKey(name) && counters.size() >= COUNTERS_MAX) {
                 throw new IllegalStateException("counters of an extension: limit=" + COUNTERS_MAX);
             }
@@ -73,6 +80,8 @@ final class ExtensionServices implements ExtensionContext {
                 listener.created(entry.name(), name, created.sum()::sum);
             }
             return created;
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -1,7 +1,9 @@
 package io.millrace.proxy.extension;
 
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.spi.Fields;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The view of an extension on the fields of a message.
@@ -9,6 +11,25 @@ import io.millrace.proxy.spi.Fields;
  * <p>Confined to one event loop.
  */
 abstract class FieldsView implements Fields {
+    /** Limit of the field names in the table. */
+    private static final int NAMES_MAX = 1000;
+
+    /** The field names that extensions use, by their texts. */
+    private static final ConcurrentHashMap<String, FieldName> NAMES = new ConcurrentHashMap<>();
+
+    /** @throws IllegalArgumentException if the text is not a field name */
+    static FieldName nameOf(String text) {
+        FieldName known = NAMES.get(text);
+        if (known == null) {
+            known = FieldName.of(text);
+            if (NAMES.size() >= NAMES_MAX) {
+                NAMES.clear();
+            }
+            NAMES.put(text, known);
+        }
+        return known;
+    }
+
     /**
      * The fields.
      *
@@ -33,7 +54,7 @@ abstract class FieldsView implements Fields {
 
     @Override
     public boolean isNamed(int line, String name) {
-        return section().isNamed(line, FieldNameCache.of(name));
+        return section().isNamed(line, nameOf(name));
     }
 
     @Override
@@ -55,11 +76,11 @@ abstract class FieldsView implements Fields {
 
     @Override
     public int find(String name) {
-        return section().find(FieldNameCache.of(name));
+        return section().find(nameOf(name));
     }
 
     @Override
     public int next(String name, int after) {
-        return section().next(FieldNameCache.of(name), after);
+        return section().next(nameOf(name), after);
     }
 }

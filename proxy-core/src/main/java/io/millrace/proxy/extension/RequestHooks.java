@@ -70,7 +70,8 @@ public final class RequestHooks {
         this.view = new ClientRequest(client, access, rule, contentLength);
     }
 
-    HookChain chain() {
+    /** The extensions whose hooks the request calls. */
+    public HookChain chain() {
         return chain;
     }
 
@@ -427,6 +428,18 @@ public final class RequestHooks {
                 response.end();
                 extension.end(Hook.DELIVER, began);
             }
+        }
+    }
+
+    /** The result of a hook for received requests. Threads as in {@link HookReply}. */
+    private static final class RequestReply extends HookReply<RequestView> implements RequestHook.Reply {
+        RequestReply(LoadedExtension extension, Hook hook) {
+            super(extension, hook);
+        }
+
+        @Override
+        public void answer(Answer answer) {
+            give(Objects.requireNonNull(answer));
         }
     }
 

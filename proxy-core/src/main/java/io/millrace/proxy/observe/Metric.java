@@ -21,7 +21,7 @@ public interface Metric {
 
     /** Returns all metrics, in the order of the reference page. */
     static List<Metric> all() {
-        return Stream.<Metric[]>of(MetricFamily.values(), StorageMetric.values())
+        return Stream.<Metric[]>of(MetricFamily.values(), StorageMetric.values(), ExtensionMetric.values())
                 .flatMap(Arrays::stream)
                 .toList();
     }

@@ -5,7 +5,7 @@ import io.millrace.proxy.extension.FailureReason;
 import io.millrace.proxy.extension.Hook;
 import io.millrace.proxy.extension.HookFigures;
 import io.millrace.proxy.extension.LoadedExtension;
-import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.ExtensionMetric;
 import io.millrace.proxy.observe.MetricsRegistry;
 import java.util.concurrent.TimeUnit;
 
@@ -19,24 +19,24 @@ public final class ExtensionMetrics {
             String name = extension.name();
             for (Hook hook : extension.hooks()) {
                 HookFigures figures = extension.figures(hook);
-                metrics.supplyCounter(MetricFamily.EXTENSION_CALLS, figures::calls, name, hook.label());
+                metrics.supplyCounter(ExtensionMetric.CALLS, figures::calls, name, hook.label());
                 metrics.supplyCounter(
-                        MetricFamily.EXTENSION_SECONDS,
+                        ExtensionMetric.SECONDS,
                         () -> TimeUnit.NANOSECONDS.toSeconds(figures.nanos()),
                         name,
                         hook.label());
                 for (FailureReason reason : FailureReason.values()) {
                     metrics.supplyCounter(
-                            MetricFamily.EXTENSION_FAILURES,
+                            ExtensionMetric.FAILURES,
                             () -> figures.failures(reason),
                             name,
                             hook.label(),
                             reason.label());
                 }
             }
-            metrics.supplyGauge(MetricFamily.EXTENSION_CIRCUIT_OPEN, () -> extension.isCircuitOpen() ? 1 : 0, name);
+            metrics.supplyGauge(ExtensionMetric.CIRCUIT_OPEN, () -> extension.isCircuitOpen() ? 1 : 0, name);
         }
         extensions.onCounter(
-                (name, counter, value) -> metrics.supplyCounter(MetricFamily.EXTENSION_COUNTER, value, name, counter));
+                (name, counter, value) -> metrics.supplyCounter(ExtensionMetric.COUNTER, value, name, counter));
     }
 }

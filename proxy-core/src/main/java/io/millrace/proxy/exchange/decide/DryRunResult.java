@@ -5,6 +5,8 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.access.RequestLimitConfig;
+import io.millrace.proxy.extension.Hook;
+import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param rule the rule that maps or redirects the request; null for none
  * @param rules the elements of {@code rules} that match, in order
  * @param limits the request limits that apply, in order
+ * @param extensions the extensions whose hooks the request would call, in order
  * @param cacheRules description of the matching cache rules; null for none
  * @param settings the cache settings for the request; null when no rule maps it
  * @param keyUrl URL of the cache key; null without a lookup
@@ -45,6 +48,7 @@ public record DryRunResult(
         @Nullable Rule rule,
         List<RuleMatch> rules,
         List<LimitState> limits,
+        List<ExtensionUse> extensions,
         @Nullable String cacheRules,
         @Nullable CacheSettings settings,
         @Nullable String keyUrl,
@@ -130,6 +134,23 @@ public record DryRunResult(
      * @param left requests that are still within the limit; negative if the limit does not count the request
      */
     public record LimitState(RequestLimitConfig limit, long left) {}
+
+    /**
+     * An extension whose hooks the request would call.
+     *
+     * @param name its name
+     * @param hooks the names of its hooks
+     * @param isCircuitOpen whether its hooks are not called for now, because many calls failed
+     */
+    public record ExtensionUse(String name, List<String> hooks, boolean isCircuitOpen) {
+        /** Returns the extensions whose hooks a request calls. */
+        public static List<ExtensionUse> of(RequestHooks hooks) {
+            return hooks.chain().all().stream()
+                    .map(one -> new ExtensionUse(
+                            one.name(), one.hooks().stream().map(Hook::label).toList(), one.isCircuitOpen()))
+                    .toList();
+        }
+    }
 
     /**
      * A stored response.

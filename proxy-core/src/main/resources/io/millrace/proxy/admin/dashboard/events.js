@@ -19,6 +19,7 @@ const GROUPS = [
   {name: 'alarm', title: 'Alarms', kinds: 'alarm-raised,alarm-cleared'},
   {name: 'certificate', title: 'Certificates', kinds: 'certificate-renewed,certificate-failed,certificate-expiring'},
   {name: 'fleet', title: 'Fleet', kinds: 'fleet-down,fleet-up,fleet-gap,fleet-refused'},
+  {name: 'extension', title: 'Extensions', kinds: 'extension-down,extension-up,extension-blocks'},
 ];
 
 const TIMES = [['1h', 'Last hour'], ['24h', '24 hours'], ['7d', '7 days'], ['all', 'All that are kept']];

@@ -1,11 +1,10 @@
-package io.millrace.proxy.exchange;
+package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.acme.ChallengeAnswers;
-import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.http.RequestHead;
-import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.ClientConnection;
+import io.netty.util.concurrent.EventExecutor;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -17,15 +16,22 @@ import java.util.function.Function;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class DecisionWaits {
-    private final ExchangeLoop exchangeLoop;
-    private final ClientStream stream;
+public final class DecisionWaits {
+    private final DecisionInputs shared;
+    private final EventExecutor loop;
+    private final ClientConnection client;
     private final RequestHead request;
     private final long contentLength;
 
-    DecisionWaits(ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request, long contentLength) {
-        this.exchangeLoop = exchangeLoop;
-        this.stream = stream;
+    public DecisionWaits(
+            DecisionInputs shared,
+            EventExecutor loop,
+            ClientConnection client,
+            RequestHead request,
+            long contentLength) {
+        this.shared = shared;
+        this.loop = loop;
+        this.client = client;
         this.request = request;
         this.contentLength = contentLength;
     }
@@ -37,12 +43,13 @@ final class DecisionWaits {
      * @param ended returns true if the request has ended
      * @param found gets the answer
      */
-    void challenge(BooleanSupplier ended, Consumer<String> found, Consumer<Function<RequestDecider, Decision>> resume) {
-        ChallengeAnswers challenges = exchangeLoop.settings().challenges();
+    public void challenge(
+            BooleanSupplier ended, Consumer<String> found, Consumer<Function<RequestDecider, Decision>> resume) {
+        ChallengeAnswers challenges = shared.settings().get().challenges();
         if (challenges == null) {
             unknownChallenge(resume);
         } else {
-            challenges.find(request.target().path(), stream.eventLoop(), text -> {
+            challenges.find(request.target().path(), loop, text -> {
                 if (text == null) {
                     unknownChallenge(resume);
                 } else if (!ended.getAsBoolean()) {
@@ -53,25 +60,22 @@ final class DecisionWaits {
     }
 
     private void unknownChallenge(Consumer<Function<RequestDecider, Decision>> resume) {
-        resume.accept(decider -> decider.decidePastChallenges(request, contentLength, stream.connection()));
+        resume.accept(decider -> decider.decidePastChallenges(request, contentLength, client));
     }
 
     /** Checks the credentials of the request off the event loop. */
-    void credentials(Decision next, Consumer<Function<RequestDecider, Decision>> resume) {
+    public void credentials(Decision next, Consumer<Function<RequestDecider, Decision>> resume) {
         RequestHooks called = next.hooks();
         next.credentialCheck()
                 .begin(
-                        stream.eventLoop(),
-                        result -> resume.accept(decider ->
-                                decider.decideChecked(request, contentLength, stream.connection(), result, called)));
+                        loop,
+                        result -> resume.accept(
+                                decider -> decider.decideChecked(request, contentLength, client, result, called)));
     }
 
     /** Waits for a hook of an extension. */
-    void hook(Decision next, Consumer<Function<RequestDecider, Decision>> resume) {
+    public void hook(Decision next, Consumer<Function<RequestDecider, Decision>> resume) {
         RequestHooks hooks = Objects.requireNonNull(next.hooks());
-        hooks.await(
-                stream.eventLoop(),
-                () -> resume.accept(
-                        decider -> decider.decideAgain(request, contentLength, stream.connection(), hooks)));
+        hooks.await(loop, () -> resume.accept(decider -> decider.decideAgain(request, contentLength, client, hooks)));
     }
 }

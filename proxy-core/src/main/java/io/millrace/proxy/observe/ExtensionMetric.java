@@ -1,0 +1,84 @@
+package io.millrace.proxy.observe;
+
+import java.util.List;
+
+/** The metrics of extensions. Immutable. */
+public enum ExtensionMetric implements Metric {
+    CALLS(
+            "millrace_extension_calls_total",
+            Kind.COUNTER,
+            "calls",
+            "Calls of the hooks of extensions.",
+            "extension",
+            "hook"),
+    FAILURES(
+            "millrace_extension_failures_total",
+            Kind.COUNTER,
+            "calls",
+            "Calls of hooks that failed, by reason; the log has the first exception of each kind.",
+            "extension",
+            "hook",
+            "reason"),
+    SECONDS(
+            "millrace_extension_seconds_total",
+            Kind.COUNTER,
+            "seconds",
+            "Time of event loops that hooks have used, in whole seconds; without the time that requests wait for"
+                    + " asynchronous hooks.",
+            "extension",
+            "hook"),
+    CIRCUIT_OPEN(
+            "millrace_extension_circuit_open",
+            Kind.GAUGE,
+            "state",
+            "1 while the hooks of the extension are not called, because many calls failed in succession.",
+            "extension"),
+    COUNTER(
+            "millrace_extension_counter_total",
+            Kind.COUNTER,
+            "events",
+            "Counters that extensions define.",
+            "extension",
+            "counter");
+
+    private final String metricName;
+    private final Kind kind;
+    private final String unit;
+    private final String description;
+
+    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
+    private final List<String> labels;
+
+    ExtensionMetric(String metricName, Kind kind, String unit, String description, String... labels) {
+        this.metricName = metricName;
+        this.kind = kind;
+        this.unit = unit;
+        this.description = description;
+        this.labels = List.of(labels);
+    }
+
+    @Override
+    public String metricName() {
+        return metricName;
+    }
+
+    @Override
+    public Kind kind() {
+        return kind;
+    }
+
+    @Override
+    public String unit() {
+        return unit;
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public List<String> labels() {
+        return labels;
+    }
+}
