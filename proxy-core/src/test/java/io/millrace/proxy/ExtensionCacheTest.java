@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.spi.BodyTransformHook;
 import io.millrace.proxy.spi.CacheKeyHook;
@@ -77,6 +80,50 @@ class ExtensionCacheTest extends LaneFixture {
         assertEquals("content 4", proxy.get("/a", "X-Group: a\r\n").text());
         assertEquals("content 5", proxy.get("/a").text());
         assertEquals("content 2", proxy.get("/ab", "X-Group: a\r\n").text());
+    }
+
+    @Test
+    void explainNamesExtensionsAndCallsOnlyTheKeyHook() throws Exception {
+        Looking looking = new Looking();
+        proxy.with(new Divided().entry()).with(new NamedLooking(looking).entry());
+        start(ExtensionCacheTest::answer, config -> config);
+        ExplainSource.Explanation explained = new RequestExplanation(new ServerView(proxy.proxy()))
+                .explain(new ExplainSource.Question(
+                        "http://test.example/a",
+                        "GET",
+                        List.of(new LookupSource.Field("X-Group", "a b")),
+                        "127.0.0.1",
+                        0,
+                        false))
+                .toCompletableFuture()
+                .get();
+        assertEquals("http://test.example/a ext=test:a%20b", explained.key());
+        ExplainSource.Step step = explained.steps().stream()
+                .filter(one -> one.name().equals("extensions"))
+                .findFirst()
+                .orElseThrow();
+        assertEquals(
+                "test is asked: cache_key; looking is asked: lookup_done; this dry run calls only cache_key",
+                step.text());
+        assertEquals(List.of(), looking.seen);
+    }
+
+    private static final class NamedLooking extends TestExtension implements LookupHook {
+        private final Looking looking;
+
+        NamedLooking(Looking looking) {
+            this.looking = looking;
+        }
+
+        @Override
+        public String name() {
+            return "looking";
+        }
+
+        @Override
+        public Action lookupDone(RequestView request, State state) {
+            return looking.lookupDone(request, state);
+        }
     }
 
     private static final class Looking extends TestExtension implements LookupHook {

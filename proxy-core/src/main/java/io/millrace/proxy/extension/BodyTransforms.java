@@ -112,7 +112,7 @@ public final class BodyTransforms {
                 }
                 out.writeBytes(bytes);
             });
-            extension.succeeded();
+            extension.succeeded(Hook.BODY_TRANSFORM);
         } catch (Throwable e) {
             extension.failed(Hook.BODY_TRANSFORM, e);
             throw new FailedException(extension.name(), e);

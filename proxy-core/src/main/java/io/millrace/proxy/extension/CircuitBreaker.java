@@ -7,8 +7,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The circuit breaker of one extension. It opens after {@value #FAILURES_MAX} failed calls in succession. Then the hooks
- * are not called for 10 seconds, and after that one call in 10 seconds is a trial. A successful call closes it.
+ * The circuit breaker of one hook of an extension. It opens after {@value #FAILURES_MAX} failed calls in succession.
+ * Then the hook is not called for 10 seconds, and after that one call in 10 seconds is a trial. A successful call
+ * closes it.
  *
  * <p>Thread-safe. Never blocks.
  */

@@ -190,7 +190,7 @@ public final class ExtensionSet implements AutoCloseable {
         long began = System.nanoTime();
         try {
             ((PurgeObserver) extension.extension()).purged(purge);
-            extension.succeeded();
+            extension.succeeded(Hook.PURGE);
         } catch (Throwable e) {
             extension.failed(Hook.PURGE, e);
         } finally {

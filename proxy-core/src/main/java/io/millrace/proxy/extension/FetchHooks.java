@@ -159,7 +159,7 @@ public final class FetchHooks {
             RequestHooks.failed(extension, Hook.ORIGIN_REQUEST, fault);
             return isRefusedAfterFailure(extension);
         }
-        extension.succeeded();
+        extension.succeeded(Hook.ORIGIN_REQUEST);
         return false;
     }
 
@@ -307,7 +307,7 @@ public final class FetchHooks {
                 changed.seen = edits.applyTo(changed.seen);
             }
             use(response);
-            extension.succeeded();
+            extension.succeeded(hook);
         } catch (Throwable e) {
             extension.failed(hook, e);
             responseFailed(extension, hook);

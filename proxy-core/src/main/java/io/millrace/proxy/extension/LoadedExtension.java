@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open extension, with the figures of its hooks and its circuit breaker. Every call of a hook is between
+ * An open extension, with the figures of its hooks and their circuit breakers. Every call of a hook is between
  * {@link #begin} and {@link #end} or {@link #failed}.
  *
  * <p>Thread-safe.
@@ -19,7 +19,7 @@ public final class LoadedExtension {
     private final ExtensionEntry entry;
     private final List<Hook> hooks;
     private final Map<Hook, HookFigures> figures = new EnumMap<>(Hook.class);
-    private final CircuitBreaker breaker;
+    private final Map<Hook, CircuitBreaker> breakers = new EnumMap<>(Hook.class);
     private final FastThreadLocal<RunningHook> running;
     private final ExtensionReports reports;
     private final LongSupplier nanoTime;
@@ -35,10 +35,10 @@ public final class LoadedExtension {
         this.running = running;
         this.reports = reports;
         this.nanoTime = nanoTime;
-        this.breaker = new CircuitBreaker(nanoTime);
         this.hooks = Hook.of(entry.extension());
         for (Hook hook : hooks) {
             figures.put(hook, new HookFigures());
+            breakers.put(hook, new CircuitBreaker(nanoTime));
         }
     }
 
@@ -70,9 +70,17 @@ public final class LoadedExtension {
         return found;
     }
 
-    /** Returns true while the circuit breaker permits no calls except trials. */
+    /** Returns true while the circuit breaker of a hook permits no calls except trials. */
     public boolean isCircuitOpen() {
-        return breaker.isOpen();
+        return breakers.values().stream().anyMatch(CircuitBreaker::isOpen);
+    }
+
+    private CircuitBreaker breaker(Hook hook) {
+        CircuitBreaker found = breakers.get(hook);
+        if (found == null) {
+            throw new IllegalArgumentException("extension " + name() + " has no hook " + hook.label());
+        }
+        return found;
     }
 
     /** One sentence about the last failure; empty if there was none. */
@@ -93,7 +101,7 @@ public final class LoadedExtension {
 
     /** Returns false if the circuit breaker is open, so that the hook must not be called. Counts that as a failure. */
     boolean admits(Hook hook) {
-        if (breaker.admits()) {
+        if (breaker(hook).admits()) {
             return true;
         }
         figures(hook).failed(FailureReason.CIRCUIT_OPEN);
@@ -114,21 +122,22 @@ public final class LoadedExtension {
     }
 
     /** Records that a hook has done its work. */
-    void succeeded() {
-        if (breaker.succeeded()) {
-            reports.event(EventKind.EXTENSION_UP, name(), "the hooks of the extension are called again");
+    void succeeded(Hook hook) {
+        if (breaker(hook).succeeded()) {
+            reports.event(EventKind.EXTENSION_UP, name(), "the hook " + hook.label() + " is called again");
         }
     }
 
     /** Records a failure, and opens the circuit breaker after many in succession. */
     void failed(Hook hook, FailureReason reason, @Nullable Throwable cause) {
         note(hook, reason, cause);
-        if (breaker.failed()) {
+        if (breaker(hook).failed()) {
             reports.event(
                     EventKind.EXTENSION_DOWN,
                     name(),
-                    CircuitBreaker.FAILURES_MAX + " calls failed in succession, the last in " + hook.label()
-                            + "; the hooks are tried again every " + CircuitBreaker.OPEN_NANOS / 1_000_000_000L + " s");
+                    CircuitBreaker.FAILURES_MAX + " calls of the hook " + hook.label()
+                            + " failed in succession; it is tried again every "
+                            + CircuitBreaker.OPEN_NANOS / 1_000_000_000L + " s");
         }
     }
 

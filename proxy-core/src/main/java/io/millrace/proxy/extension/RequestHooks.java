@@ -159,7 +159,7 @@ public final class RequestHooks {
                 failed(extension, hook, e);
                 return afterFailure(extension, hook);
             }
-            extension.succeeded();
+            extension.succeeded(hook);
             answer = given;
             decidedBy = extension.name();
             refused = hook == Hook.AUTHORIZE;
@@ -169,7 +169,7 @@ public final class RequestHooks {
             failed(extension, hook, fault);
             return afterFailure(extension, hook);
         }
-        extension.succeeded();
+        extension.succeeded(hook);
         return Progress.PROCEED;
     }
 
@@ -271,10 +271,10 @@ public final class RequestHooks {
                 URI chosen = ((OriginResolver) extension.extension()).resolve(view.begin(request));
                 if (chosen != null) {
                     checkOrigin(chosen);
-                    extension.succeeded();
+                    extension.succeeded(Hook.ORIGIN_RESOLVE);
                     return chosen;
                 }
-                extension.succeeded();
+                extension.succeeded(Hook.ORIGIN_RESOLVE);
             } catch (Throwable e) {
                 extension.failed(Hook.ORIGIN_RESOLVE, e);
                 resolveFailed(extension);
@@ -331,7 +331,7 @@ public final class RequestHooks {
             try {
                 parts.begin(extension.name());
                 ((CacheKeyHook) extension.extension()).cacheKey(view.begin(request), parts);
-                extension.succeeded();
+                extension.succeeded(Hook.CACHE_KEY);
             } catch (Throwable e) {
                 extension.failed(Hook.CACHE_KEY, e);
                 keyFailed(extension);
@@ -373,7 +373,7 @@ public final class RequestHooks {
                 LookupHook.Action wanted = Objects.requireNonNull(
                         ((LookupHook) extension.extension()).lookupDone(view.begin(request), state), "no action");
                 action = wanted.compareTo(action) > 0 ? wanted : action;
-                extension.succeeded();
+                extension.succeeded(Hook.LOOKUP_DONE);
             } catch (Throwable e) {
                 extension.failed(Hook.LOOKUP_DONE, e);
                 lookupFailed(extension);
@@ -420,7 +420,7 @@ public final class RequestHooks {
             try {
                 ((DeliverHook) extension.extension()).deliver(view.begin(request), response);
                 response.apply();
-                extension.succeeded();
+                extension.succeeded(Hook.DELIVER);
             } catch (Throwable e) {
                 extension.failed(Hook.DELIVER, e);
             } finally {
