@@ -8,6 +8,7 @@ import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.remap.ChosenOrigins;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.spi.LookupHook;
 import java.net.URI;

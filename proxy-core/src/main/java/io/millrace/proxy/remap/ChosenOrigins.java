@@ -1,6 +1,5 @@
-package io.millrace.proxy.exchange.decide;
+package io.millrace.proxy.remap;
 
-import io.millrace.proxy.remap.Mapped;
 import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -11,7 +10,7 @@ import java.util.Map;
  *
  * <p>Confined to one event loop.
  */
-final class ChosenOrigins {
+public final class ChosenOrigins {
     private static final int COUNT_MAX = 256;
 
     private record Choice(Mapped mapped, URI origin) {}
@@ -26,7 +25,7 @@ final class ChosenOrigins {
     };
 
     /** Returns the rule with another origin. */
-    Mapped of(Mapped mapped, URI origin) {
+    public Mapped of(Mapped mapped, URI origin) {
         return known.computeIfAbsent(new Choice(mapped, origin), ChosenOrigins::create);
     }
 
