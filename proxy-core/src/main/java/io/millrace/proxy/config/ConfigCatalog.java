@@ -19,6 +19,7 @@ import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
@@ -143,6 +144,7 @@ public final class ConfigCatalog {
             RemapKeys.REWRITE_SET_COOKIE,
             FilterKeys.RULE_FILTERS,
             RuleKeys.OF_REMAP,
+            ExtensionKeys.OF_REMAP,
             RequestLimitKeys.OF_REMAP,
             ErrorPageKeys.OF_REMAP,
             RemapKeys.ORIGINS,
@@ -221,6 +223,13 @@ public final class ConfigCatalog {
             RuleKeys.ANSWER_TYPE,
             RuleKeys.BYPASS,
             RuleKeys.TTL,
+            ExtensionKeys.EXTENSIONS,
+            ExtensionKeys.NAME,
+            ExtensionKeys.JAR,
+            ExtensionKeys.CLASS,
+            ExtensionKeys.ON_ERROR,
+            ExtensionKeys.DEADLINE,
+            ExtensionKeys.CONFIG,
             PasswordKeys.ENABLED,
             PasswordKeys.FILE,
             PasswordKeys.REALM,
@@ -574,6 +583,10 @@ public final class ConfigCatalog {
         SECTIONS.put("rules[].rewrite", "The URL that the origin gets.");
         SECTIONS.put("rules[].redirect", "Redirection of the client.");
         SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
+        SECTIONS.put(
+                "extensions",
+                "Code of other parties, see [extensions.md](../guide/extensions.md). The keys of `config` are those of"
+                        + " the extension.");
         SECTIONS.put("basic_auth", "Passwords of users (RFC 7617), see [access.md](../guide/access.md#passwords).");
         SECTIONS.put("jwt", "Tokens of users (RFC 7519), see [access.md](../guide/access.md#tokens).");
         SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");

@@ -16,6 +16,7 @@ import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.dns.DnsConfig;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.extension.ExtensionsConfig;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -63,6 +64,7 @@ public final class ProxyConfig {
     private final FilterRules filters;
     private final RulesConfig rules;
     private final RequestLimitsConfig requestLimits;
+    private final ExtensionsConfig extensions;
     private final ViaConfig via;
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
@@ -98,6 +100,7 @@ public final class ProxyConfig {
         filters = FilterRules.from(values);
         rules = RulesConfig.from(values);
         requestLimits = RequestLimitsConfig.from(values);
+        extensions = ExtensionsConfig.from(values);
         via = ViaConfig.from(values);
         storage = values.elements(ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
@@ -274,6 +277,11 @@ public final class ProxyConfig {
     /** The rules that change requests and responses. */
     public RulesConfig rules() {
         return rules;
+    }
+
+    /** The extensions, and the remap rules that use them. */
+    public ExtensionsConfig extensions() {
+        return extensions;
     }
 
     /** The request rate limits. */

@@ -3,6 +3,7 @@ package io.millrace.proxy.config;
 import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -154,6 +155,10 @@ public final class RemapChecks {
         }
         if (rule.isSet(RequestLimitKeys.OF_REMAP) && verb == RemapVerb.REVERSE_MAP) {
             return new Fault("request_limits", "applies to requests, and cannot be set for reverse_map");
+        }
+        if (rule.isSet(ExtensionKeys.OF_REMAP) && !verb.isForward()) {
+            return new Fault(
+                    "extensions", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
         }
         if (rule.isSet(RemapKeys.ORIGINS) && !verb.isForward()) {
             return new Fault("origins", "cannot be set for " + verb.word() + ", which sends no requests to an origin");

@@ -62,6 +62,7 @@ public final class ConfigChecks {
         new RequestLimitChecks(problems, wholeFile).check(values);
         new ErrorPageChecks(problems, wholeFile).check(values);
         new GuardChecks(problems, wholeFile).check(values);
+        new ExtensionChecks(problems, wholeFile).check(values);
         new CompressionChecks(problems, wholeFile).check(values);
         new DnsChecks(problems, wholeFile).check(values);
         new TlsChecks(problems, wholeFile).check(values);

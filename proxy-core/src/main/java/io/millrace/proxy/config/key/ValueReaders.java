@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.key;
 
 import com.google.re2j.PatternSyntaxException;
+import io.millrace.proxy.config.value.ConfigTree;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.value.RuleUrl;
@@ -95,6 +96,15 @@ final class ValueReaders {
             throw new InvalidValueException("'" + text + "' is not a field name");
         }
         return text;
+    }
+
+    static List<String> readExtensionNames(String text) throws InvalidValueException {
+        return readTokens(text, "the name of an extension");
+    }
+
+    /** Refuses any text, because only a section is a value. */
+    static ConfigTree refuseText(String text) throws InvalidValueException {
+        throw new InvalidValueException("'" + text + "' is not a section");
     }
 
     static List<String> readCookies(String text) throws InvalidValueException {

@@ -1,7 +1,9 @@
 package io.millrace.proxy.config.key;
 
 import io.millrace.proxy.config.value.AddressSet;
+import io.millrace.proxy.config.value.ConfigTree;
 import io.millrace.proxy.config.value.DayTime;
+import io.millrace.proxy.config.value.ExtensionJar;
 import io.millrace.proxy.config.value.FieldLines;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.InvalidValueException;
@@ -64,6 +66,24 @@ public final class ValueType<T> {
             LoadedFile.class,
             text -> LoadedFile.unread(ValueReaders.readPath(text)),
             LoadedFile::toString,
+            null,
+            false);
+    /** The jar of an extension. */
+    public static final ValueType<ExtensionJar> JAR = new ValueType<>(
+            "jar",
+            "a jar file, whose checksum is computed when the configuration is loaded",
+            ExtensionJar.class,
+            text -> ExtensionJar.unread(ValueReaders.readPath(text)),
+            ExtensionJar::toString,
+            null,
+            false);
+    /** A section whose keys are not in the catalogue. */
+    public static final ValueType<ConfigTree> SECTION = new ValueType<>(
+            "section",
+            "keys that the extension defines",
+            ConfigTree.class,
+            ValueReaders::refuseText,
+            ConfigTree::toString,
             null,
             false);
     /** The mode of a Unix socket. */
@@ -207,6 +227,16 @@ public final class ValueType<T> {
             "a list of ports, which may be empty",
             namesClass(),
             ValueReaders::readPorts,
+            ValueType::formatNames,
+            null,
+            false);
+
+    /** Like {@link #NAMES}, for extensions; the list may be empty. */
+    public static final ValueType<List<String>> EXTENSION_NAMES = new ValueType<>(
+            "extension names",
+            "a list of names of extensions, which may be empty",
+            namesClass(),
+            ValueReaders::readExtensionNames,
             ValueType::formatNames,
             null,
             false);

@@ -3,6 +3,7 @@ package io.millrace.proxy.config.remap;
 import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.rules.RuleKeys;
@@ -123,6 +124,7 @@ public final class RemapKeys {
             SITE,
             FilterKeys.RULE_FILTERS,
             RuleKeys.OF_REMAP,
+            ExtensionKeys.OF_REMAP,
             RequestLimitKeys.OF_REMAP,
             ErrorPageKeys.OF_REMAP);
 

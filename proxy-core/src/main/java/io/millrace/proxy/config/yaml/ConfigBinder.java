@@ -13,7 +13,9 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.tls.SharedTlsKeys;
+import io.millrace.proxy.config.value.ConfigTree;
 import io.millrace.proxy.config.value.Environment;
+import io.millrace.proxy.config.value.ExtensionJar;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Suggestions;
 import java.nio.file.Path;
@@ -260,6 +262,11 @@ final class ConfigBinder {
             bindNames(sequence, key, path, into);
         } else if (key.type() == ValueType.FIELD_LINES && node instanceof MappingNode mapping) {
             bindFieldLines(mapping, key, path, into);
+        } else if (key.type() == ValueType.SECTION && node instanceof MappingNode mapping) {
+            ConfigTree tree = trees().section(mapping, path, 0);
+            if (tree != null) {
+                into.put(key, tree);
+            }
         } else if (isNull(node)) {
             problems.error(place(node), path, "has no value; it takes " + expected(key));
         } else if (node instanceof ScalarNode scalar) {
@@ -374,11 +381,17 @@ final class ConfigBinder {
         T value = key.read(text);
         if (value instanceof Path relative) {
             into.put(key, directory.resolve(relative).normalize());
+        } else if (value instanceof ExtensionJar jar) {
+            into.put(key, jar.readBelow(directory));
         } else if (value instanceof LoadedFile file) {
             into.put(key, file.readBelow(directory));
         } else if (value != null) {
             into.put(key, value);
         }
+    }
+
+    private TreeReader trees() {
+        return new TreeReader(problems, this::place, this::expanded);
     }
 
     private void requireKeys(MappingNode mapping, ConfigShape shape, String path, Set<String> seen) {
@@ -450,11 +463,11 @@ final class ConfigBinder {
                 + String.join(", ", shape.names().stream().limit(3).toList());
     }
 
-    private static boolean isNull(Node node) {
+    static boolean isNull(Node node) {
         return node instanceof ScalarNode && Tag.NULL.equals(node.getTag());
     }
 
-    private static String kind(Node node) {
+    static String kind(Node node) {
         if (isNull(node)) {
             return "empty";
         }

@@ -136,7 +136,9 @@ public final class ConfigSchema {
                 json.writeEndArray();
             }
             case "section of fields" -> fieldLines();
-            case "names", "field names", "expressions", "addresses", "source addresses" -> words("string");
+            case "section" -> json.writeStringProperty("type", "object");
+            case "names", "extension names", "field names", "expressions", "addresses", "source addresses" ->
+                words("string");
             case "status codes" -> words("integer");
             case "integer", "number" -> {
                 json.writeName("anyOf");

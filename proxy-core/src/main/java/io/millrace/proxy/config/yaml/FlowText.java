@@ -4,6 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.value.ConfigTree;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +27,9 @@ public final class FlowText {
      * @param lengthMax length after which the text of a list is cut; then the number of entries is appended
      */
     public static @Nullable String of(ConfigValues values, ConfigKey<?> key, int lengthMax) {
+        if (key.type() == ValueType.SECTION) {
+            return values.find(key) instanceof ConfigTree tree ? tree(tree) : null;
+        }
         if (key.type() != ValueType.LIST) {
             return values.text(key);
         }
@@ -87,6 +91,9 @@ public final class FlowText {
 
     /** Formats one value as YAML text from which the loader reads the same value. */
     static String value(ConfigKey<?> key, String text) {
+        if (key.type() == ValueType.SECTION) {
+            return text;
+        }
         if (key.type() == ValueType.FIELD_LINES) {
             return fieldLines(text);
         }
@@ -102,6 +109,20 @@ public final class FlowText {
             list.append(list.length() == 1 ? "" : ", ").append(scalar(word.trim()));
         }
         return list.append(']').toString();
+    }
+
+    private static String tree(ConfigTree node) {
+        Map<String, ConfigTree> children = node.children();
+        List<ConfigTree> elements = node.elements();
+        if (children != null) {
+            List<String> pairs = new ArrayList<>();
+            children.forEach((key, child) -> pairs.add(scalar(key) + ": " + tree(child)));
+            return "{" + String.join(", ", pairs) + "}";
+        }
+        if (elements != null) {
+            return "[" + String.join(", ", elements.stream().map(FlowText::tree).toList()) + "]";
+        }
+        return scalar(String.valueOf(node.text()));
     }
 
     /** Formats lines {@code Name: value} as a section; lines with the same name become a list. */

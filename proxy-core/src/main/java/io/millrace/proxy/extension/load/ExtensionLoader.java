@@ -1,0 +1,147 @@
+package io.millrace.proxy.extension.load;
+
+import io.millrace.proxy.config.extension.ExtensionEntry;
+import io.millrace.proxy.config.value.ExtensionJar;
+import io.millrace.proxy.spi.Extension;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.jar.JarFile;
+import java.util.zip.ZipFile;
+import org.jspecify.annotations.Nullable;
+
+/** Loads the code of extensions. Thread-safe. Blocks while it reads files. */
+public final class ExtensionLoader {
+    private final ClassLoader proxy;
+    private final ClassLoader application;
+    private final ClassLoader parent;
+
+    /** Creates a loader. Extensions without a jar are classes that the caller's thread can load. */
+    public ExtensionLoader() {
+        proxy = ExtensionLoader.class.getClassLoader();
+        ClassLoader ofThread = Thread.currentThread().getContextClassLoader();
+        application = ofThread == null ? proxy : ofThread;
+        parent = new InterfaceClassLoader(proxy);
+    }
+
+    /**
+     * Loads an extension and creates its object, without opening it.
+     *
+     * @param entry an element with {@code jar} or {@code class}
+     * @throws IOException if there is no such extension, or it does not fit this proxy; the message begins with the
+     *     place of the element
+     */
+    public LoadedExtension load(ExtensionEntry entry) throws IOException {
+        ExtensionJar jar = entry.jar();
+        if (jar == null) {
+            return new LoadedExtension(checked(ofApplication(entry), entry), null);
+        }
+        JarClassLoader classes = open(entry, jar);
+        try {
+            return new LoadedExtension(checked(ofJar(entry, jar, classes), entry), classes);
+        } catch (IOException | RuntimeException | Error e) {
+            classes.close();
+            throw e;
+        }
+    }
+
+    private JarClassLoader open(ExtensionEntry entry, ExtensionJar jar) throws IOException {
+        Path copy = Files.createTempFile("millrace-extension-", ".jar");
+        try {
+            try (OutputStream out = Files.newOutputStream(copy)) {
+                jar.copyTo(out);
+            }
+            JarFile file = new JarFile(copy.toFile(), false, ZipFile.OPEN_READ, JarFile.runtimeVersion());
+            return new JarClassLoader(entry.name(), file, jar.path().toUri(), parent);
+        } catch (IOException e) {
+            throw failure(entry, String.valueOf(e.getMessage()), e);
+        } finally {
+            // The open file has no name from here on, and the system removes it when the process ends.
+            Files.deleteIfExists(copy);
+        }
+    }
+
+    private Extension ofApplication(ExtensionEntry entry) throws IOException {
+        String className = entry.className();
+        if (className == null) {
+            throw failure(entry, "has neither jar nor class, and the application has no extension of this name", null);
+        }
+        return create(entry, className, application);
+    }
+
+    private static Extension ofJar(ExtensionEntry entry, ExtensionJar jar, JarClassLoader classes) throws IOException {
+        String className = entry.className();
+        if (className != null) {
+            return create(entry, className, classes);
+        }
+        try {
+            List<ServiceLoader.Provider<Extension>> found = new ArrayList<>(
+                    ServiceLoader.load(Extension.class, classes).stream().toList());
+            if (found.size() != 1) {
+                throw failure(
+                        entry,
+                        jar + " names " + found.size() + " extensions, expected one"
+                                + (found.isEmpty() ? "" : "; choose one by class"),
+                        null);
+            }
+            return found.get(0).get();
+        } catch (ServiceConfigurationError | LinkageError e) {
+            throw failure(entry, "cannot be loaded: " + reason(e), e);
+        }
+    }
+
+    private static Extension create(ExtensionEntry entry, String className, ClassLoader classes) throws IOException {
+        try {
+            Class<?> found = Class.forName(className, true, classes);
+            if (!Extension.class.isAssignableFrom(found)) {
+                throw failure(entry, className + " does not implement " + Extension.class.getName(), null);
+            }
+            return found.asSubclass(Extension.class).getConstructor().newInstance();
+        } catch (ClassNotFoundException e) {
+            throw failure(entry, "has no class " + className, e);
+        } catch (NoSuchMethodException | IllegalAccessException | InstantiationException e) {
+            throw failure(entry, className + " has no public constructor without parameters", e);
+        } catch (InvocationTargetException | LinkageError e) {
+            throw failure(entry, "cannot be loaded: " + reason(e), e);
+        }
+    }
+
+    /** Returns the extension if it was compiled for this version of the interface. */
+    private static Extension checked(Extension extension, ExtensionEntry entry) throws IOException {
+        int version;
+        try {
+            version = extension.apiVersion();
+        } catch (RuntimeException | LinkageError e) {
+            throw failure(entry, "cannot be loaded: " + reason(e), e);
+        }
+        if (version != Extension.API_VERSION) {
+            throw failure(
+                    entry,
+                    "was compiled for version " + version + " of the interface io.millrace.proxy.spi, and this proxy"
+                            + " has version " + Extension.API_VERSION + "; compile it again",
+                    null);
+        }
+        return extension;
+    }
+
+    /** Returns a failure whose message begins with the place of the element. */
+    private static IOException failure(ExtensionEntry entry, String message, @Nullable Throwable cause) {
+        String place = entry.place().isEmpty() ? "" : entry.place() + ": ";
+        return new IOException(place + "extension " + entry.name() + ": " + message, cause);
+    }
+
+    /** The message of the deepest cause, with its type. */
+    private static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        return cause.toString();
+    }
+}
