@@ -1,8 +1,8 @@
 package io.millrace.proxy.config.check;
 
-import io.millrace.proxy.config.extension.ExtensionEntry;
+import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.extension.ExtensionKeys;
-import io.millrace.proxy.config.extension.ExtensionServices;
+import io.millrace.proxy.config.extension.JarServices;
 import io.millrace.proxy.config.extension.ExtensionsConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -48,7 +48,7 @@ final class ExtensionChecks {
     private void checkEntry(ConfigValues entry, int index, Map<String, Integer> names) {
         String path = "extensions[" + index + "]";
         String name = entry.find(ExtensionKeys.NAME);
-        if (name != null && !ExtensionEntry.NAME.matcher(name).matches()) {
+        if (name != null && !ExtensionSettings.NAME.matcher(name).matches()) {
             String key = path + ".name";
             problems.error(at(key), key, "'" + name + "' is not a name of 1 to 64 letters, digits, - and _");
         } else if (name != null) {
@@ -63,7 +63,7 @@ final class ExtensionChecks {
             problems.check(
                     path + ".jar",
                     wholeFile,
-                    () -> ExtensionServices.check(jar.path(), entry.find(ExtensionKeys.CLASS)));
+                    () -> JarServices.check(jar.path(), entry.find(ExtensionKeys.CLASS)));
         }
     }
 

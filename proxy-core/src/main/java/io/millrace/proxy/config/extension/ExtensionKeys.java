@@ -34,8 +34,8 @@ public final class ExtensionKeys {
             .rolling()
             .description("Class that implements io.millrace.proxy.spi.Extension. The default is the only one that the"
                     + " jar names in META-INF/services. Without jar: a class of the embedding application.");
-    public static final ConfigKey<ExtensionEntry.OnError> ON_ERROR = ConfigKey.builder(
-                    "extensions[].on_error", ValueType.word(ExtensionEntry.OnError.class, false))
+    public static final ConfigKey<ExtensionSettings.OnError> ON_ERROR = ConfigKey.builder(
+                    "extensions[].on_error", ValueType.word(ExtensionSettings.OnError.class, false))
             .rolling()
             .description("Result of a failed call: open goes on without the extension, closed answers with 503. The"
                     + " default is closed for hooks that may refuse a request, and open for others.");

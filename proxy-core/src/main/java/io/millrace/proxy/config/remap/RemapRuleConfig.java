@@ -6,6 +6,7 @@ import io.millrace.proxy.config.access.ClientLimitKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.cache.CacheConfig;
+import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.Http2Keys;
@@ -49,6 +50,7 @@ import org.jspecify.annotations.Nullable;
  * @param origins name of the origin group; null to use the host of {@code to}
  * @param unixSocket Unix domain socket of the origin of {@code to}; null for TCP
  * @param site site to which the tags of responses belong; null for the host of their URL
+ * @param extensions names of the extensions that see the requests; null for all
  * @param originTls TLS settings for the origin of {@code to}
  * @param originHttp2 use of HTTP/2 with the origin of {@code to}
  * @param originSource local addresses of connections to the origin of {@code to}
@@ -75,6 +77,7 @@ public record RemapRuleConfig(
         @Nullable String origins,
         @Nullable Path unixSocket,
         @Nullable String site,
+        @Nullable List<String> extensions,
         OriginTlsConfig originTls,
         OriginConfig.Http2 originHttp2,
         SourceAddress originSource,
@@ -162,12 +165,18 @@ public record RemapRuleConfig(
                 origins,
                 element.find(RemapKeys.UNIX_SOCKET),
                 element.find(RemapKeys.SITE),
+                element.find(ExtensionKeys.OF_REMAP),
                 settings.originTls,
                 settings.originHttp2,
                 settings.originSource,
                 settings.transactionNanos,
                 forwarding,
                 element.filePosition());
+    }
+
+    /** Returns true if an extension sees the requests of this rule. */
+    public boolean usesExtension(String name) {
+        return extensions == null || extensions.contains(name);
     }
 
     /** The group of rules that are searched together with this rule. */

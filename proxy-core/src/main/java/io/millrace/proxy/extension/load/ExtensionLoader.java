@@ -1,6 +1,6 @@
 package io.millrace.proxy.extension.load;
 
-import io.millrace.proxy.config.extension.ExtensionEntry;
+import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.value.ExtensionJar;
 import io.millrace.proxy.spi.Extension;
 import java.io.IOException;
@@ -37,21 +37,21 @@ public final class ExtensionLoader {
      * @throws IOException if there is no such extension, or it does not fit this proxy; the message begins with the
      *     place of the element
      */
-    public LoadedExtension load(ExtensionEntry entry) throws IOException {
+    public ExtensionCode load(ExtensionSettings entry) throws IOException {
         ExtensionJar jar = entry.jar();
         if (jar == null) {
-            return new LoadedExtension(checked(ofApplication(entry), entry), null);
+            return new ExtensionCode(checked(ofApplication(entry), entry), null);
         }
         JarClassLoader classes = open(entry, jar);
         try {
-            return new LoadedExtension(checked(ofJar(entry, jar, classes), entry), classes);
+            return new ExtensionCode(checked(ofJar(entry, jar, classes), entry), classes);
         } catch (IOException | RuntimeException | Error e) {
             classes.close();
             throw e;
         }
     }
 
-    private JarClassLoader open(ExtensionEntry entry, ExtensionJar jar) throws IOException {
+    private JarClassLoader open(ExtensionSettings entry, ExtensionJar jar) throws IOException {
         Path copy = Files.createTempFile("millrace-extension-", ".jar");
         try {
             try (OutputStream out = Files.newOutputStream(copy)) {
@@ -67,7 +67,7 @@ public final class ExtensionLoader {
         }
     }
 
-    private Extension ofApplication(ExtensionEntry entry) throws IOException {
+    private Extension ofApplication(ExtensionSettings entry) throws IOException {
         String className = entry.className();
         if (className == null) {
             throw failure(entry, "has neither jar nor class, and the application has no extension of this name", null);
@@ -75,7 +75,7 @@ public final class ExtensionLoader {
         return create(entry, className, application);
     }
 
-    private static Extension ofJar(ExtensionEntry entry, ExtensionJar jar, JarClassLoader classes) throws IOException {
+    private static Extension ofJar(ExtensionSettings entry, ExtensionJar jar, JarClassLoader classes) throws IOException {
         String className = entry.className();
         if (className != null) {
             return create(entry, className, classes);
@@ -96,7 +96,7 @@ public final class ExtensionLoader {
         }
     }
 
-    private static Extension create(ExtensionEntry entry, String className, ClassLoader classes) throws IOException {
+    private static Extension create(ExtensionSettings entry, String className, ClassLoader classes) throws IOException {
         try {
             Class<?> found = Class.forName(className, true, classes);
             if (!Extension.class.isAssignableFrom(found)) {
@@ -113,7 +113,7 @@ public final class ExtensionLoader {
     }
 
     /** Returns the extension if it was compiled for this version of the interface. */
-    private static Extension checked(Extension extension, ExtensionEntry entry) throws IOException {
+    private static Extension checked(Extension extension, ExtensionSettings entry) throws IOException {
         int version;
         try {
             version = extension.apiVersion();
@@ -131,7 +131,7 @@ public final class ExtensionLoader {
     }
 
     /** Returns a failure whose message begins with the place of the element. */
-    private static IOException failure(ExtensionEntry entry, String message, @Nullable Throwable cause) {
+    private static IOException failure(ExtensionSettings entry, String message, @Nullable Throwable cause) {
         String place = entry.place().isEmpty() ? "" : entry.place() + ": ";
         return new IOException(place + "extension " + entry.name() + ": " + message, cause);
     }

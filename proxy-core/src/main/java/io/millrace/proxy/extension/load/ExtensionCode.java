@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param extension the object
  * @param classes the owner of the classes; null for a class of the application
  */
-public record LoadedExtension(Extension extension, @Nullable Closeable classes) implements Closeable {
+public record ExtensionCode(Extension extension, @Nullable Closeable classes) implements Closeable {
     /** Gives up the classes. Called after the extension was closed. */
     @Override
     public void close() throws IOException {

@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
  * The extensions that a jar names, read without running its code. Thread-safe: the methods are static and share no
  * state.
  */
-public final class ExtensionServices {
+public final class JarServices {
     /** The file of a jar that names its extensions, one class on a line ({@link java.util.ServiceLoader}). */
     public static final String FILE = "META-INF/services/io.millrace.proxy.spi.Extension";
 
     /** Limit of lines that are read from that file. */
     private static final int LINES_MAX = 1000;
 
-    private ExtensionServices() {}
+    private JarServices() {}
 
     /**
      * Checks that a jar has the class of an extension.

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param config the settings of the extension itself
  * @param place file, line and column of the element; empty if unknown
  */
-public record ExtensionEntry(
+public record ExtensionSettings(
         String name,
         @Nullable ExtensionJar jar,
         @Nullable String className,
@@ -43,7 +43,7 @@ public record ExtensionEntry(
      * @param name letters, digits, - and _, at most 64
      * @throws IllegalArgumentException if the name has another form
      */
-    public static ExtensionEntry named(String name) {
+    public static ExtensionSettings named(String name) {
         if (!NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "'" + name + "' is not a name of an extension; it has 1 to 64 letters, digits, - and _");
@@ -51,10 +51,10 @@ public record ExtensionEntry(
         return of(ConfigValues.builder().set(ExtensionKeys.NAME, name).build());
     }
 
-    static ExtensionEntry of(ConfigValues element) {
+    static ExtensionSettings of(ConfigValues element) {
         ConfigTree config = element.find(ExtensionKeys.CONFIG);
         String position = element.filePosition();
-        return new ExtensionEntry(
+        return new ExtensionSettings(
                 element.get(ExtensionKeys.NAME),
                 element.find(ExtensionKeys.JAR),
                 element.find(ExtensionKeys.CLASS),
