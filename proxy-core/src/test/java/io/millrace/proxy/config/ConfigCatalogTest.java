@@ -23,6 +23,7 @@ import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
@@ -70,6 +71,7 @@ final class ConfigCatalogTest {
                 FleetKeys.class,
                 FilterKeys.class,
                 RuleKeys.class,
+                ExtensionKeys.class,
                 OriginGroupKeys.class,
                 DnsKeys.class,
                 HostDatabaseKeys.class,

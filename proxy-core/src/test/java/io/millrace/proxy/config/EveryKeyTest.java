@@ -97,7 +97,9 @@ class EveryKeyTest {
             return; // a section under this name is the one access log: LogChecksTest
         }
         boolean list = key.type() == ValueType.LIST;
-        String other = key.type() == ValueType.FIELD_LINES ? "{no: {value: value}}" : "{no: [value]}";
+        String other = key.type() == ValueType.FIELD_LINES
+                ? "{no: {value: value}}"
+                : key.type() == ValueType.SECTION ? "[value]" : "{no: [value]}";
         assertRefused(write(key, other), list ? "must be a list" : "takes a");
     }
 
@@ -109,7 +111,7 @@ class EveryKeyTest {
                     case "list" -> null;
                     // Any text is a valid path, and nearly any a valid text; only the empty one is invalid.
                     case "path", "text", "names", "expressions" -> "''";
-                    case "field names", "cookie names", "protocol names" -> "'a b(c'";
+                    case "extension names", "field names", "cookie names", "protocol names" -> "'a b(c'";
                     case "expression" -> "'('";
                     case "parameter names" -> "'a*b'";
                     case "status codes" -> "'99'";

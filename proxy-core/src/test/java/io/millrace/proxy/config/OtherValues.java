@@ -65,6 +65,7 @@ public final class OtherValues {
                     "volumes",
                     "volumes: [{name: other, share: 10%}]\nstorage: [{path: /var/cache/other, size: 1GiB}]\n"),
             Map.entry("rules", "rules: [{when: 'method == \"GET\"', set_response_header: {X-Other: a}}]\n"),
+            Map.entry("extensions", "extensions: [{name: other, config: {a: b}}]\n"),
             Map.entry("error_pages", "error_pages: [{status: 404, file: /etc/passwd}]\n"),
             Map.entry("request_limits", "request_limits: [{name: other, rate: 7/s}]\n"),
             Map.entry("log.access", "log: {access: [{name: other, target: stdout}]}\n"),

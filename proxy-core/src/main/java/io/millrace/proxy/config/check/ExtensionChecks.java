@@ -1,9 +1,9 @@
 package io.millrace.proxy.config.check;
 
-import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.extension.ExtensionKeys;
-import io.millrace.proxy.config.extension.JarServices;
+import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.extension.ExtensionsConfig;
+import io.millrace.proxy.config.extension.JarServices;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
@@ -61,9 +61,7 @@ final class ExtensionChecks {
         ExtensionJar jar = entry.find(ExtensionKeys.JAR);
         if (jar != null) {
             problems.check(
-                    path + ".jar",
-                    wholeFile,
-                    () -> JarServices.check(jar.path(), entry.find(ExtensionKeys.CLASS)));
+                    path + ".jar", wholeFile, () -> JarServices.check(jar.path(), entry.find(ExtensionKeys.CLASS)));
         }
     }
 

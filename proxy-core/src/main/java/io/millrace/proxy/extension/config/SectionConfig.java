@@ -9,7 +9,6 @@ import io.millrace.proxy.spi.ExtensionConfigException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,9 +23,6 @@ public final class SectionConfig implements ExtensionConfig {
 
     /** Keys that a method has asked for. */
     private final Set<String> read = new LinkedHashSet<>();
-
-    /** The sections below this one that were given out, whose other keys are rejected together with those here. */
-    private final List<SectionConfig> sections = new ArrayList<>();
 
     private SectionConfig(Map<String, ConfigTree> children, String place, String path) {
         this.children = children;
@@ -154,9 +150,7 @@ public final class SectionConfig implements ExtensionConfig {
         if (nodes == null) {
             throw new ExtensionConfigException(node.place(), nodePath, "must be a section, this is " + node.kind());
         }
-        SectionConfig section = new SectionConfig(new LinkedHashMap<>(nodes), node.place(), nodePath);
-        sections.add(section);
-        return section;
+        return new SectionConfig(nodes, node.place(), nodePath);
     }
 
     @Override
@@ -168,9 +162,6 @@ public final class SectionConfig implements ExtensionConfig {
                         entry.getKey(),
                         "unknown key" + (suggestion == null ? "" : " (did you mean " + suggestion + "?)"));
             }
-        }
-        for (SectionConfig section : sections) {
-            section.rejectOtherKeys();
         }
     }
 

@@ -33,96 +33,99 @@ public final class ExtensionLoader {
     /**
      * Loads an extension and creates its object, without opening it.
      *
-     * @param entry an element with {@code jar} or {@code class}
+     * @param settings an element with {@code jar} or {@code class}
      * @throws IOException if there is no such extension, or it does not fit this proxy; the message begins with the
      *     place of the element
      */
-    public ExtensionCode load(ExtensionSettings entry) throws IOException {
-        ExtensionJar jar = entry.jar();
+    public ExtensionCode load(ExtensionSettings settings) throws IOException {
+        ExtensionJar jar = settings.jar();
         if (jar == null) {
-            return new ExtensionCode(checked(ofApplication(entry), entry), null);
+            return new ExtensionCode(checked(ofApplication(settings), settings), null);
         }
-        JarClassLoader classes = open(entry, jar);
+        JarClassLoader classes = open(settings, jar);
         try {
-            return new ExtensionCode(checked(ofJar(entry, jar, classes), entry), classes);
+            return new ExtensionCode(checked(ofJar(settings, jar, classes), settings), classes);
         } catch (IOException | RuntimeException | Error e) {
             classes.close();
             throw e;
         }
     }
 
-    private JarClassLoader open(ExtensionSettings entry, ExtensionJar jar) throws IOException {
-        Path copy = Files.createTempFile("millrace-extension-", ".jar");
+    private JarClassLoader open(ExtensionSettings settings, ExtensionJar jar) throws IOException {
+        Path copy = Files.createTempFile("millrace-extension-" + settings.name() + "-", ".jar");
         try {
             try (OutputStream out = Files.newOutputStream(copy)) {
                 jar.copyTo(out);
             }
             JarFile file = new JarFile(copy.toFile(), false, ZipFile.OPEN_READ, JarFile.runtimeVersion());
-            return new JarClassLoader(entry.name(), file, jar.path().toUri(), parent);
+            return new JarClassLoader(settings.name(), file, jar.path().toUri(), parent);
         } catch (IOException e) {
-            throw failure(entry, String.valueOf(e.getMessage()), e);
+            throw failure(settings, String.valueOf(e.getMessage()), e);
         } finally {
             // The open file has no name from here on, and the system removes it when the process ends.
             Files.deleteIfExists(copy);
         }
     }
 
-    private Extension ofApplication(ExtensionSettings entry) throws IOException {
-        String className = entry.className();
+    private Extension ofApplication(ExtensionSettings settings) throws IOException {
+        String className = settings.className();
         if (className == null) {
-            throw failure(entry, "has neither jar nor class, and the application has no extension of this name", null);
+            throw failure(
+                    settings, "has neither jar nor class, and the application has no extension of this name", null);
         }
-        return create(entry, className, application);
+        return create(settings, className, application);
     }
 
-    private static Extension ofJar(ExtensionSettings entry, ExtensionJar jar, JarClassLoader classes) throws IOException {
-        String className = entry.className();
+    private static Extension ofJar(ExtensionSettings settings, ExtensionJar jar, JarClassLoader classes)
+            throws IOException {
+        String className = settings.className();
         if (className != null) {
-            return create(entry, className, classes);
+            return create(settings, className, classes);
         }
         try {
             List<ServiceLoader.Provider<Extension>> found = new ArrayList<>(
                     ServiceLoader.load(Extension.class, classes).stream().toList());
             if (found.size() != 1) {
                 throw failure(
-                        entry,
+                        settings,
                         jar + " names " + found.size() + " extensions, expected one"
                                 + (found.isEmpty() ? "" : "; choose one by class"),
                         null);
             }
             return found.get(0).get();
         } catch (ServiceConfigurationError | LinkageError e) {
-            throw failure(entry, "cannot be loaded: " + reason(e), e);
+            throw failure(settings, "cannot be loaded: " + reason(e), e);
         }
     }
 
-    private static Extension create(ExtensionSettings entry, String className, ClassLoader classes) throws IOException {
+    private static Extension create(ExtensionSettings settings, String className, ClassLoader classes)
+            throws IOException {
         try {
             Class<?> found = Class.forName(className, true, classes);
             if (!Extension.class.isAssignableFrom(found)) {
-                throw failure(entry, className + " does not implement " + Extension.class.getName(), null);
+                throw failure(settings, className + " does not implement " + Extension.class.getName(), null);
             }
             return found.asSubclass(Extension.class).getConstructor().newInstance();
         } catch (ClassNotFoundException e) {
-            throw failure(entry, "has no class " + className, e);
+            throw failure(settings, "has no class " + className, e);
         } catch (NoSuchMethodException | IllegalAccessException | InstantiationException e) {
-            throw failure(entry, className + " has no public constructor without parameters", e);
+            throw failure(settings, className + " has no public constructor without parameters", e);
         } catch (InvocationTargetException | LinkageError e) {
-            throw failure(entry, "cannot be loaded: " + reason(e), e);
+            throw failure(settings, "cannot be loaded: " + reason(e), e);
         }
     }
 
     /** Returns the extension if it was compiled for this version of the interface. */
-    private static Extension checked(Extension extension, ExtensionSettings entry) throws IOException {
+    private static Extension checked(Extension extension, ExtensionSettings settings) throws IOException {
         int version;
         try {
             version = extension.apiVersion();
         } catch (RuntimeException | LinkageError e) {
-            throw failure(entry, "cannot be loaded: " + reason(e), e);
+            throw failure(settings, "cannot be loaded: " + reason(e), e);
         }
         if (version != Extension.API_VERSION) {
             throw failure(
-                    entry,
+                    settings,
                     "was compiled for version " + version + " of the interface io.millrace.proxy.spi, and this proxy"
                             + " has version " + Extension.API_VERSION + "; compile it again",
                     null);
@@ -131,9 +134,9 @@ public final class ExtensionLoader {
     }
 
     /** Returns a failure whose message begins with the place of the element. */
-    private static IOException failure(ExtensionSettings entry, String message, @Nullable Throwable cause) {
-        String place = entry.place().isEmpty() ? "" : entry.place() + ": ";
-        return new IOException(place + "extension " + entry.name() + ": " + message, cause);
+    private static IOException failure(ExtensionSettings settings, String message, @Nullable Throwable cause) {
+        String place = settings.place().isEmpty() ? "" : settings.place() + ": ";
+        return new IOException(place + "extension " + settings.name() + ": " + message, cause);
     }
 
     /** The message of the deepest cause, with its type. */

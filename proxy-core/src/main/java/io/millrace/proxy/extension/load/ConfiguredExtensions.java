@@ -1,0 +1,106 @@
+package io.millrace.proxy.extension.load;
+
+import io.millrace.proxy.config.extension.ExtensionSettings;
+import io.millrace.proxy.config.extension.ExtensionsConfig;
+import io.millrace.proxy.config.value.ConfigTree;
+import io.millrace.proxy.extension.ExtensionEntry;
+import io.millrace.proxy.extension.OnError;
+import io.millrace.proxy.extension.config.SectionConfig;
+import io.millrace.proxy.spi.Extension;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The extensions of a configuration and of the embedding application, loaded but not open. Confined to the thread that
+ * starts and stops the proxy.
+ */
+public final class ConfiguredExtensions implements Closeable {
+    private static final Logger LOG = LoggerFactory.getLogger(ConfiguredExtensions.class);
+
+    private final List<ExtensionEntry> entries = new ArrayList<>();
+    private final List<ExtensionCode> codes = new ArrayList<>();
+
+    private ConfiguredExtensions() {}
+
+    /**
+     * Loads extensions. An element of the configuration without jar and class gives its settings to the application's
+     * object of this name. Objects that no element names follow after all elements, with the defaults.
+     *
+     * @param objects extensions of the embedding application
+     * @throws IOException if an extension cannot be loaded; then nothing stays open
+     */
+    public static ConfiguredExtensions load(ExtensionsConfig config, List<ExtensionEntry> objects) throws IOException {
+        ConfiguredExtensions loaded = new ConfiguredExtensions();
+        Map<String, ExtensionEntry> rest = new LinkedHashMap<>();
+        objects.forEach(object -> rest.put(object.name(), object));
+        ExtensionLoader loader = new ExtensionLoader();
+        try {
+            for (ExtensionSettings settings : config.list()) {
+                ExtensionEntry object =
+                        settings.jar() == null && settings.className() == null ? rest.remove(settings.name()) : null;
+                loaded.add(settings, object, loader);
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            loaded.close();
+            throw e;
+        }
+        rest.values().forEach(object -> loaded.entries.add(limited(object)));
+        return loaded;
+    }
+
+    private void add(ExtensionSettings settings, @Nullable ExtensionEntry object, ExtensionLoader loader)
+            throws IOException {
+        Extension extension;
+        if (object == null) {
+            ExtensionCode code = loader.load(settings);
+            codes.add(code);
+            extension = code.extension();
+        } else {
+            extension = object.extension();
+        }
+        ExtensionSettings.OnError onError = settings.onError();
+        boolean ownConfig = object != null && settings.config().equals(ConfigTree.EMPTY);
+        entries.add(new ExtensionEntry(
+                settings.name(),
+                extension,
+                onError == null ? null : OnError.valueOf(onError.name()),
+                settings.deadline().toNanos(),
+                ownConfig ? object.config() : SectionConfig.of(settings.config()),
+                rule -> rule.usesExtension(settings.name())));
+    }
+
+    /** Returns an entry that also obeys the names of {@code remap[].extensions}. */
+    private static ExtensionEntry limited(ExtensionEntry object) {
+        return new ExtensionEntry(
+                object.name(),
+                object.extension(),
+                object.onError(),
+                object.deadlineNanos(),
+                object.config(),
+                rule -> object.rules().test(rule) && rule.usesExtension(object.name()));
+    }
+
+    /** The extensions in the order of their calls. */
+    public List<ExtensionEntry> entries() {
+        return List.copyOf(entries);
+    }
+
+    /** Gives up the classes. Called after all extensions were closed. */
+    @Override
+    public void close() {
+        for (ExtensionCode code : codes) {
+            try {
+                code.close();
+            } catch (IOException e) {
+                LOG.warn("the jar of an extension cannot be closed", e);
+            }
+        }
+    }
+}
