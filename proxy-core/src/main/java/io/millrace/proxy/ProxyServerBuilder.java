@@ -6,6 +6,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.ExtensionSet;
+import io.millrace.proxy.extension.load.ConfiguredExtensions;
 import io.millrace.proxy.observe.ApplicationMeters;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
@@ -220,11 +221,23 @@ public final class ProxyServerBuilder {
      */
     public ProxyServer build() throws IOException {
         EventSink limited = events == EventSink.NONE ? EventSink.NONE : new EventLimit(events, System::nanoTime);
-        ExtensionSet opened = ExtensionSet.open(extensions, extensionExecutor, limited, clock::millis);
+        ExtensionSet opened = open(ConfiguredExtensions.load(config.extensions(), extensions), limited);
         try {
             return new ProxyServer(this, opened);
         } catch (IOException | RuntimeException | Error e) {
             opened.close();
+            throw e;
+        }
+    }
+
+    /** Opens extensions whose code is given up when they are closed, or now if they cannot be opened. */
+    private ExtensionSet open(ConfiguredExtensions configured, EventSink sink) throws IOException {
+        try {
+            ExtensionSet opened = ExtensionSet.open(configured.entries(), extensionExecutor, sink, clock::millis);
+            opened.afterClose(configured::close);
+            return opened;
+        } catch (IOException | RuntimeException | Error e) {
+            configured.close();
             throw e;
         }
     }

@@ -14,6 +14,7 @@ import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.proxy.extension.load.ExtensionJars;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -134,6 +135,12 @@ class LiveSettingsTest {
      * Keys of list elements that are not live, each with a file before and after the change: {@code <before|after>}.
      */
     private static final Map<String, String> ELEMENTS = new TreeMap<>(Map.ofEntries(
+            Map.entry("extensions[].name", "extensions: [{name: <a|b>}]"),
+            Map.entry("extensions[].jar", "extensions: [{name: a, jar: <one|two>.jar}]"),
+            Map.entry("extensions[].class", "extensions: [{name: a, class: <A|B>}]"),
+            Map.entry("extensions[].on_error", "extensions: [{name: a, on_error: <open|closed>}]"),
+            Map.entry("extensions[].deadline", "extensions: [{name: a, deadline: <1s|2s>}]"),
+            Map.entry("extensions[].config", "extensions: [{name: a, config: {b: <1|2>}}]"),
             Map.entry("listen[].address", "listen: ['127.0.0.1:<1|2>']"),
             Map.entry("listen[].socket_mode", "listen: [{address: 'unix:/run/a.sock', socket_mode: '<0660|0666>'}]"),
             Map.entry("listen[].transparent", "listen: [{address: '127.0.0.1:1', transparent: <in|out>}]"),
@@ -279,6 +286,9 @@ class LiveSettingsTest {
     void whatIsNotLiveInElementsOfListsIsReportedToo() throws IOException {
         for (String file : List.of("one.pem", "two.pem", "key.pem")) {
             Files.createFile(directory.resolve(file));
+        }
+        for (String file : List.of("one.jar", "two.jar")) {
+            ExtensionJars.one(directory.resolve(file), "Plain", ExtensionJars.PLAIN.formatted("Plain"));
         }
         ProxyServer server = proxy.start(request -> {}, config -> config);
         for (Map.Entry<String, String> each : ELEMENTS.entrySet()) {

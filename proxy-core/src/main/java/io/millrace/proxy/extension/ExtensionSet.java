@@ -61,6 +61,9 @@ public final class ExtensionSet implements AutoCloseable {
 
     private final @Nullable ScheduledThreadPoolExecutor watch;
 
+    /** Written before the proxy starts, read by the thread that closes it. */
+    private volatile Runnable afterClose = () -> {};
+
     private ExtensionSet(@Nullable ScheduledExecutorService executor, boolean ownsExecutor, boolean watches) {
         this.executor = executor;
         this.ownsExecutor = ownsExecutor;
@@ -145,6 +148,11 @@ public final class ExtensionSet implements AutoCloseable {
         for (RunningHook slot : running) {
             slot.reportIfLonger(BLOCKED_NANOS, now);
         }
+    }
+
+    /** Sets a task that runs after all extensions were closed, such as giving up their classes. */
+    public void afterClose(Runnable task) {
+        afterClose = task;
     }
 
     /** All extensions, in the order of the configuration. */
@@ -244,5 +252,6 @@ public final class ExtensionSet implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+        afterClose.run();
     }
 }

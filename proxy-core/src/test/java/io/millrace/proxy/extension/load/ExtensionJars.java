@@ -37,6 +37,27 @@ public final class ExtensionJars {
             }
             """;
 
+    /** The source of an extension that adds a field with the text of its key {@code mark} to every response. */
+    public static final String MARK = """
+            import io.millrace.proxy.spi.*;
+            public final class Mark implements Extension, DeliverHook {
+                private String mark = "";
+                @Override public int apiVersion() { return Extension.API_VERSION; }
+                @Override public String name() { return "mark"; }
+                @Override public String version() { return "1.2"; }
+                @Override public void open(ExtensionContext context) throws ExtensionConfigException {
+                    mark = context.config().text("mark");
+                    if (mark.isBlank()) {
+                        throw context.config().problem("mark", "has no word");
+                    }
+                    context.config().rejectOtherKeys();
+                }
+                @Override public void deliver(RequestView request, DeliveredResponse response) {
+                    response.fields().set("X-Mark", mark);
+                }
+            }
+            """;
+
     private ExtensionJars() {}
 
     /**

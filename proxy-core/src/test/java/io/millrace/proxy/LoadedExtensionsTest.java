@@ -1,0 +1,153 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.proxy.extension.load.ExtensionJars;
+import io.millrace.proxy.spi.DeliverHook;
+import io.millrace.proxy.spi.DeliveredResponse;
+import io.millrace.proxy.spi.Extension;
+import io.millrace.proxy.spi.ExtensionContext;
+import io.millrace.proxy.spi.RequestView;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests a proxy whose configuration names jars of extensions. */
+class LoadedExtensionsTest {
+    @TempDir
+    private Path directory;
+
+    private ProxyConfig config(String extensions, RawOrigin origin) {
+        String text = "listen: ['127.0.0.1:0']\nworker: {event_loops: 1}\nlog: {access: {enabled: false}}\n"
+                + "remap: [{map: /, to: '" + (origin == null ? "http://127.0.0.1:9" : origin.url()) + "'}]\n"
+                + "extensions: " + extensions + "\n";
+        ConfigResult result = ConfigLoader.parse(text, "m.yaml", directory, Map.of());
+        assertNotNull(result.config(), result::text);
+        return result.config();
+    }
+
+    private static HttpResponse<String> get(ProxyServer proxy) throws Exception {
+        URI uri = URI.create("http://127.0.0.1:" + proxy.addresses().get(0).getPort() + "/");
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static RawOrigin origin() throws IOException {
+        return new RawOrigin(request -> request.ok("Cache-Control: max-age=600\r\n", RawInput.latin1("content")));
+    }
+
+    @Test
+    void theHooksOfAJarAreCalledForMissesAndHits() throws Exception {
+        ExtensionJars.one(directory.resolve("mark.jar"), "Mark", ExtensionJars.MARK);
+        try (RawOrigin origin = origin();
+                ProxyServer proxy = ProxyServer.builder()
+                        .config(config("[{name: m, jar: mark.jar, config: {mark: here}}]", origin))
+                        .start()) {
+            assertEquals("here", get(proxy).headers().firstValue("X-Mark").orElse(""));
+            HttpResponse<String> hit = get(proxy);
+            assertEquals("here", hit.headers().firstValue("X-Mark").orElse(""));
+            assertTrue(hit.headers().firstValue("Cache-Status").orElse("").contains("hit"), hit.headers()::toString);
+        }
+    }
+
+    @Test
+    void aFaultOfTheConfigurationHasItsPlace() throws Exception {
+        ExtensionJars.one(directory.resolve("mark.jar"), "Mark", ExtensionJars.MARK);
+        assertEquals(
+                "m.yaml:5:54: extension m: config.mark: has no word",
+                failure("[{name: m, jar: mark.jar, config: {mark: ' '}}]"));
+        assertEquals(
+                "m.yaml:5:47: extension m: config.mark: missing; it takes a text",
+                failure("[{name: m, jar: mark.jar, config: {}}]"));
+        assertEquals(
+                "m.yaml:5:63: extension m: config.marc: unknown key (did you mean mark?)",
+                failure("[{name: m, jar: mark.jar, config: {mark: a, marc: b}}]"));
+    }
+
+    @Test
+    void theStartFailsWithTheReasonOfTheExtension() throws Exception {
+        String throwing = ExtensionJars.PLAIN
+                .formatted("Plain")
+                .replace("throws Exception {}", "throws Exception { throw new java.io.IOException(\"no service\"); }");
+        ExtensionJars.one(directory.resolve("a.jar"), "Plain", throwing);
+        String message = failure("[{name: a, jar: a.jar}]");
+        assertTrue(message.contains("extension a"), message);
+        assertTrue(message.endsWith("java.io.IOException: no service"), message);
+        assertTrue(failure("[{name: a}]").startsWith("m.yaml:5:14: extension a: has neither jar nor class"));
+    }
+
+    private String failure(String extensions) {
+        return assertThrows(IOException.class, () -> ProxyServer.builder()
+                        .config(config(extensions, null))
+                        .build()
+                        .close())
+                .getMessage();
+    }
+
+    /** An extension of an embedding application. */
+    private static final class Own implements Extension, DeliverHook {
+        private String word = "";
+        private boolean closed;
+
+        @Override
+        public int apiVersion() {
+            return Extension.API_VERSION;
+        }
+
+        @Override
+        public String name() {
+            return "own";
+        }
+
+        @Override
+        public void open(ExtensionContext context) throws Exception {
+            word = context.config().text("word", "none");
+        }
+
+        @Override
+        public void deliver(RequestView request, DeliveredResponse response) {
+            response.fields().add("X-Mark", word);
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    @Test
+    void anObjectOfTheApplicationGetsTheSettingsOfItsName() throws Exception {
+        ExtensionJars.one(directory.resolve("mark.jar"), "Mark", ExtensionJars.MARK);
+        Own own = new Own();
+        try (RawOrigin origin = origin()) {
+            ProxyConfig config = config(
+                    "[{name: own, config: {word: first}}, {name: m, jar: mark.jar, config: {mark: second}}]", origin);
+            try (ProxyServer proxy =
+                    ProxyServer.builder().config(config).extension(own).start()) {
+                assertEquals("second", get(proxy).headers().firstValue("X-Mark").orElse(""), "set after add");
+                assertFalse(own.closed);
+            }
+            assertTrue(own.closed);
+            try (ProxyServer proxy = ProxyServer.builder()
+                    .config(config("[{name: m, jar: mark.jar, config: {mark: second}}]", origin))
+                    .extension(new Own())
+                    .start()) {
+                assertEquals(List.of("second", "none"), get(proxy).headers().allValues("X-Mark"), "objects last");
+            }
+        }
+    }
+}
