@@ -77,6 +77,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Origin extends CommandGroup {}
 
     @Command(
+            name = "extension",
+            customSynopsis = "millctl extension COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Show extensions.")
+    static final class Extension extends CommandGroup {}
+
+    @Command(
             name = "host",
             customSynopsis = "millctl host COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

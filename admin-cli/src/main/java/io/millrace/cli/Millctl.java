@@ -39,6 +39,7 @@ import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.AlarmListCommand;
 import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.EventsCommand;
+import io.millrace.cli.command.server.ExtensionListCommand;
 import io.millrace.cli.command.server.FleetStatusCommand;
 import io.millrace.cli.command.server.HistoryCommand;
 import io.millrace.cli.command.server.HostCommands;
@@ -162,6 +163,8 @@ public final class Millctl {
                         .addSubcommand(new OriginListCommand(invocation))
                         .addSubcommand(new OriginDownCommand(invocation))
                         .addSubcommand(new OriginUpCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Extension())
+                        .addSubcommand(new ExtensionListCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Fleet())
                         .addSubcommand(new FleetStatusCommand(invocation))
                         .addSubcommand(new CommandLine(new CommandGroup.FleetConfig())

@@ -39,6 +39,7 @@ import io.millrace.proxy.admin.log.LiveLogResource;
 import io.millrace.proxy.admin.log.LogFieldsResource;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.status.AlarmsResource;
+import io.millrace.proxy.admin.status.ExtensionsResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessStatus;
 import io.millrace.proxy.admin.status.ProxyStatus;
@@ -151,6 +152,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/tls/certificates", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", TrafficResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", ExtensionsResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", LiveLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", KeptLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.live.LiveLog;
@@ -113,5 +114,10 @@ record ServerView(ProxyServer proxy) implements ProxyView {
     @Override
     public ConnectionMemory memory() {
         return proxy.memory();
+    }
+
+    @Override
+    public ExtensionSet extensions() {
+        return proxy.extensions();
     }
 }

@@ -16,10 +16,15 @@ import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionContext;
 import io.millrace.proxy.spi.RequestView;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
 import java.net.URI;
+import java.net.UnixDomainSocketAddress;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -148,6 +153,42 @@ class LoadedExtensionsTest {
                     .start()) {
                 assertEquals(List.of("second", "none"), get(proxy).headers().allValues("X-Mark"), "objects last");
             }
+        }
+    }
+
+    @Test
+    void theAdminApiListsExtensionsWithTheirFigures() throws Exception {
+        String source = ExtensionJars.MARK.replace(
+                "response.fields().set(\"X-Mark\", mark)", "throw new IllegalStateException(\"no mark\")");
+        Path jar = ExtensionJars.one(directory.resolve("mark.jar"), "Mark", source);
+        Path socket = directory.resolve("admin.sock");
+        try (RawOrigin origin = origin();
+                ProxyServer proxy = ProxyServer.builder()
+                        .config(config("[{name: m, jar: mark.jar, config: {mark: here}}]", origin))
+                        .adminSocket(socket)
+                        .start()) {
+            assertEquals(200, get(proxy).statusCode());
+            String text = admin(socket);
+            assertTrue(text.contains("\"name\":\"m\",\"version\":\"1.2\",\"jar\":\"" + jar + "\""), text);
+            assertTrue(text.contains("\"class\":\"Mark\",\"state\":\"active\",\"calls\":1,\"failures\":1"), text);
+            assertTrue(text.contains("java.lang.IllegalStateException: no mark"), text);
+            assertTrue(text.contains("{\"name\":\"deliver\",\"calls\":1,\"failures\":1,\"nanos\":"), text);
+        }
+    }
+
+    private static String admin(Path socket) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(socket));
+            channel.write(ByteBuffer.wrap(
+                    RawInput.latin1("GET /v1/extensions HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")));
+            StringBuilder text = new StringBuilder();
+            ByteBuffer buffer = ByteBuffer.allocate(65_536);
+            while (channel.read(buffer) >= 0) {
+                buffer.flip();
+                text.append(StandardCharsets.UTF_8.decode(buffer));
+                buffer.clear();
+            }
+            return text.toString();
         }
     }
 }

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.live.LiveLog;
@@ -66,6 +67,9 @@ public interface ProxyView {
     /** The live log; null without an admin API. */
     @Nullable
     LiveLog liveLog();
+
+    /** The open extensions. */
+    ExtensionSet extensions();
 
     /** The counters and gauges. */
     MetricsRegistry metrics();

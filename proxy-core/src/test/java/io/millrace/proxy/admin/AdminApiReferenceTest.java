@@ -53,6 +53,8 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.Json;
 import io.millrace.proxy.admin.resource.RequestSender;
 import io.millrace.proxy.admin.status.AlarmsResource;
+import io.millrace.proxy.admin.status.ExtensionsResource;
+import io.millrace.proxy.admin.status.ExtensionsSource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
 import io.millrace.proxy.admin.status.MemorySource;
@@ -297,6 +299,22 @@ class AdminApiReferenceTest {
                         "",
                         ""),
                 new Documented("StorageReport", new StorageResource(SampleSources.STORAGE), "", ""),
+                new Documented(
+                        "ExtensionList",
+                        new ExtensionsResource(
+                                () -> List.of(new ExtensionsSource.ExtensionStatus(
+                                        "ab",
+                                        "1.2",
+                                        "/a.jar",
+                                        "00ff",
+                                        "A",
+                                        "active",
+                                        List.of(new ExtensionsSource.HookStatus("deliver", 2, 1, 3)),
+                                        "deliver: exception",
+                                        4)),
+                                () -> 5000),
+                        "",
+                        ""),
                 new Documented(
                         "MemoryReport",
                         new MemoryResource(() -> new MemorySource.MemoryReport(

@@ -27,6 +27,7 @@ import io.millrace.proxy.admin.purge.PurgeShowResource;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.AlarmsResource;
+import io.millrace.proxy.admin.status.ExtensionsResource;
 import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
@@ -144,6 +145,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                         new ProxyAlarms(proxy), proxy.shared().clock()::millis))
                 .resource(new TrafficResource(() -> proxy.metrics().hosts().report()))
                 .resource(new MemoryResource(memory))
+                .resource(new ExtensionsResource(
+                        new ExtensionReport(proxy), proxy.shared().clock()::millis))
                 .resource(ServerResource.report(process))
                 .resource(ServerResource.drain(process))
                 .resource(new ThreadsResource(process))

@@ -1,0 +1,76 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.status.ExtensionsSource;
+import io.millrace.proxy.config.extension.ExtensionSettings;
+import io.millrace.proxy.config.value.ExtensionJar;
+import io.millrace.proxy.extension.Hook;
+import io.millrace.proxy.extension.HookFigures;
+import io.millrace.proxy.extension.LoadedExtension;
+import io.millrace.proxy.server.ProxyView;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The state of a proxy's extensions, as the admin API shows it. Thread-safe. */
+final class ExtensionReport implements ExtensionsSource {
+    /** Limit of characters of texts of extensions. */
+    private static final int TEXT_MAX = 500;
+
+    private final ProxyView proxy;
+
+    ExtensionReport(ProxyView proxy) {
+        this.proxy = proxy;
+    }
+
+    @Override
+    public List<ExtensionStatus> extensions() {
+        List<ExtensionStatus> all = new ArrayList<>();
+        for (LoadedExtension extension : proxy.extensions().all()) {
+            all.add(status(extension));
+        }
+        return List.copyOf(all);
+    }
+
+    private ExtensionStatus status(LoadedExtension extension) {
+        ExtensionJar jar = jar(extension.name());
+        List<HookStatus> hooks = new ArrayList<>();
+        for (Hook hook : extension.hooks()) {
+            HookFigures figures = extension.figures(hook);
+            hooks.add(new HookStatus(hook.label(), figures.calls(), figures.failures(), figures.nanos()));
+        }
+        return new ExtensionStatus(
+                extension.name(),
+                version(extension),
+                jar == null ? "" : jar.toString(),
+                jar == null ? "" : jar.checksum(),
+                extension.entry().extension().getClass().getName(),
+                extension.isCircuitOpen() ? "circuit_open" : "active",
+                hooks,
+                cut(extension.lastFailure()),
+                TimeUnit.MILLISECONDS.toSeconds(extension.lastFailureMillis()));
+    }
+
+    /** Returns the jar that the configuration names; null for code of the application. */
+    private @Nullable ExtensionJar jar(String name) {
+        for (ExtensionSettings settings : proxy.config().extensions().list()) {
+            if (settings.name().equals(name)) {
+                return settings.jar();
+            }
+        }
+        return null;
+    }
+
+    /** Returns the version that an extension names; empty if its method fails. */
+    private static String version(LoadedExtension extension) {
+        try {
+            return cut(String.valueOf(extension.entry().extension().version()));
+        } catch (RuntimeException | LinkageError e) {
+            return "";
+        }
+    }
+
+    private static String cut(String text) {
+        return text.length() <= TEXT_MAX ? text : text.substring(0, TEXT_MAX);
+    }
+}
