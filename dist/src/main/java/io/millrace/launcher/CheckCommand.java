@@ -3,11 +3,19 @@ package io.millrace.launcher;
 import io.millrace.launcher.config.ConfigReader;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.extension.ExtensionSettings;
+import io.millrace.proxy.config.extension.ExtensionsConfig;
 import io.millrace.proxy.config.problem.ConfigProblem;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.proxy.extension.ExtensionSet;
+import io.millrace.proxy.extension.load.ConfiguredExtensions;
+import io.millrace.proxy.observe.event.EventSink;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +27,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code millrace check FILE}: prints every problem of a configuration file. Needs no running proxy.
+ * The command {@code millrace check FILE}: prints every problem of a configuration file, and opens its extensions. Needs no running proxy.
  * Without FILE, looks for the file at the same places as {@code millrace run}.
  */
 @Command(
@@ -53,10 +61,27 @@ final class CheckCommand implements Callable<Integer> {
         for (ConfigProblem problem : result.problems()) {
             err.println(problem.text());
         }
-        if (result.config() == null) {
+        ProxyConfig configuration = result.config();
+        if (configuration == null || !canOpen(configuration.extensions(), err)) {
             return ExitCode.USAGE;
         }
         spec.commandLine().getOut().println(checked + ": ok");
         return ExitCode.OK;
+    }
+
+    /** Opens and closes each extension, and prints every failure. Returns true if there is none. */
+    private static boolean canOpen(ExtensionsConfig extensions, PrintWriter err) {
+        boolean opened = true;
+        for (ExtensionSettings each : extensions.list()) {
+            try (ConfiguredExtensions code =
+                    ConfiguredExtensions.load(new ExtensionsConfig(List.of(each)), List.of())) {
+                ExtensionSet.open(code.entries(), null, EventSink.NONE, System::currentTimeMillis)
+                        .close();
+            } catch (IOException e) {
+                err.println(e.getMessage());
+                opened = false;
+            }
+        }
+        return opened;
     }
 }
