@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.extension.ConfigSection;
+import io.millrace.proxy.config.value.ConfigTree;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.ExtensionException;
 import io.millrace.proxy.extension.FailureReason;
 import io.millrace.proxy.extension.Hook;
 import io.millrace.proxy.extension.LoadedExtension;
 import io.millrace.proxy.extension.OnError;
+import io.millrace.proxy.extension.config.SectionConfig;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
@@ -394,11 +395,11 @@ class ExtensionFailuresTest {
                 opened.config().section("service").number("port", 80, 1, 65_535);
             }
         };
-        ConfigSection config = new ConfigSection(
-                Map.of("service", Map.of("port", "none")),
-                key -> key.equals("service.port") ? "millrace.yaml:3:7" : "");
+        ConfigTree port = ConfigTree.text("none", "millrace.yaml:3:7");
+        ConfigTree service = ConfigTree.section(Map.of("port", port), "");
+        SectionConfig config = SectionConfig.of(ConfigTree.section(Map.of("service", service), ""));
         assertEquals(
-                "millrace.yaml:3:7: extension test: config.service.port: \"none\" is not an integer from 1 to 65535",
+                "millrace.yaml:3:7: extension test: config.service.port: 'none' is not an integer",
                 refusal(new ExtensionEntry("test", reading, null, 1, config, rule -> true)));
     }
 

@@ -1,8 +1,8 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.extension.ConfigSection;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.OnError;
+import io.millrace.proxy.extension.config.SectionConfig;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionContext;
 import java.util.concurrent.TimeUnit;
@@ -51,12 +51,12 @@ class TestExtension implements Extension {
 
     ExtensionEntry entry(OnError onError) {
         return new ExtensionEntry(
-                name(), this, onError, ExtensionEntry.DEADLINE_NANOS, ConfigSection.EMPTY, rule -> true);
+                name(), this, onError, ExtensionEntry.DEADLINE_NANOS, SectionConfig.empty(), rule -> true);
     }
 
     /** @param millis deadline of asynchronous hooks */
     ExtensionEntry entryWithDeadline(long millis) {
         return new ExtensionEntry(
-                name(), this, null, TimeUnit.MILLISECONDS.toNanos(millis), ConfigSection.EMPTY, rule -> true);
+                name(), this, null, TimeUnit.MILLISECONDS.toNanos(millis), SectionConfig.empty(), rule -> true);
     }
 }

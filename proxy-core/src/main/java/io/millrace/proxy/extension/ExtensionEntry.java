@@ -1,6 +1,7 @@
 package io.millrace.proxy.extension;
 
 import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.extension.config.SectionConfig;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionConfig;
 import java.util.function.Predicate;
@@ -47,7 +48,8 @@ public record ExtensionEntry(
 
     /** Returns an entry for all remap rules, with the defaults and without configuration. */
     public static ExtensionEntry of(Extension extension) {
-        return new ExtensionEntry(extension.name(), extension, null, DEADLINE_NANOS, ConfigSection.EMPTY, rule -> true);
+        return new ExtensionEntry(
+                extension.name(), extension, null, DEADLINE_NANOS, SectionConfig.empty(), rule -> true);
     }
 
     /** Returns true if the text is a valid name of an entry. */

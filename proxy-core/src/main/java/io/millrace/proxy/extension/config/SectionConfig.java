@@ -43,6 +43,11 @@ public final class SectionConfig implements ExtensionConfig {
         return new SectionConfig(children, section.place(), "");
     }
 
+    /** Returns the view of a section without keys. */
+    public static SectionConfig empty() {
+        return of(ConfigTree.EMPTY);
+    }
+
     @Override
     public Set<String> keys() {
         return Collections.unmodifiableSet(children.keySet());

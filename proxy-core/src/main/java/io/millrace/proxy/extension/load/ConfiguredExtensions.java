@@ -10,9 +10,7 @@ import io.millrace.proxy.spi.Extension;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,21 +36,31 @@ public final class ConfiguredExtensions implements Closeable {
      */
     public static ConfiguredExtensions load(ExtensionsConfig config, List<ExtensionEntry> objects) throws IOException {
         ConfiguredExtensions loaded = new ConfiguredExtensions();
-        Map<String, ExtensionEntry> rest = new LinkedHashMap<>();
-        objects.forEach(object -> rest.put(object.name(), object));
+        List<ExtensionEntry> rest = new ArrayList<>(objects);
         ExtensionLoader loader = new ExtensionLoader();
         try {
             for (ExtensionSettings settings : config.list()) {
-                ExtensionEntry object =
-                        settings.jar() == null && settings.className() == null ? rest.remove(settings.name()) : null;
+                ExtensionEntry object = settings.jar() == null && settings.className() == null
+                        ? removeNamed(settings.name(), rest)
+                        : null;
                 loaded.add(settings, object, loader);
             }
         } catch (IOException | RuntimeException | Error e) {
             loaded.close();
             throw e;
         }
-        rest.values().forEach(object -> loaded.entries.add(limited(object)));
+        rest.forEach(object -> loaded.entries.add(limited(object)));
         return loaded;
+    }
+
+    private static @Nullable ExtensionEntry removeNamed(String name, List<ExtensionEntry> objects) {
+        for (ExtensionEntry object : objects) {
+            if (object.name().equals(name)) {
+                objects.remove(object);
+                return object;
+            }
+        }
+        return null;
     }
 
     private void add(ExtensionSettings settings, @Nullable ExtensionEntry object, ExtensionLoader loader)
