@@ -25,6 +25,7 @@ import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +68,26 @@ class LoadedExtensionsTest {
             assertEquals("here", hit.headers().firstValue("X-Mark").orElse(""));
             assertTrue(hit.headers().firstValue("Cache-Status").orElse("").contains("hit"), hit.headers()::toString);
         }
+    }
+
+    /** The first Java block of the guide is compiled and loaded with the first YAML block. */
+    @Test
+    void theExtensionOfTheGuideWorks() throws Exception {
+        String page = Files.readString(Path.of("..", "docs", "guide", "extensions.md"));
+        ExtensionJars.one(directory.resolve("hello.jar"), "Hello", block(page, "java"));
+        String yaml = block(page, "yaml");
+        try (RawOrigin origin = origin();
+                ProxyServer proxy = ProxyServer.builder()
+                        .config(config(yaml.substring(yaml.indexOf('\n')), origin))
+                        .start()) {
+            assertEquals("good morning", get(proxy).headers().firstValue("X-Greeting").orElse(""));
+        }
+    }
+
+    private static String block(String page, String language) {
+        String start = "```" + language + "\n";
+        int begin = page.indexOf(start) + start.length();
+        return page.substring(begin, page.indexOf("```", begin));
     }
 
     @Test
