@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.value.ConfigTree;
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.ExtensionException;
 import io.millrace.proxy.extension.FailureReason;

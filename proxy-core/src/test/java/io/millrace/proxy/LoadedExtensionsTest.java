@@ -80,7 +80,9 @@ class LoadedExtensionsTest {
                 ProxyServer proxy = ProxyServer.builder()
                         .config(config(yaml.substring(yaml.indexOf('\n')), origin))
                         .start()) {
-            assertEquals("good morning", get(proxy).headers().firstValue("X-Greeting").orElse(""));
+            assertEquals(
+                    "good morning",
+                    get(proxy).headers().firstValue("X-Greeting").orElse(""));
         }
     }
 

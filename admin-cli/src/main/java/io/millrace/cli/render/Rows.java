@@ -4,12 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Builds lines with a label and a value below a headline. The values form a column. Confined to one thread. */
-final class Rows {
+public final class Rows {
     private static final int LABEL_WIDTH = 13;
 
     private final List<String> lines = new ArrayList<>();
 
-    Rows(String headline) {
+    /** Begins with a headline, which may contain colours. */
+    public Rows(String headline) {
         lines.add(headline);
     }
 
@@ -18,7 +19,7 @@ final class Rows {
      *
      * @param value may contain colours; received text in it must be escaped by {@link Printable}
      */
-    void add(String label, String value) {
+    public void add(String label, String value) {
         lines.add("  " + label + " ".repeat(Math.max(1, LABEL_WIDTH - label.length())) + value);
     }
 
@@ -27,7 +28,8 @@ final class Rows {
         add("", value);
     }
 
-    List<String> lines() {
+    /** The lines so far. */
+    public List<String> lines() {
         return lines;
     }
 }

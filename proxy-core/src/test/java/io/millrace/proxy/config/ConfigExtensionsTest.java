@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.key.ConfigKey;
-import io.millrace.proxy.config.value.ConfigTree;
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.config.yaml.FlowText;

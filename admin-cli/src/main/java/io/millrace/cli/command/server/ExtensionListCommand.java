@@ -7,7 +7,7 @@ import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.render.ExtensionView;
+import io.millrace.cli.render.extension.ExtensionView;
 import picocli.CommandLine.Command;
 
 @Command(

@@ -2,7 +2,7 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.status.ExtensionsSource;
 import io.millrace.proxy.config.extension.ExtensionSettings;
-import io.millrace.proxy.config.value.ExtensionJar;
+import io.millrace.proxy.config.key.ExtensionJar;
 import io.millrace.proxy.extension.Hook;
 import io.millrace.proxy.extension.HookFigures;
 import io.millrace.proxy.extension.LoadedExtension;

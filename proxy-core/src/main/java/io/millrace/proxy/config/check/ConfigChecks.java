@@ -7,6 +7,7 @@ import io.millrace.proxy.config.access.TransparentKeys;
 import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.extension.ExtensionChecks;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;

@@ -1,10 +1,10 @@
 package io.millrace.proxy.config.extension;
 
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ExtensionJar;
 import io.millrace.proxy.config.key.ValueType;
-import io.millrace.proxy.config.value.ConfigTree;
-import io.millrace.proxy.config.value.ExtensionJar;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.millrace.proxy.config.extension;
 
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.key.ConfigValues;
-import io.millrace.proxy.config.value.ConfigTree;
-import io.millrace.proxy.config.value.ExtensionJar;
+import io.millrace.proxy.config.key.ExtensionJar;
 import java.time.Duration;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;

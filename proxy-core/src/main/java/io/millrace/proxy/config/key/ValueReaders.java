@@ -1,7 +1,6 @@
 package io.millrace.proxy.config.key;
 
 import com.google.re2j.PatternSyntaxException;
-import io.millrace.proxy.config.value.ConfigTree;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.value.RuleUrl;

@@ -1,9 +1,7 @@
 package io.millrace.proxy.config.key;
 
 import io.millrace.proxy.config.value.AddressSet;
-import io.millrace.proxy.config.value.ConfigTree;
 import io.millrace.proxy.config.value.DayTime;
-import io.millrace.proxy.config.value.ExtensionJar;
 import io.millrace.proxy.config.value.FieldLines;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.InvalidValueException;

@@ -1,10 +1,10 @@
 package io.millrace.proxy.config.yaml;
 
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.problem.ConfigProblems;
-import io.millrace.proxy.config.value.ConfigTree;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.config.yaml;
 
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.value.ConfigTree;
 import io.millrace.proxy.config.value.InvalidValueException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

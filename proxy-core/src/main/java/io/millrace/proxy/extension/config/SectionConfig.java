@@ -1,6 +1,6 @@
 package io.millrace.proxy.extension.config;
 
-import io.millrace.proxy.config.value.ConfigTree;
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Suggestions;
 import io.millrace.proxy.config.value.Units;

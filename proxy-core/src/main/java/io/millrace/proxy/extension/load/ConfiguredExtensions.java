@@ -2,7 +2,7 @@ package io.millrace.proxy.extension.load;
 
 import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.extension.ExtensionsConfig;
-import io.millrace.proxy.config.value.ConfigTree;
+import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.OnError;
 import io.millrace.proxy.extension.config.SectionConfig;

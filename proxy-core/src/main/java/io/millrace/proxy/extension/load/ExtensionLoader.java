@@ -1,7 +1,7 @@
 package io.millrace.proxy.extension.load;
 
 import io.millrace.proxy.config.extension.ExtensionSettings;
-import io.millrace.proxy.config.value.ExtensionJar;
+import io.millrace.proxy.config.key.ExtensionJar;
 import io.millrace.proxy.spi.Extension;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.extension.ExtensionSettings;
-import io.millrace.proxy.config.value.ConfigTree;
-import io.millrace.proxy.config.value.ExtensionJar;
+import io.millrace.proxy.config.key.ConfigTree;
+import io.millrace.proxy.config.key.ExtensionJar;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionContext;
 import java.io.IOException;

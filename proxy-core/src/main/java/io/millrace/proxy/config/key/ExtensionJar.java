@@ -1,5 +1,7 @@
-package io.millrace.proxy.config.value;
+package io.millrace.proxy.config.key;
 
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.Units;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

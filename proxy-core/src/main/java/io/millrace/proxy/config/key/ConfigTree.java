@@ -1,4 +1,4 @@
-package io.millrace.proxy.config.value;
+package io.millrace.proxy.config.key;
 
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,10 @@
-package io.millrace.cli.render;
+package io.millrace.cli.render.extension;
 
 import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.render.Paint;
+import io.millrace.cli.render.Printable;
+import io.millrace.cli.render.Quantities;
+import io.millrace.cli.render.Rows;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,29 +1,27 @@
-package io.millrace.proxy.config.check;
+package io.millrace.proxy.config.extension;
 
-import io.millrace.proxy.config.extension.ExtensionKeys;
-import io.millrace.proxy.config.extension.ExtensionSettings;
-import io.millrace.proxy.config.extension.ExtensionsConfig;
-import io.millrace.proxy.config.extension.JarServices;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ExtensionJar;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.value.ExtensionJar;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Checks the list of extensions and its use by remap rules. Runs no code of an extension. */
-final class ExtensionChecks {
+public final class ExtensionChecks {
     private final ConfigProblems problems;
     private final Place wholeFile;
 
-    ExtensionChecks(ConfigProblems problems, Place wholeFile) {
+    /** @param wholeFile place of problems without a place of their own */
+    public ExtensionChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
         this.wholeFile = wholeFile;
     }
 
-    void check(ConfigValues values) {
+    /** Reports every fault. */
+    public void check(ConfigValues values) {
         List<ConfigValues> entries = values.elements(ExtensionKeys.EXTENSIONS);
         Map<String, Integer> names = new LinkedHashMap<>();
         for (int i = 0; i < entries.size(); i++) {

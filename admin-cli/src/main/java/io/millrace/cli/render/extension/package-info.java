@@ -1,0 +1,5 @@
+/** Formats the state of extensions. */
+@NullMarked
+package io.millrace.cli.render.extension;
+
+import org.jspecify.annotations.NullMarked;
