@@ -61,6 +61,8 @@ class PurgeTargetsTest {
         if (parsed instanceof PurgeRequest.Matching matching) {
             return matching.beginning() == null ? "pattern" : "host";
         }
-        return parsed instanceof PurgeRequest.Host ? "host" : parsed instanceof PurgeRequest.Urls ? "URL" : String.valueOf(parsed);
+        return parsed instanceof PurgeRequest.Host
+                ? "host"
+                : parsed instanceof PurgeRequest.Urls ? "URL" : String.valueOf(parsed);
     }
 }
