@@ -162,7 +162,8 @@ class FleetConfigTest {
         String events =
                 nodes.get(1).millctl("events", "--kind", "fleet-config-failed").out();
         assertTrue(events.contains("was rolled back"), events);
-        assertTrue(nodes.get(2).millctl("alarm", "list").out().contains("fleet-config"));
+        await().atMost(LIMIT)
+                .until(() -> nodes.get(2).millctl("alarm", "list").out().contains("fleet-config"));
         nodes.set(0, launch(0).state(pusher.state()).port(pusher.port()).start());
         awaitContent("/one/page", 0);
     }

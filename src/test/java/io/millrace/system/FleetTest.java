@@ -109,7 +109,7 @@ class FleetTest {
         Path file = Files.writeString(
                 directory.resolve("site.yaml"),
                 "remap: [{map: http://site.example/, to: '" + origin.url() + "/moved/'}]\n");
-        origin.serves("/moved/page", "third", FRESH);
+        origin.serves("/moved/other", "third", FRESH);
         Command push = nodes.get(0)
                 .millctl(
                         "fleet",
@@ -120,7 +120,7 @@ class FleetTest {
                         "--key",
                         keys.privateKey().toString());
         push.succeeds();
-        nodes.forEach(node -> assertEquals("third", send(node, "GET", "/page")));
+        nodes.forEach(node -> assertEquals("third", send(node, "GET", "/other")));
     }
 
     @Test

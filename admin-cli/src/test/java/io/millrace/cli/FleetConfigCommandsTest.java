@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.ScriptedAdmin;
+import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.Surroundings;
 import io.millrace.cli.sign.RevisionSigner;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyFactory;
 import java.security.Signature;
 import java.security.spec.X509EncodedKeySpec;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -33,7 +35,18 @@ final class FleetConfigCommandsTest {
     Path directory;
 
     private Run run(String... arguments) {
-        return Run.of(new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false), arguments);
+        Pause none = new Pause() {
+            @Override
+            public boolean pass(Duration time) {
+                return true;
+            }
+
+            @Override
+            public long nanos() {
+                return 0;
+            }
+        };
+        return Run.of(new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false), none, arguments);
     }
 
     private String key() {
@@ -163,8 +176,13 @@ final class FleetConfigCommandsTest {
                         "\"nodes\":[{\"node\":\"n1\",\"connection\":\"live\",\"state\":\"applied\",\"revision\":4},"
                                 + "{\"node\":\"n2\",\"connection\":\"live\",\"state\":\"rejected\",\"revision\":3},"
                                 + "{\"node\":\"n3\",\"connection\":\"away\",\"state\":\"applied\",\"revision\":3}]");
+        // A node that has not read the revision yet is not ready, but one that does not take part is.
+        String before = after.replace("applied", "local").replace("\"revision\":4}", "\"revision\":0}");
+        String done = after.replace(
+                "{\"node\":\"n3\"",
+                "{\"node\":\"n4\",\"connection\":\"live\",\"state\":\"off\",\"revision\":0},{\"node\":\"n3\"");
         Run run = withAdmin(
-                List.of(STATE, "{\"received\":30}", PUSHED, after),
+                List.of(STATE, "{\"received\":30}", PUSHED, before, done),
                 "fleet",
                 "config",
                 "push",

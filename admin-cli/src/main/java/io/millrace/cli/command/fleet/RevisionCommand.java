@@ -174,7 +174,7 @@ abstract class RevisionCommand extends ApiCommand {
         for (JsonObject node : state.objects("nodes")) {
             String stand = node.text("state", "");
             boolean isBehind = node.number("revision", 0) < newest;
-            if (isLive(node) && isBehind && !stand.equals("rejected") && !stand.equals("local")) {
+            if (isLive(node) && isBehind && !stand.equals("rejected") && !stand.equals("off")) {
                 return false;
             }
         }

@@ -5,11 +5,14 @@ package io.millrace.launcher.fleet.config;
  *
  * @param revision number of the revision in force; 0 if only the local file is in force
  * @param newest highest number of a revision that the node knows
- * @param state {@code local}, {@code applied}, {@code rejected} or {@code pending}
+ * @param state one of the words below
  * @param reason reason of the state; empty for none
  */
 public record ConfigStand(long revision, long newest, String state, String reason) {
-    /** Only the local file is in force. */
+    /** The node does not take part. */
+    public static final String NOT_SHARED = "off";
+
+    /** Only the local file is in force, because the node has not applied a revision yet. */
     public static final String LOCAL = "local";
 
     /** The newest revision is in force. */
@@ -22,7 +25,7 @@ public record ConfigStand(long revision, long newest, String state, String reaso
     public static final String PENDING = "pending";
 
     /** The state of a node that does not take part. */
-    public static final ConfigStand OFF = new ConfigStand(0, 0, LOCAL, "");
+    public static final ConfigStand OFF = new ConfigStand(0, 0, NOT_SHARED, "");
 
     private static final int REASON_LENGTH_MAX = 300;
 
