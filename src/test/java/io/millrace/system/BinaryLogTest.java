@@ -49,14 +49,17 @@ class BinaryLogTest {
         fetch(proxy, "/two");
         await("the next block").atMost(WRITTEN_WITHIN).until(() -> size(log) > intact);
 
-        List<String> lines = cat(log, "--format", "%<cquup> %<crc>").succeeds().out().lines().toList();
+        List<String> lines =
+                cat(log, "--format", "%<cquup> %<crc>").succeeds().out().lines().toList();
         assertEquals(2, lines.size(), lines::toString);
         assertEquals("/one TCP_MISS", lines.get(0));
         assertTrue(lines.get(1).startsWith("/two "), lines::toString);
         assertEquals(
-                1, cat(log, "--where", "path == \"/two\"").succeeds().out().lines().count());
+                1,
+                cat(log, "--where", "path == \"/two\"").succeeds().out().lines().count());
         assertTrue(proxy.millctl("log", "cat").succeeds().out().contains("/one"), "the log of this launcher");
-        assertTrue(product.millctl("log", "stats", log.toString()).succeeds().out().startsWith("2 requests"));
+        assertTrue(
+                product.millctl("log", "stats", log.toString()).succeeds().out().startsWith("2 requests"));
         assertTrue(cat(log, "--fields").succeeds().out().startsWith("time time\n"));
 
         Path damaged = Files.copy(log, product.newDirectory().resolve("damaged.blog"));
