@@ -26,6 +26,7 @@ import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.proxy.serve.Selection;
 import io.millrace.store.CacheStore;
+import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.time.ZoneId;
@@ -149,7 +150,8 @@ final class RequestDryRun {
         if (object != null) {
             object.release();
         }
-        boolean keyed = decision.primaryKey() != null;
+        StoreKey primaryKey = decision.primaryKey();
+        boolean keyed = primaryKey != null;
         boolean mapped = decision.isMapped();
         DryRunResult.Outcome outcome = outcome();
         Reuse reuse = reuse();
@@ -167,7 +169,7 @@ final class RequestDryRun {
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
                 keyed ? decision.keyUrl().asString() : null,
-                keyed ? new String(decision.primaryKey().bytes(), StandardCharsets.ISO_8859_1) : null,
+                primaryKey == null ? null : new String(primaryKey.bytes(), StandardCharsets.ISO_8859_1),
                 found,
                 reuse,
                 purge(reuse),

@@ -6,6 +6,7 @@ package io.millrace.proxy.spi;
  *
  * @param <T> type of the value
  */
+@SuppressWarnings("UnusedTypeParameter") // used by the methods that take a key and its value
 public final class Attribute<T> {
     private final String name;
 

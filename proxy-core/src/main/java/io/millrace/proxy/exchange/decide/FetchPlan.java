@@ -354,7 +354,8 @@ public final class FetchPlan implements StoringTarget {
      */
     public ResponseHead headAfterRules(ResponseHead head) {
         boolean isRuled = rules != null && rules.changesOriginResponses();
-        boolean isHooked = hooks != null && hooks.changesResponses();
+        FetchHooks called = hooks;
+        boolean isHooked = called != null && called.changesResponses();
         if (!isRuled && !isHooked) {
             return head;
         }
@@ -368,7 +369,7 @@ public final class FetchPlan implements StoringTarget {
             status = 200;
         }
         ResponseHead ruled = isRuled ? headAfterRules(head, status, seen) : head;
-        return isHooked ? headAfterHooks(hooks, ruled, status, validated) : ruled;
+        return called != null && isHooked ? headAfterHooks(called, ruled, status, validated) : ruled;
     }
 
     private ResponseHead headAfterRules(ResponseHead head, int status, FieldSection seen) {
