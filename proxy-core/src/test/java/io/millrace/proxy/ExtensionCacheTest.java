@@ -17,6 +17,7 @@ import io.millrace.proxy.spi.OriginResolver;
 import io.millrace.proxy.spi.OriginResponseView;
 import io.millrace.proxy.spi.PurgeObserver;
 import io.millrace.proxy.spi.RequestView;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
@@ -24,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -275,6 +277,24 @@ class ExtensionCacheTest extends LaneFixture {
         assertEquals("W/\"e\"", validated.field("etag"));
         assertEquals("a<!----><!--2-->", proxy.get("/a").text());
         assertEquals(2, proxy.origin().requests());
+    }
+
+    @Test
+    void transformedContentIsCompressed() throws Exception {
+        proxy.with(new Commenting().entry());
+        String content = "0123456789x".repeat(1000);
+        start(
+                request -> request.ok(FRESH + "Content-Type: text/html\r\n", RawInput.latin1(content)),
+                config -> config.set("compression.enabled", "true"));
+        String expected = content.replace("x", "<!---->") + "<!--" + content.length() + "-->";
+        for (int i = 0; i < 2; i++) {
+            RawClient.Response compressed = proxy.getAndSettle("/a", "Accept-Encoding: gzip\r\n");
+            assertEquals("gzip", compressed.field("content-encoding"));
+            GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(compressed.content()));
+            assertEquals(expected, new String(in.readAllBytes(), StandardCharsets.US_ASCII));
+        }
+        assertEquals(expected, proxy.getAndSettle("/a").text());
+        assertEquals(1, proxy.origin().requests());
     }
 
     private static final class Routing extends TestExtension implements OriginResolver {
