@@ -21,6 +21,7 @@ class ExtensionReloadTest {
 
     private static void write(Path config, String mark) throws Exception {
         Files.writeString(config, """
+                listen: ["127.0.0.1:0"]
                 remap: [{map: /, to: "%s"}]
                 extensions:
                   - name: mark
@@ -67,7 +68,7 @@ class ExtensionReloadTest {
         write(config, " ");
         Command fault = proxy.millctl("config", "reload");
         assertTrue(
-                fault.toString().contains("millrace.yaml:5:20: extension mark: config.mark: has no word"),
+                fault.toString().contains("millrace.yaml:6:20: extension mark: config.mark: has no word"),
                 fault::toString);
         assertEquals("first!", mark(proxy));
         Command check = Command.run(
