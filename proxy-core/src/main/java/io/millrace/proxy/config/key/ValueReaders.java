@@ -101,11 +101,6 @@ final class ValueReaders {
         return readTokens(text, "the name of an extension");
     }
 
-    /** Refuses any text, because only a section is a value. */
-    static ConfigTree refuseText(String text) throws InvalidValueException {
-        throw new InvalidValueException("'" + text + "' is not a section");
-    }
-
     static List<String> readCookies(String text) throws InvalidValueException {
         return readTokens(text, "the name of a cookie");
     }

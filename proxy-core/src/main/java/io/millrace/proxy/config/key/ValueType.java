@@ -80,7 +80,9 @@ public final class ValueType<T> {
             "section",
             "keys that the extension defines",
             ConfigTree.class,
-            ValueReaders::refuseText,
+            text -> {
+                throw new InvalidValueException("'" + text + "' is not a section");
+            },
             ConfigTree::toString,
             null,
             false);

@@ -179,9 +179,12 @@ public final class SectionConfig implements ExtensionConfig {
     private List<ConfigTree> elements(String key) throws ExtensionConfigException {
         read.add(key);
         ConfigTree node = children.get(key);
-        List<ConfigTree> elements = node == null ? List.of() : node.elements();
+        if (node == null) {
+            return List.of();
+        }
+        List<ConfigTree> elements = node.elements();
         if (elements == null) {
-            throw problem(key, "must be a list, this is " + children.get(key).kind());
+            throw problem(key, "must be a list, this is " + node.kind());
         }
         return elements;
     }

@@ -7,6 +7,7 @@ import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.OnError;
 import io.millrace.proxy.extension.config.SectionConfig;
 import io.millrace.proxy.spi.Extension;
+import io.millrace.proxy.spi.ExtensionConfig;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -74,13 +75,15 @@ public final class ConfiguredExtensions implements Closeable {
             extension = object.extension();
         }
         ExtensionSettings.OnError onError = settings.onError();
-        boolean ownConfig = object != null && settings.config().equals(ConfigTree.EMPTY);
+        ExtensionConfig config = object != null && settings.config().equals(ConfigTree.EMPTY)
+                ? object.config()
+                : SectionConfig.of(settings.config());
         entries.add(new ExtensionEntry(
                 settings.name(),
                 extension,
                 onError == null ? null : OnError.valueOf(onError.name()),
                 settings.deadline().toNanos(),
-                ownConfig ? object.config() : SectionConfig.of(settings.config()),
+                config,
                 rule -> rule.usesExtension(settings.name())));
     }
 
