@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -87,8 +88,8 @@ class SignatureTest {
         return parents.isEmpty() ? "" : " : " + String.join(", ", parents);
     }
 
-    private static TreeSet<String> members(Class<?> type) {
-        TreeSet<String> members = new TreeSet<>();
+    private static Set<String> members(Class<?> type) {
+        Set<String> members = new TreeSet<>();
         for (Field field : type.getDeclaredFields()) {
             if (isVisible(field.getModifiers()) && !field.isSynthetic()) {
                 members.add(field.toGenericString());
