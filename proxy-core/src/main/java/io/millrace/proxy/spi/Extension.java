@@ -21,7 +21,7 @@ public interface Extension extends AutoCloseable {
      */
     int apiVersion();
 
-    /** The name of this kind of extension, which entries without a name of their own get. Letters, digits, - and _. */
+    /** The name of objects that an application passes to the proxy: at most 64 letters, digits, - and _. */
     String name();
 
     /** The version of the extension, for display. */
