@@ -254,6 +254,7 @@ final class ConfigBinder {
 
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         if (key.type() == ValueType.LIST) {
+            setAt(path, place(node));
             boolean appends = documentKind == Kind.OVERLAY && ConfigIncludes.INCLUDABLE.contains(key);
             bindList(node, key, path, appends ? into.elements(key) : List.of(), into);
         } else if (documentKind == Kind.OVERLAY_OF_OTHERS) {

@@ -15,6 +15,7 @@ import io.millrace.proxy.config.guard.TokenKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.key.ValueType;
@@ -129,7 +130,9 @@ final class SampleConfigTest {
             boolean apart = each == ForwardProxyKeys.ORIGINS
                     || each == FleetKeys.NKEY_FILE
                     || each == FleetKeys.TOKEN_FILE
-                    || TOKENS.contains(each);
+                    || TOKENS.contains(each)
+                    // Fields are for binary logs only.
+                    || each == LogKeys.FIELDS_OF_ONE;
             if (each.path().indexOf('[') < 0 && each.type() != ValueType.LIST && !apart) {
                 append(each, opened, lines, token, values);
             }
@@ -163,6 +166,7 @@ final class SampleConfigTest {
             value = "100";
         }
         value = key == AcmeKeys.ACCEPT_TERMS ? "true" : value;
+        value = key == FleetKeys.CONFIG ? "false" : value;
         value = key == AcmeKeys.CHALLENGE ? "dns-01" : value;
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
