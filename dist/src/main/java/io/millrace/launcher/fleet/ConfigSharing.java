@@ -14,6 +14,8 @@ import java.security.PublicKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,23 +25,32 @@ import org.slf4j.LoggerFactory;
  * Confined to the thread of the fleet, except {@link #retry} and {@link #pushes}.
  */
 final class ConfigSharing {
-    private static final long RETRY_MILLIS = 5000;
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final Logger LOG = LoggerFactory.getLogger(ConfigSharing.class);
 
     private final Path directory;
     private final FleetState state;
+    private final LongSupplier clockNanos;
     private final ConfigPushes pushes;
     private volatile @Nullable ConfigTargets targets;
     private volatile ConfigFollower.@Nullable Traffic traffic;
     private volatile boolean retries;
     private @Nullable ConfigFollower follower;
-    private @Nullable FleetConfig settings;
-    private long failedAt;
+    /** The public key of the follower, as the file had it. */
+    private @Nullable PublicKey key;
 
-    /** @param directory the directory of the fleet in the state directory */
-    ConfigSharing(Path directory, FleetState state) {
+    private @Nullable FleetConfig settings;
+    private boolean hasFailed;
+    private long failedAtNanos;
+
+    /**
+     * @param directory the directory of the fleet in the state directory
+     * @param clockNanos a clock that is never set, such as {@link System#nanoTime}
+     */
+    ConfigSharing(Path directory, FleetState state, LongSupplier clockNanos) {
         this.directory = directory;
         this.state = state;
+        this.clockNanos = clockNanos;
         pushes = new ConfigPushes(new Nodes(), state.config, this::retry);
     }
 
@@ -62,70 +73,98 @@ final class ConfigSharing {
         return present == null ? 0 : present.revision();
     }
 
-    /** Makes the next step read the head, and try a rejected revision again. Thread-safe. */
+    /** Makes the next step read the public key and the head, and try a rejected revision again. Thread-safe. */
     void retry() {
         retries = true;
     }
 
     void begin(FleetConfig present) {
         settings = present;
-        failedAt = 0;
+        hasFailed = false;
     }
 
     void end() {
-        follower = null;
+        drop();
         settings = null;
+    }
+
+    private void drop() {
+        follower = null;
+        key = null;
         pushes.access(null);
     }
 
     /** Executes one round. Logs failures, and tries again after a time. */
     void step(FleetLink link) throws InterruptedException {
         FleetConfig present = settings;
-        long now = state.nowMillis();
+        long now = clockNanos.getAsLong();
         if (present == null || present.configPublicKey() == null || !link.isConnected()) {
             return;
         }
-        if (failedAt != 0 && now - failedAt < RETRY_MILLIS && !retries) {
+        if (hasFailed && now - failedAtNanos < RETRY_NANOS && !retries) {
             return;
         }
         try {
+            if (retries) {
+                retries = false;
+                retryWithKeyOfFile(present);
+            }
             ConfigFollower running = follower;
             if (running == null) {
                 running = open(present, link);
                 follower = running;
             }
-            if (retries) {
-                retries = false;
-                running.retry();
-            }
-            running.step(now);
-            failedAt = 0;
+            running.step(TimeUnit.NANOSECONDS.toMillis(now));
+            hasFailed = false;
             state.config.problem("");
         } catch (IOException | FleetException e) {
-            if (failedAt == 0) {
+            if (!hasFailed) {
                 LOG.warn("fleet {}: the configuration of the fleet: {}", present.name(), e.getMessage());
             }
-            failedAt = now;
+            hasFailed = true;
+            failedAtNanos = now;
             state.config.problem(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Begins again if the file of the public key has another key, or none. */
+    private void retryWithKeyOfFile(FleetConfig present) throws IOException {
+        ConfigFollower running = follower;
+        if (running == null) {
+            return;
+        }
+        PublicKey before = key;
+        boolean isSame = false;
+        try {
+            isSame = ConfigPublicKey.read(Objects.requireNonNull(present.configPublicKey()))
+                    .equals(before);
+        } finally {
+            if (!isSame) {
+                drop();
+            }
+        }
+        if (isSame) {
+            running.retry();
         }
     }
 
     private ConfigFollower open(FleetConfig present, FleetLink link) throws IOException, FleetException {
         ConfigTargets applied = Objects.requireNonNull(targets, "targets");
-        PublicKey key = ConfigPublicKey.read(Objects.requireNonNull(present.configPublicKey()));
+        PublicKey verifying = ConfigPublicKey.read(Objects.requireNonNull(present.configPublicKey()));
         KeptRevision kept = KeptRevision.open(directory);
         ConfigStore store = link.configStore();
         ConfigFollower opened = new ConfigFollower(
                 present.name(),
                 present.node(),
                 store,
-                key,
+                verifying,
                 kept,
                 applied,
                 Objects.requireNonNull(traffic, "traffic"),
                 new Others(present.node()),
                 state.config);
-        pushes.access(new ConfigPushes.Access(present.name(), store, key, applied));
+        pushes.access(new ConfigPushes.Access(present.name(), store, verifying, applied));
+        key = verifying;
         return opened;
     }
 

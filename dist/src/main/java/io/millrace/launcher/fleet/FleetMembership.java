@@ -67,7 +67,7 @@ public final class FleetMembership implements AutoCloseable {
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
         this.reads = new NodeReads(state.figures);
-        this.sharing = new ConfigSharing(directory, state);
+        this.sharing = new ConfigSharing(directory, state, System::nanoTime);
         this.version = version;
         this.opener = opener;
     }

@@ -1,6 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import io.millrace.launcher.fleet.config.ConfigStand;
+import io.millrace.launcher.fleet.config.RevisionStatement;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.Json;
@@ -107,15 +108,22 @@ record NodeReport(
         return report;
     }
 
-    /** Returns the state of the configuration. An earlier version of Millrace does not report it. */
+    /**
+     * Returns the state of the configuration. An earlier version of Millrace does not report it. Impossible numbers are
+     * ignored, because the next push takes a number above those of all reports.
+     */
     private static ConfigStand config(Map<String, Object> members) throws AdminException {
         Long revision = Json.member(members, "config_revision", Long.class);
         Long newest = Json.member(members, "config_newest", Long.class);
         String stand = Json.member(members, "config_state", String.class);
         String reason = Json.member(members, "config_reason", String.class);
-        return revision == null || newest == null || stand == null || stand.length() > 16
-                ? ConfigStand.OFF
-                : new ConfigStand(revision, newest, stand, reason == null ? "" : reason);
+        boolean isComplete = revision != null
+                && newest != null
+                && stand != null
+                && stand.length() <= 16
+                && RevisionStatement.isNumber(revision)
+                && RevisionStatement.isNumber(newest);
+        return !isComplete ? ConfigStand.OFF : new ConfigStand(revision, newest, stand, reason == null ? "" : reason);
     }
 
     private static String text(Map<String, Object> members, String name) throws AdminException {

@@ -2,11 +2,13 @@ package io.millrace.launcher.fleet.config;
 
 import io.millrace.launcher.fleet.config.RefusedRevisionException.Reason;
 import io.millrace.launcher.history.TrafficSample;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
 import io.millrace.proxy.observe.event.EventKind;
 import java.io.IOException;
 import java.security.PublicKey;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +35,8 @@ public final class ConfigFollower {
 
     /** Time in addition to twice the observation, after which a canary node without a verdict makes a canary fail. */
     static final long SILENCE_MILLIS = 30_000;
+
+    private static final long LONG_AGO = Long.MIN_VALUE / 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(ConfigFollower.class);
 
@@ -63,25 +67,36 @@ public final class ConfigFollower {
     private final Members members;
     private final ConfigState state;
 
-    private long polledAt = Long.MIN_VALUE / 2;
+    private long polledAt = LONG_AGO;
     /** Highest revision that a node had reported before the head was read last. */
     private long polledFor;
 
-    private long headVersion;
+    /** Version of the entry that was read last, accepted or not; 0 to read it again. */
+    private long readVersion;
+
+    /** Whether the entry that was read last was refused, so that another one than {@link #head} is in the store. */
+    private boolean isRefused;
+
     private @Nullable ConfigHead head;
+    /** Version of the entry with the head. */
+    private long headVersion;
     /** The revision that is being applied, with its result. */
     private @Nullable Applying applying;
 
     private boolean retries = true;
-    private long observedAt;
+    /** Why the revision could not be applied for now; empty unless it is tried again. */
+    private String delay = "";
+
+    private long observedAt = LONG_AGO;
     /** Number of the canary revision, the time since which it is known, and whether this node has given its verdict. */
     private long canary;
 
     private long canaryKnownAt;
     private boolean hasVerdict;
-    /** Time since which the newest revision is in force on this node, and the requests until then. */
-    private long appliedAt;
+    /** Number of the revision whose requests are observed, the begin of the observation, and the requests until then. */
+    private long observed;
 
+    private long observedSince;
     private TrafficSample before = TrafficSample.none();
     private long reportedFailure;
 
@@ -116,14 +131,14 @@ public final class ConfigFollower {
     /** Makes the next step read the head, and try a rejected revision again. Call after a reload of the local file. */
     public void retry() {
         retries = true;
-        headVersion = 0;
-        polledAt = Long.MIN_VALUE / 2;
+        readVersion = 0;
+        polledAt = LONG_AGO;
     }
 
     /**
      * Executes one round.
      *
-     * @param now time of this machine's clock, epoch milliseconds
+     * @param now time of a clock that is never set, in milliseconds since any moment
      * @throws IOException if the servers do not answer
      */
     public void step(long now) throws IOException, InterruptedException {
@@ -141,7 +156,7 @@ public final class ConfigFollower {
             readHead(now);
         }
         known = head;
-        if (known != null && known.isCanary() && applying == null && now - observedAt >= OBSERVE_MILLIS) {
+        if (known != null && known.isCanary() && !isRefused && applying == null && now - observedAt >= OBSERVE_MILLIS) {
             observedAt = now;
             observe(known, now);
         }
@@ -149,6 +164,9 @@ public final class ConfigFollower {
 
     /** Returns the time between two reads of the head: less if a node has just reported a later revision. */
     private long interval(@Nullable ConfigHead known) {
+        if (!delay.isEmpty()) {
+            return POLL_MILLIS;
+        }
         long newest = members.newest();
         boolean isBehind = newest > (known == null ? 0 : known.current().revision());
         if (isBehind && newest != polledFor) {
@@ -159,18 +177,20 @@ public final class ConfigFollower {
 
     private void readHead(long now) throws IOException {
         ConfigStore.Entry entry = store.get(ConfigHead.KEY);
-        if (entry == null || entry.version() == headVersion) {
+        if (entry == null || entry.version() == readVersion) {
             return;
         }
-        headVersion = entry.version();
+        readVersion = entry.version();
+        isRefused = true;
         try {
             ConfigHead next = ConfigHead.read(entry.value());
-            SignedRevision wanted = next.of(node);
-            next.current().verify(key, fleet);
+            next.verify(key, fleet);
             if (next.current().revision() < kept.highest()) {
                 throw older(next.current());
             }
             head = next;
+            headVersion = entry.version();
+            isRefused = false;
             state.head(next);
             reportFailure(next);
             if (next.isCanary() && next.current().revision() != canary) {
@@ -178,6 +198,7 @@ public final class ConfigFollower {
                 canaryKnownAt = now;
                 hasVerdict = false;
             }
+            SignedRevision wanted = next.of(node);
             if (wanted != null) {
                 wanted.verify(key, fleet);
                 begin(wanted);
@@ -186,9 +207,9 @@ public final class ConfigFollower {
             LOG.error("fleet {}: {}", fleet, e.text());
             state.refuse(fleet, e);
             // A server may not have all parts of the content yet.
-            headVersion = e.reason() == Reason.CONTENT ? 0 : headVersion;
+            readVersion = e.reason() == Reason.CONTENT ? 0 : readVersion;
         } catch (IOException e) {
-            headVersion = 0;
+            readVersion = 0;
             throw e;
         }
         stand();
@@ -227,6 +248,7 @@ public final class ConfigFollower {
                 isSame && (targets.revision() == revision || !wanted.statement().hasContent());
         if (isInForce || (kept.rejected() == revision && !retries)) {
             retries = false;
+            delay = "";
             return;
         }
         retries = false;
@@ -244,16 +266,18 @@ public final class ConfigFollower {
         List<String> problems;
         try {
             problems = done.result().join();
-        } catch (CompletionException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            problems = List.of(String.valueOf(cause.getMessage()));
+        } catch (CompletionException | CancellationException e) {
+            tryAgain(revision, e.getCause() == null ? e : e.getCause(), now);
+            return;
         }
+        delay = "";
         if (problems.isEmpty()) {
             keep(() -> kept.applied(done.signed(), done.text()), revision);
             state.count(ConfigStand.APPLIED);
             state.event(EventKind.FLEET_CONFIG, fleet, "revision " + revision + " is in force on this node");
-            appliedAt = now;
-            before = sample();
+            if (done.signed().statement().canary().contains(node)) {
+                beginObservation(revision, now);
+            }
         } else {
             String why = problems.get(0);
             keep(() -> kept.rejected(revision, why), revision);
@@ -264,6 +288,19 @@ public final class ConfigFollower {
                     fleet,
                     "this node rejects revision " + revision + ": " + problems.get(0));
         }
+        stand();
+    }
+
+    /** Applies a revision again after a time. Nothing was found wrong with it, so it is not rejected. */
+    private void tryAgain(long revision, Throwable cause, long now) {
+        String why = String.valueOf(cause instanceof AdminException refused ? refused.message() : cause.getMessage());
+        if (!why.equals(delay)) {
+            LOG.warn("fleet {}: revision {} is applied again after a failure: {}", fleet, revision, why);
+        }
+        delay = why;
+        retries = true;
+        readVersion = 0;
+        polledAt = now;
         stand();
     }
 
@@ -289,12 +326,14 @@ public final class ConfigFollower {
         }
     }
 
-    private TrafficSample sample() throws InterruptedException {
+    /** Begins to count the requests under a revision. Without figures of the worker, a later call tries again. */
+    private void beginObservation(long revision, long now) throws InterruptedException {
         try {
-            return traffic.sample();
+            before = traffic.sample();
+            observed = revision;
+            observedSince = now;
         } catch (IOException e) {
             LOG.debug("no figures of the worker", e);
-            return TrafficSample.none();
         }
     }
 
@@ -308,6 +347,8 @@ public final class ConfigFollower {
         ConfigStand next;
         if (running != null) {
             next = new ConfigStand(inForce, newest, ConfigStand.PENDING, "is being applied");
+        } else if (!delay.isEmpty()) {
+            next = new ConfigStand(inForce, newest, ConfigStand.PENDING, "is applied again after a failure: " + delay);
         } else if (kept.rejected() != 0) {
             next = new ConfigStand(inForce, newest, ConfigStand.REJECTED, kept.reason());
         } else if (known != null
@@ -333,13 +374,18 @@ public final class ConfigFollower {
         if (isOwn && !hasVerdict) {
             giveVerdict(statement, now);
         }
-        if (isOwn || members.isFirst()) {
+        // The first node may have no part in the configuration, so that after the time limit each node decides.
+        if (isOwn || members.isFirst() || now - canaryKnownAt >= limitMillis(statement)) {
             decide(known, statement, now);
         }
     }
 
+    /** Returns the time after which a canary node without a verdict makes a canary fail. */
+    private static long limitMillis(RevisionStatement statement) {
+        return 2 * TimeUnit.SECONDS.toMillis(statement.seconds()) + SILENCE_MILLIS;
+    }
+
     private void giveVerdict(RevisionStatement statement, long now) throws IOException, InterruptedException {
-        long observed = TimeUnit.SECONDS.toMillis(statement.seconds());
         if (kept.rejected() == statement.revision()) {
             verdicts.put(statement.revision(), node, "rejected the revision: " + kept.reason());
             hasVerdict = true;
@@ -349,9 +395,12 @@ public final class ConfigFollower {
         if (last == null || last.revision() != statement.revision()) {
             return;
         }
-        // A launcher that was restarted begins a new observation.
-        long since = appliedAt == 0 ? canaryKnownAt : appliedAt;
-        if (now - since < observed) {
+        if (observed != statement.revision()) {
+            // A launcher that was restarted, or has connected again, begins a new observation.
+            beginObservation(statement.revision(), now);
+            return;
+        }
+        if (now - observedSince < TimeUnit.SECONDS.toMillis(statement.seconds())) {
             return;
         }
         TrafficSample answered;
@@ -373,7 +422,7 @@ public final class ConfigFollower {
     private void decide(ConfigHead known, RevisionStatement statement, long now) throws IOException {
         Verdicts.Count count = verdicts.count(statement);
         String failure = count.failure();
-        long limit = 2 * TimeUnit.SECONDS.toMillis(statement.seconds()) + SILENCE_MILLIS;
+        long limit = limitMillis(statement);
         if (failure == null && !count.missing().isEmpty()) {
             if (now - canaryKnownAt < limit) {
                 return;
@@ -383,14 +432,14 @@ public final class ConfigFollower {
         ConfigHead next = failure == null ? known.passed() : known.failed(failure);
         if (!store.replace(ConfigHead.KEY, next.bytes(), headVersion)) {
             // Another node has decided, or a revision was pushed.
-            polledAt = Long.MIN_VALUE / 2;
+            polledAt = LONG_AGO;
             return;
         }
         LOG.info("fleet {}: revision {} {}", fleet, statement.revision(), failure == null ? "passed" : failure);
         if (failure != null) {
             recordFailure(known, failure);
         }
-        polledAt = Long.MIN_VALUE / 2;
+        polledAt = LONG_AGO;
     }
 
     private void recordFailure(ConfigHead known, String failure) throws IOException {

@@ -4,7 +4,9 @@ import io.millrace.launcher.fleet.config.RefusedRevisionException.Reason;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.Json;
+import java.security.PublicKey;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
@@ -46,8 +48,46 @@ public record ConfigHead(
 
     /** Returns the head after a canary that failed. */
     ConfigHead failed(String why) {
-        SignedRevision next = fallback == null ? current : fallback;
+        SignedRevision next = Objects.requireNonNull(fallback, "fallback");
         return new ConfigHead(false, next, previous, null, reserved, current.revision(), why);
+    }
+
+    /**
+     * Verifies the signatures of the current revision and of the fallback, and that the fallback may replace it.
+     *
+     * @throws RefusedRevisionException if the head must not be believed
+     */
+    void verify(PublicKey key, String fleet) throws RefusedRevisionException {
+        current.verify(key, fleet);
+        if (fallback != null) {
+            verifyFallback(fallback, current.statement(), previous, key, fleet);
+        }
+    }
+
+    /**
+     * Verifies the revision that replaces a canary if a guard fails.
+     *
+     * @param canary the statement of the canary
+     * @param previous the revision before the canary; null for none
+     */
+    static void verifyFallback(
+            SignedRevision fallback,
+            RevisionStatement canary,
+            @Nullable SignedRevision previous,
+            PublicKey key,
+            String fleet)
+            throws RefusedRevisionException {
+        fallback.verify(key, fleet);
+        String content =
+                previous == null ? RevisionStatement.NONE : previous.statement().content();
+        if (fallback.revision() != canary.revision() + 1
+                || !fallback.statement().canary().isEmpty()
+                || !fallback.statement().content().equals(content)) {
+            throw new RefusedRevisionException(
+                    Reason.MALFORMED,
+                    "the fallback of a canary must be the next revision, for all nodes, with the content of the"
+                            + " revision before the canary");
+        }
     }
 
     byte[] bytes() {
@@ -83,12 +123,21 @@ public record ConfigHead(
                         Reason.MALFORMED,
                         "the head of the configuration has version " + members.get("v") + ", supported is " + FORM);
             }
+            boolean isCanary = Boolean.TRUE.equals(members.get("canary"));
+            SignedRevision fallback = signed(members, "fallback");
+            if (isCanary && fallback == null) {
+                throw new RefusedRevisionException(
+                        Reason.MALFORMED, "the head of the configuration has a canary without a fallback");
+            }
+            // This number is not signed. A wrong one must not use up the numbers of revisions.
+            long unsigned = reserved != null && RevisionStatement.isNumber(reserved) ? reserved : 0;
+            long signed = Math.max(current.revision(), fallback == null ? 0 : fallback.revision());
             return new ConfigHead(
-                    Boolean.TRUE.equals(members.get("canary")),
+                    isCanary,
                     current,
                     signed(members, "previous"),
-                    signed(members, "fallback"),
-                    reserved == null ? current.revision() : Math.max(reserved, current.revision()),
+                    fallback,
+                    Math.max(unsigned, signed),
                     failed == null ? 0 : failed,
                     reason == null ? "" : reason);
         } catch (AdminException e) {

@@ -1,6 +1,5 @@
 package io.millrace.launcher.fleet.config;
 
-import io.millrace.launcher.fleet.config.RefusedRevisionException.Reason;
 import io.millrace.proxy.admin.fleet.FleetConfigSource;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.problem.ConfigDocument;
@@ -342,17 +341,7 @@ public final class ConfigPushes implements FleetConfigSource {
             return null;
         }
         SignedRevision fallback = SignedRevision.parse(push.fallback(), push.fallbackSignature());
-        fallback.verify(present.key(), present.fleet());
-        String content =
-                previous == null ? RevisionStatement.NONE : previous.statement().content();
-        if (fallback.revision() != statement.revision() + 1
-                || !fallback.statement().canary().isEmpty()
-                || !fallback.statement().content().equals(content)) {
-            throw new RefusedRevisionException(
-                    Reason.MALFORMED,
-                    "the fallback of a canary must be the next revision, for all nodes, with the content of the"
-                            + " revision before the canary");
-        }
+        ConfigHead.verifyFallback(fallback, statement, previous, present.key(), present.fleet());
         return fallback;
     }
 

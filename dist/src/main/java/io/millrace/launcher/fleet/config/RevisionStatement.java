@@ -58,6 +58,9 @@ public record RevisionStatement(
     private static final String FIRST_LINE = "millrace fleet config 1";
     private static final List<String> NAMES =
             List.of("fleet", "revision", "content", "restores", "canary", "seconds", "guard", "at", "by");
+    /** Limit of numbers of revisions that are not signed. More than enough signed ones have room above. */
+    private static final long NUMBER_MAX = 100_000_000_000_000_000L;
+
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,17}");
     private static final Pattern SHOWN = Pattern.compile("[\\x20-\\x7e]{1,128}");
@@ -66,6 +69,11 @@ public record RevisionStatement(
     public RevisionStatement {
         canary = List.copyOf(canary);
         guards = List.copyOf(guards);
+    }
+
+    /** Returns true if a number that is not signed can be one of a revision: 0, for none, to 10^17. */
+    public static boolean isNumber(long revision) {
+        return revision >= 0 && revision <= NUMBER_MAX;
     }
 
     /** Returns true if the revision has a configuration. */

@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet.config;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -54,6 +55,14 @@ class ConfigFollowerTest {
         final List<String> applied = new ArrayList<>();
         String metrics = "";
         boolean up = true;
+        /** Whether the node, which other nodes hear, takes part in the configuration of the fleet. */
+        boolean shares = true;
+        /** Whether the worker answers with its figures. */
+        boolean hasFigures = true;
+        /** A failure of this node that says nothing about the revision; null for none. */
+        @Nullable
+        Exception failure;
+
         /** A text that this node cannot apply. */
         String impossible = "impossible";
 
@@ -76,7 +85,7 @@ class ConfigFollowerTest {
                     keys.getPublic(),
                     KeptRevision.open(directory.resolve(name)),
                     this,
-                    () -> TrafficSample.of("w", metrics),
+                    this::figures,
                     new ConfigFollower.Members() {
                         @Override
                         public boolean isFirst() {
@@ -96,6 +105,13 @@ class ConfigFollowerTest {
             pushes.access(new ConfigPushes.Access("cdn", store, keys.getPublic(), this));
         }
 
+        private TrafficSample figures() throws IOException {
+            if (!hasFigures) {
+                throw new IOException("the worker does not answer");
+            }
+            return TrafficSample.of("w", metrics);
+        }
+
         @Override
         public long revision() {
             return inForce == null ? 0 : inForce.revision();
@@ -109,6 +125,9 @@ class ConfigFollowerTest {
 
         @Override
         public CompletionStage<List<String>> apply(long revision, @Nullable Pushed pushed) {
+            if (failure != null) {
+                return CompletableFuture.failedFuture(failure);
+            }
             if (pushed != null && pushed.text().equals(impossible)) {
                 return CompletableFuture.completedFuture(List.of("the environment variable X is not set"));
             }
@@ -172,7 +191,7 @@ class ConfigFollowerTest {
     private void run(long millis) throws Exception {
         for (long end = now + millis; now < end; now += 100) {
             for (Node node : nodes.values()) {
-                if (node.up) {
+                if (node.up && node.shares) {
                     node.follower.step(now);
                 }
             }
@@ -540,5 +559,122 @@ class ConfigFollowerTest {
         store.up = true;
         run(6000);
         assertInForce("two", "n1");
+    }
+
+    /** A rollback that this node must refuse ends the canary, so that the node must not replace it. */
+    @Test
+    void aNodeDoesNotReplaceAHeadThatItHasRefused() throws Exception {
+        push("one", List.of());
+        run(6000);
+        push("two", List.of("n2"));
+        run(2000);
+        nodes.get("n2").up = false;
+        RevisionStatement rollback = statement(4, hash("one"), 1, List.of(), List.of());
+        SignedRevision signed = new SignedRevision(rollback, sign(rollback.text(), otherKeys));
+        byte[] head = new ConfigHead(false, signed, null, null, 4, 0, "").bytes();
+        store.put(ConfigHead.KEY, head);
+        run(200_000);
+        assertArrayEquals(head, store.entries.get(ConfigHead.KEY).value());
+        assertEquals(Map.of("signature", 1L), nodes.get("n1").state.refused());
+    }
+
+    @Test
+    void guardsJudgeOnlyTheRequestsSinceTheRevisionAfterANewConnection() throws Exception {
+        push("one", List.of());
+        run(6000);
+        nodes.get("n2").metrics = metrics(1000, 1000);
+        push("two", List.of("n2"), "hit_ratio>80");
+        run(6000);
+        nodes.get("n2").start();
+        run(1000);
+        nodes.get("n2").metrics = metrics(1050, 1100);
+        run(65_000);
+        assertEquals(
+                "n2: hit_ratio is 50, the guard is hit_ratio>80",
+                nodes.get("n1").pushes.status().reason());
+        assertInForce("one", "n1", "n2", "n3");
+    }
+
+    @Test
+    void anObservationBeginsWhenTheWorkerAnswersWithItsFigures() throws Exception {
+        nodes.get("n2").metrics = metrics(1000, 1000);
+        nodes.get("n2").hasFigures = false;
+        push("one", List.of("n2"), "hit_ratio>80");
+        run(10_000);
+        nodes.get("n2").hasFigures = true;
+        run(1000);
+        nodes.get("n2").metrics = metrics(1050, 1100);
+        run(65_000);
+        assertEquals(
+                "n2: hit_ratio is 50, the guard is hit_ratio>80",
+                nodes.get("n1").pushes.status().reason());
+    }
+
+    @Test
+    void aCanaryIsDecidedAlthoughTheFirstNodeTakesNoPart() throws Exception {
+        push("one", List.of());
+        run(6000);
+        push("two", List.of("n3"));
+        run(6000);
+        nodes.get("n1").shares = false;
+        nodes.get("n3").up = false;
+        run(140_000);
+        assertEquals("canary", nodes.get("n2").pushes.status().stage());
+        run(15_000);
+        assertEquals("all", nodes.get("n2").pushes.status().stage());
+        assertEquals(2, nodes.get("n2").pushes.status().failed());
+    }
+
+    @Test
+    void aRevisionIsAppliedAgainAfterAFailureThatSaysNothingAboutIt() throws Exception {
+        nodes.get("n2").failure = new AdminException(503, "busy", "16 changes are waiting");
+        push("one", List.of());
+        run(12_000);
+        assertInForce("one", "n1", "n3");
+        assertEquals(
+                new ConfigStand(0, 1, "pending", "is applied again after a failure: 16 changes are waiting"),
+                nodes.get("n2").state.stand());
+        assertNull(nodes.get("n2").state.alarm("cdn"));
+        nodes.get("n2").failure = null;
+        run(6000);
+        assertInForce("one", "n2");
+        assertEquals(new ConfigStand(1, 1, "applied", ""), nodes.get("n2").state.stand());
+    }
+
+    @Test
+    void aCanaryNeedsAFallbackThatRestoresWhatWasBefore() throws Exception {
+        push("one", List.of());
+        run(6000);
+        RevisionStatement canary = statement(2, hash("two"), 0, List.of("n2"), List.of());
+        SignedRevision signed = new SignedRevision(canary, sign(canary.text(), keys));
+        SignedRevision previous =
+                ConfigHead.read(store.entries.get(ConfigHead.KEY).value()).current();
+        RevisionStatement other = statement(3, hash("two"), 0, List.of(), List.of());
+        for (SignedRevision fallback :
+                Arrays.asList(null, new SignedRevision(other, sign(other.text(), keys)), previous)) {
+            store.put(ConfigHead.KEY, new ConfigHead(true, signed, previous, fallback, 3, 0, "").bytes());
+            run(6000);
+        }
+        assertEquals(Map.of("malformed", 3L), nodes.get("n2").state.refused());
+        assertInForce("one", "n1", "n2", "n3");
+    }
+
+    /** The number is not signed, so that any member of the fleet could use up all numbers with it. */
+    @Test
+    void aReservedNumberBeyondTheLimitIsIgnored() throws Exception {
+        push("one", List.of());
+        ConfigHead head = ConfigHead.read(store.entries.get(ConfigHead.KEY).value());
+        byte[] forged = new ConfigHead(false, head.current(), null, null, Long.MAX_VALUE, 0, "").bytes();
+        assertEquals(1, ConfigHead.read(forged).reserved());
+    }
+
+    @Test
+    void theClockOfTheFollowerMayBeginAnywhere() throws Exception {
+        now = Long.MIN_VALUE / 4;
+        push("one", List.of());
+        run(6000);
+        push("two", List.of("n2"));
+        run(70_000);
+        assertInForce("two", "n1", "n2", "n3");
     }
 }
