@@ -349,4 +349,20 @@ class FleetModelTest {
         assertTrue(
                 metrics.contains("millrace_fleet_refused_total{application=\"millrace\",reason=\"other-fleet\"} 1.0"));
     }
+
+    /** The next push takes a number above those of all reports, so that one report could use up all numbers. */
+    @Test
+    void impossibleRevisionsOfAReportAreIgnored() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        Node node = new Node(fleet, "n0", directory.resolve("n0"));
+        FakeFleet.Link other = fleet.new Link("n1");
+        for (long newest : new long[] {Long.MAX_VALUE, 100_000_000_000_000_001L, -1}) {
+            ConfigStand stand = new ConfigStand(3, newest, ConfigStand.APPLIED, "");
+            other.report(new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), stand, false).bytes());
+            assertEquals(0, node.state.nodes.newestRevision(now));
+        }
+        ConfigStand stand = new ConfigStand(3, 4, ConfigStand.PENDING, "");
+        other.report(new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), stand, false).bytes());
+        assertEquals(4, node.state.nodes.newestRevision(now));
+    }
 }

@@ -273,19 +273,17 @@ public final class ConfigPushes implements FleetConfigSource {
         SignedRevision previous = head == null ? null : head.isCanary() ? head.previous() : head.current();
         SignedRevision fallback = fallback(present, push, statement, previous);
         RevisionStore revisions = new RevisionStore(present.store());
-        long length = 0;
-        if (statement.hasContent()) {
-            String text = store(revisions, statement.content());
-            length = text.getBytes(StandardCharsets.UTF_8).length;
+        byte[] text = statement.hasContent() ? content(revisions, statement.content()) : null;
+        if (text != null) {
             List<String> problems = present.targets()
-                    .check(new Pushed(statement.revision(), text))
+                    .check(new Pushed(statement.revision(), new String(text, StandardCharsets.UTF_8)))
                     .toCompletableFuture()
                     .join();
             if (!problems.isEmpty()) {
                 return new PushReport(false, statement.revision(), "", problems);
             }
+            revisions.writeContent(statement.content(), text);
         }
-        revisions.record(new RevisionStore.Kept(signed, length, ""));
         boolean isCanary = !statement.canary().isEmpty();
         long reserved = fallback == null ? statement.revision() : fallback.revision();
         ConfigHead next = new ConfigHead(isCanary, signed, previous, fallback, reserved, 0, "");
@@ -305,8 +303,32 @@ public final class ConfigPushes implements FleetConfigSource {
                 "revision " + statement.revision() + " was pushed by " + statement.by() + " for " + stage);
         state.head(next);
         wakeUp.run();
-        revisions.prune(next);
+        complete(revisions, next, text);
         return new PushReport(true, statement.revision(), isCanary ? "canary" : "all", List.of());
+    }
+
+    /**
+     * Completes the history after a revision was published. A failure does not undo the push, so it is only logged.
+     *
+     * @param text the content; null for none
+     */
+    private void complete(RevisionStore revisions, ConfigHead head, byte @Nullable [] text) {
+        SignedRevision signed = head.current();
+        String content = signed.statement().content();
+        try {
+            if (text != null) {
+                // Another push may have deleted an equal content of an old revision until the head was published.
+                revisions.writeContent(content, text);
+            }
+            revisions.record(new RevisionStore.Kept(signed, text == null ? 0 : text.length, ""));
+            revisions.prune(head);
+        } catch (IOException e) {
+            LOG.warn(
+                    "fleet {}: revision {} is published, but the history is not complete: {}",
+                    signed.statement().fleet(),
+                    signed.revision(),
+                    e.getMessage());
+        }
     }
 
     private void checkCanary(@Nullable ConfigHead head, RevisionStatement statement) throws AdminException {
@@ -345,15 +367,11 @@ public final class ConfigPushes implements FleetConfigSource {
         return fallback;
     }
 
-    /** Stores the uploaded content, and returns its text. Without an upload, the servers must have the content. */
-    private String store(RevisionStore revisions, String content) throws RefusedRevisionException, IOException {
+    /** Returns the text of the uploaded content. Without an upload, the servers must have the content. */
+    private byte[] content(RevisionStore revisions, String content) throws RefusedRevisionException, IOException {
         byte[] compressed = takeUpload(content);
-        if (compressed == null) {
-            return revisions.content(content);
-        }
-        byte[] text = RevisionStore.expanded(compressed, content);
-        // The content is compressed again, so that its form does not depend on the client.
-        revisions.writeContent(content, RevisionStore.compressed(text));
-        return new String(text, StandardCharsets.UTF_8);
+        return compressed == null
+                ? revisions.content(content).getBytes(StandardCharsets.UTF_8)
+                : RevisionStore.expanded(compressed, content);
     }
 }

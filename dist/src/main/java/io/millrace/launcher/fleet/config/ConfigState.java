@@ -48,7 +48,7 @@ public final class ConfigState {
     }
 
     /** Returns the reason why the configuration of the fleet cannot be read; empty for none. */
-    String problem() {
+    public String problem() {
         return problem;
     }
 

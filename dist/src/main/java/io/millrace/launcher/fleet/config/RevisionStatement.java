@@ -58,7 +58,7 @@ public record RevisionStatement(
     private static final String FIRST_LINE = "millrace fleet config 1";
     private static final List<String> NAMES =
             List.of("fleet", "revision", "content", "restores", "canary", "seconds", "guard", "at", "by");
-    /** Limit of numbers of revisions that are not signed. More than enough signed ones have room above. */
+    /** Limit of numbers of revisions without a signature. Signed ones may be almost ten times higher. */
     private static final long NUMBER_MAX = 100_000_000_000_000_000L;
 
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");

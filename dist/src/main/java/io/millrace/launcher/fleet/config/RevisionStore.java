@@ -11,15 +11,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
@@ -91,22 +90,22 @@ final class RevisionStore {
         return text;
     }
 
-    /** Stores a content, if it is not stored. */
-    void writeContent(String hash, byte[] compressed) throws IOException {
+    /**
+     * Stores a content, if it is not stored. Compresses it here, so that its form does not depend on the client.
+     *
+     * @param text the content with this hash
+     */
+    void writeContent(String hash, byte[] text) throws IOException {
         if (store.get(CONTENT + hash) != null) {
             return;
         }
+        byte[] compressed = compressed(text);
         int parts = (compressed.length + PART_BYTES - 1) / PART_BYTES;
         for (int i = 0; i < parts; i++) {
             int end = Math.min(compressed.length, (i + 1) * PART_BYTES);
             store.put(CONTENT + hash + "." + i, Arrays.copyOfRange(compressed, i * PART_BYTES, end));
         }
         store.put(CONTENT + hash, Integer.toString(parts).getBytes(StandardCharsets.US_ASCII));
-    }
-
-    /** Returns true if a content is stored. */
-    boolean hasContent(String hash) throws IOException {
-        return store.get(CONTENT + hash) != null;
     }
 
     /** Returns a content. */
@@ -186,24 +185,27 @@ final class RevisionStore {
         }
     }
 
-    /** Deletes old revisions, and contents that neither a kept revision nor the head names. */
+    /**
+     * Deletes old revisions, and their contents unless a kept revision or the head names them. Contents of other
+     * origin stay, because they may belong to a push in progress.
+     */
     void prune(ConfigHead head) throws IOException {
         NavigableMap<Long, Kept> history = history();
+        Set<String> old = new HashSet<>();
         while (history.size() > KEPT) {
-            store.delete(REVISION + history.pollFirstEntry().getKey());
+            Kept first = history.pollFirstEntry().getValue();
+            store.delete(REVISION + first.signed().revision());
+            old.add(first.signed().statement().content());
         }
-        Set<String> needed = new HashSet<>();
-        history.values().forEach(kept -> needed.add(kept.signed().statement().content()));
-        List<SignedRevision> ofHead = new ArrayList<>(List.of(head.current()));
-        if (head.previous() != null) {
-            ofHead.add(head.previous());
+        history.values().forEach(kept -> old.remove(kept.signed().statement().content()));
+        for (SignedRevision signed : Arrays.asList(head.current(), head.previous(), head.fallback())) {
+            if (signed != null) {
+                old.remove(signed.statement().content());
+            }
         }
-        if (head.fallback() != null) {
-            ofHead.add(head.fallback());
-        }
-        ofHead.forEach(signed -> needed.add(signed.statement().content()));
-        for (String key : store.keys()) {
-            if (key.startsWith(CONTENT) && !needed.contains(hashOf(key))) {
+        // The entry of a content is deleted before its parts, so that a push does not take it for complete.
+        for (String key : new TreeSet<>(store.keys())) {
+            if (key.startsWith(CONTENT) && old.contains(hashOf(key))) {
                 store.delete(key);
             } else if (key.startsWith(Verdicts.KEY)
                     && !key.startsWith(Verdicts.KEY + head.current().revision() + ".")) {

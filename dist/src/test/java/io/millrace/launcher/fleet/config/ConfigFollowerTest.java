@@ -677,4 +677,44 @@ class ConfigFollowerTest {
         run(70_000);
         assertInForce("two", "n1", "n2", "n3");
     }
+
+    @Test
+    void aPushThatAnotherOneOvertakesLeavesNoHistory() throws Exception {
+        push("one", List.of());
+        store.beforeReplace = () -> store.entries.remove(ConfigHead.KEY);
+        assertThrows(CompletionException.class, () -> push("two", List.of()));
+        assertEquals(1, nodes.get("n1").pushes.history().size());
+    }
+
+    @Test
+    void aPushWhoseHistoryCannotBeCleanedUpIsPublished() throws Exception {
+        store.lists = false;
+        assertEquals(new PushReport(true, 1, "all", List.of()), push("one", List.of()));
+        run(6000);
+        assertInForce("one", "n1", "n2", "n3");
+    }
+
+    @Test
+    void thePushOfAContentThatIsBeingDeletedIsComplete() throws Exception {
+        push("one", List.of());
+        push("two", List.of());
+        // Another node drops the first revision from the history, with its content.
+        store.beforeReplace = () -> store.entries.keySet().removeIf(key -> key.startsWith("content." + hash("one")));
+        push("one", List.of());
+        run(6000);
+        assertInForce("one", "n1", "n2", "n3");
+    }
+
+    @Test
+    void contentsOfOldRevisionsAreDeletedAndThoseOfPushesInProgressStay() throws Exception {
+        store.put("content." + hash("other"), "1".getBytes(StandardCharsets.UTF_8));
+        for (int i = 1; i <= RevisionStore.KEPT + 1; i++) {
+            push("text " + i, List.of());
+        }
+        assertFalse(store.entries.containsKey("content." + hash("text 1")));
+        assertFalse(store.entries.containsKey("content." + hash("text 1") + ".0"));
+        assertFalse(store.entries.containsKey("revision.1"));
+        assertTrue(store.entries.containsKey("content." + hash("text 2") + ".0"));
+        assertTrue(store.entries.containsKey("content." + hash("other")));
+    }
 }

@@ -10,6 +10,12 @@ public final class FakeStore implements ConfigStore {
     final TreeMap<String, Entry> entries = new TreeMap<>();
     private long version;
     boolean up = true;
+    /** Whether the list of keys can be read. */
+    boolean lists = true;
+
+    /** A change by another node just before the next replacement; null for none. */
+    @Nullable
+    Runnable beforeReplace;
 
     private void check() throws IOException {
         if (!up) {
@@ -26,6 +32,11 @@ public final class FakeStore implements ConfigStore {
     @Override
     public boolean replace(String key, byte[] value, long expected) throws IOException {
         check();
+        Runnable other = beforeReplace;
+        beforeReplace = null;
+        if (other != null) {
+            other.run();
+        }
         Entry present = entries.get(key);
         if ((present == null ? 0 : present.version()) != expected) {
             return false;
@@ -50,6 +61,9 @@ public final class FakeStore implements ConfigStore {
     @Override
     public List<String> keys() throws IOException {
         check();
+        if (!lists) {
+            throw new IOException("timeout");
+        }
         return List.copyOf(entries.keySet());
     }
 }

@@ -85,7 +85,7 @@ class RevisionStatementTest {
         FakeStore store = new FakeStore();
         RevisionStore revisions = new RevisionStore(store);
         String hash = RevisionStore.hash(bytes);
-        revisions.writeContent(hash, RevisionStore.compressed(bytes));
+        revisions.writeContent(hash, bytes);
         assertTrue(store.entries.size() > 3, () -> "parts: " + store.entries.keySet());
         assertEquals(text.toString(), revisions.content(hash));
         store.delete("content." + hash + ".1");
