@@ -4,6 +4,7 @@ import io.millrace.launcher.fleet.config.ConfigTargets;
 import io.millrace.proxy.admin.config.ConfigControl.Problem;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +13,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,16 +22,26 @@ import org.jspecify.annotations.Nullable;
  * work is done on the thread of configuration changes.
  */
 public final class PushedRevisions implements ConfigTargets {
+    /** Time for which the result of a check is used, because files that the configuration names may change. */
+    private static final long CHECKED_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private final RunningConfig running;
     private final ConfigChanges changes;
+    private final LongSupplier clockNanos;
     /** The result of the latest check, so that the node that pushes a revision parses it only once. */
     private @Nullable Checked checked;
 
-    private record Checked(Pushed pushed, ConfigReader.Reading reading) {}
+    private record Checked(Pushed pushed, ConfigReader.Reading reading, long atNanos) {}
 
     public PushedRevisions(RunningConfig running, ConfigChanges changes) {
+        this(running, changes, System::nanoTime);
+    }
+
+    /** @param clockNanos a clock that is never set */
+    PushedRevisions(RunningConfig running, ConfigChanges changes, LongSupplier clockNanos) {
         this.running = running;
         this.changes = changes;
+        this.clockNanos = clockNanos;
     }
 
     @Override
@@ -41,7 +54,7 @@ public final class PushedRevisions implements ConfigTargets {
     public CompletionStage<List<String>> check(Pushed pushed) {
         return changes.runSerially(() -> {
             ConfigReader.Reading reading = running.reader().read(pushed);
-            checked = reading.result().isOk() ? new Checked(pushed, reading) : null;
+            checked = reading.result().isOk() ? new Checked(pushed, reading, clockNanos.getAsLong()) : null;
             return ConfigTarget.problems(reading.result()).stream()
                     .map(Problem::text)
                     .toList();
@@ -70,15 +83,20 @@ public final class PushedRevisions implements ConfigTargets {
     private ConfigReader.Reading reading(@Nullable Pushed pushed) {
         Checked last = checked;
         checked = null;
-        if (last != null && last.pushed().equals(pushed) && isUnchanged(last.reading())) {
+        if (last != null && last.pushed().equals(pushed) && isUnchanged(last)) {
             return last.reading();
         }
         return running.reader().read(pushed);
     }
 
-    /** Returns true if the local file has the text that was checked. Files that it includes may have changed. */
-    private boolean isUnchanged(ConfigReader.Reading reading) {
+    /** Returns true if a check was made just now and of the same local file, which includes no others. */
+    private boolean isUnchanged(Checked last) {
+        ConfigReader.Reading reading = last.reading();
         Path file = running.reader().file();
+        if (clockNanos.getAsLong() - last.atNanos() > CHECKED_NANOS
+                || reading.config().values().isSet(FileKeys.INCLUDE)) {
+            return false;
+        }
         try {
             return file == null
                     || Files.readString(file, StandardCharsets.UTF_8)

@@ -421,17 +421,39 @@ public final class RunningConfig {
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets =
                 held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);
-        if (sockets != null) {
-            try {
-                sockets.applyTransparency(LauncherContext.transparency(changed));
-            } catch (LaunchException e) {
-                sockets.closeExcept(held);
-                throw e;
+        boolean isRolled = false;
+        try {
+            if (sockets != null) {
+                applyTransparency(sockets, changed, held);
+            }
+            WorkerPlan plan = new WorkerPlan(source, launcherContext.workerCommand(pinned), sockets);
+            worker.roll(plan, changed.timeouts().drainNanos()).join();
+            isRolled = true;
+            return plan;
+        } finally {
+            if (!isRolled && held != null) {
+                restoreTransparency(held, running.config());
             }
         }
-        WorkerPlan plan = new WorkerPlan(source, launcherContext.workerCommand(pinned), sockets);
-        worker.roll(plan, changed.timeouts().drainNanos()).join();
-        return plan;
+    }
+
+    private static void applyTransparency(
+            ListeningSockets sockets, ProxyConfig changed, @Nullable ListeningSockets held) throws LaunchException {
+        try {
+            sockets.applyTransparency(LauncherContext.transparency(changed));
+        } catch (LaunchException e) {
+            sockets.closeExcept(held);
+            throw e;
+        }
+    }
+
+    /** Sets the option of transparent proxies as the configuration in force has it, on the sockets of its worker. */
+    private static void restoreTransparency(ListeningSockets held, ProxyConfig config) {
+        try {
+            held.applyTransparency(LauncherContext.transparency(config));
+        } catch (LaunchException e) {
+            LOG.warn("after a failed change of the configuration: {}", e.getMessage());
+        }
     }
 
     /**

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -98,5 +100,35 @@ class PushedRevisionsTest extends ConfigChangesFixture {
         assertEquals(List.of(), apply(1, good.text()));
         assertEquals(500, connections());
         assertFalse(cacheEnabled());
+    }
+
+    @Test
+    void aCheckedRevisionIsReadAgainWithTheIncludedFilesAsTheyAre() throws Exception {
+        Path rules =
+                Files.writeString(directory.resolve("rules.yaml"), "remap: [{map: http://a.example/, to: http://a/}]");
+        Files.writeString(file, Files.readString(file) + "include: [rules.yaml]\n");
+        assertTrue(done(changes.reload()).ok());
+        Pushed good = new Pushed(1, "limits: {connections: 500}\n");
+        assertEquals(List.of(), revisions.check(good).toCompletableFuture().join());
+        Files.writeString(
+                rules, "remap: [{map: http://a.example/, to: http://a/}, {map: http://b.example/, to: http://b/}]");
+        assertEquals(List.of(), apply(1, good.text()));
+        assertEquals(3, running.config().values().elements(ConfigKeys.REMAP).size());
+    }
+
+    /** Files that the configuration names are read with it, such as a file of keys. */
+    @Test
+    void aCheckedRevisionIsReadAgainAfterATime() throws Exception {
+        long[] nanos = {0};
+        revisions = new PushedRevisions(running, changes, () -> nanos[0]);
+        Path keys = directory.resolve("keys");
+        Files.writeString(keys, "k1 = 0123456789abcdef0123456789abcdef\n");
+        Files.writeString(file, Files.readString(file) + "signed_urls: {keys: keys}\n");
+        Pushed good = new Pushed(1, "limits: {connections: 500}\n");
+        assertEquals(List.of(), revisions.check(good).toCompletableFuture().join());
+        Files.delete(keys);
+        nanos[0] = TimeUnit.SECONDS.toNanos(31);
+        assertFalse(apply(1, good.text()).isEmpty());
+        assertEquals(1000, connections());
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.proxy.config.fleet;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.value.ListenAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +20,7 @@ public final class PushedKeys {
         READS_SECRET("names a file of the node that may have a secret"),
         READS_FILE("names a file of the node"),
         WRITES_FILE("names a file or device that the node writes"),
+        CREATES_SOCKET("names a socket that the node creates"),
         CONNECTS_TO_FILE("names a socket of the node, which may give rights to its clients"),
         OF_NODE("belongs to the node itself");
 
@@ -44,6 +46,7 @@ public final class PushedKeys {
             Set.of(
                     "basic_auth.file",
                     "signed_urls.keys",
+                    "jwt.keys_file",
                     "listen[].tls.certificate",
                     "listen[].tls.key",
                     "tls.certificates[].certificate",
@@ -89,7 +92,7 @@ public final class PushedKeys {
             Reason.CONNECTS_TO_FILE,
             Set.of("remap[].unix_socket", "origins[].hosts[].unix_socket", "log.access[].journald.socket"),
             Reason.OF_NODE,
-            Set.of("file_mode"));
+            Set.of("file_mode", "listen[].socket_mode", "listen[].socket_owner"));
 
     /** Keys that may be pushed, although their names sound like files, secrets or programs. */
     static final Set<String> PUSHABLE = Set.of("tls.acme.issuers[].directory");
@@ -110,6 +113,11 @@ public final class PushedKeys {
         return reason == null ? null : text(reason);
     }
 
+    /** Returns the problem if a pushed configuration has a value of a key that it may set; null if it is permitted. */
+    public static @Nullable String refusalOfValue(Object value) {
+        return value instanceof ListenAddress address && address.socket() != null ? text(Reason.CREATES_SOCKET) : null;
+    }
+
     private static String text(Reason reason) {
         return "cannot be pushed, because it " + reason.text + "; set it in the local file";
     }
@@ -125,12 +133,22 @@ public final class PushedKeys {
             }
         }
         // A file that nobody has decided about is local.
-        return key.type() == ValueType.PATH || key.type() == ValueType.FILE ? Reason.READS_FILE : null;
+        return isFile(key) ? Reason.READS_FILE : null;
+    }
+
+    /** Returns true if a path is one of a section or of a list of sections. */
+    static boolean isIn(String path, String section) {
+        return path.equals(section) || path.startsWith(section + ".") || path.startsWith(section + "[]");
+    }
+
+    /** Returns true if the value of a key is a file. */
+    static boolean isFile(ConfigKey<?> key) {
+        return key.type() == ValueType.PATH || key.type() == ValueType.FILE || key.type() == ValueType.JAR;
     }
 
     private static @Nullable Reason reasonOfSection(String path) {
         for (String section : SECTION_PATHS) {
-            if (path.equals(section) || path.startsWith(section + ".")) {
+            if (isIn(path, section)) {
                 return SECTIONS.get(section);
             }
         }

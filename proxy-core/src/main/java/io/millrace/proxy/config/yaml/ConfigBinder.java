@@ -380,6 +380,10 @@ final class ConfigBinder {
     /** Parses the text of one scalar and sets the value. */
     <T> void bindText(String text, ConfigKey<T> key, ConfigValues.Builder into) throws InvalidValueException {
         T value = key.read(text);
+        String refusal = documentKind == Kind.LOCAL || value == null ? null : PushedKeys.refusalOfValue(value);
+        if (refusal != null) {
+            throw new InvalidValueException(refusal);
+        }
         if (value instanceof Path relative) {
             into.put(key, directory.resolve(relative).normalize());
         } else if (value instanceof ExtensionJar jar) {

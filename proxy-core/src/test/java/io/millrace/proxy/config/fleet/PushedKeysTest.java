@@ -22,7 +22,7 @@ class PushedKeysTest {
 
     private static boolean isDecided(ConfigKey<?> key) {
         String path = key.path();
-        boolean inSection = PushedKeys.SECTIONS.keySet().stream().anyMatch(section -> path.startsWith(section + "."));
+        boolean inSection = PushedKeys.SECTIONS.keySet().stream().anyMatch(section -> PushedKeys.isIn(path, section));
         return inSection
                 || PushedKeys.PUSHABLE.contains(path)
                 || PushedKeys.KEYS.values().stream().anyMatch(keys -> keys.contains(path));
@@ -32,10 +32,9 @@ class PushedKeysTest {
     void everyKeyOfAFileHasADecision() {
         List<String> undecided = new ArrayList<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
-            boolean isFile = key.type() == ValueType.PATH || key.type() == ValueType.FILE;
             boolean isSuspicious = (key.type() == ValueType.STRING || key.type() == ValueType.NAMES)
                     && SUSPICIOUS.matcher(key.name()).matches();
-            if ((isFile || isSuspicious) && !isDecided(key)) {
+            if ((PushedKeys.isFile(key) || isSuspicious) && !isDecided(key)) {
                 undecided.add(key.path());
             }
         }
@@ -55,6 +54,10 @@ class PushedKeysTest {
         assertEquals(
                 "cannot be pushed, because it names a file of the node that may have a secret; set it in the local file",
                 PushedKeys.refusal(ConfigCatalog.find("signed_urls.keys")));
+        assertNotNull(PushedKeys.refusal(ConfigCatalog.find("extensions")));
+        assertNotNull(PushedKeys.refusal(ConfigCatalog.find("extensions[].jar")));
+        assertNotNull(PushedKeys.refusal(ConfigCatalog.find("extensions[].class")));
+        assertNull(PushedKeys.refusal(ConfigCatalog.find("remap[].extensions")));
         assertNotNull(PushedKeys.refusalOfSection("alarms.exec"));
         assertNull(PushedKeys.refusalOfSection("alarms"));
         assertNull(PushedKeys.refusal(ConfigCatalog.find("cache.ram_size")));

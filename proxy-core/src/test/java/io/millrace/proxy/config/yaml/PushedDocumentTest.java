@@ -125,6 +125,12 @@ class PushedDocumentTest {
                     tls: {acme: {dns_hook: /h}}                    | 1:14 | tls.acme.dns_hook | runs a program
                     include: [a.yaml]                              | 1:1 | include | names a file
                     signed_urls: {keys: k}                         | 1:15 | signed_urls.keys | may have a secret
+                    extensions: [{name: a, jar: a.jar}]            | 1:1 | extensions | runs a program
+                    jwt: {keys_file: k.json}                       | 1:7 | jwt.keys_file | may have a secret
+                    listen: ['unix:/run/m.sock']                   | 1:10 | listen[0] | socket that the node creates
+                    listen: [{address: 'unix:/run/m.sock'}]        | 1:20 | listen[0].address | socket that the node creates
+                    listen: [{address: ':1', socket_mode: "0666"}] | 1:26 | listen[0].socket_mode | belongs to the node
+                    listen: [{address: ':1', socket_owner: root}]  | 1:26 | listen[0].socket_owner | belongs to the node
                     remap: [{map: /, to: 'http://o/', basic_auth: {file: f}}] | 1:48 | remap[0].basic_auth.file | may have a secret
                     tiers: {parent: {admin: {listen: ':9'}}}       | 1:18 | admin | belongs to the node
                     nodes: {n2: {storage: [{path: /dev/sda}]}}     | 1:25 | storage[0].path | writes
