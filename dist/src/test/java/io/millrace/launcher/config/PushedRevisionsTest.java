@@ -122,7 +122,7 @@ class PushedRevisionsTest extends ConfigChangesFixture {
         long[] nanos = {0};
         revisions = new PushedRevisions(running, changes, () -> nanos[0]);
         Path keys = directory.resolve("keys");
-        Files.writeString(keys, "k1 = 0123456789abcdef0123456789abcdef\n");
+        Files.writeString(keys, "key0 = 0123456789abcdef0123456789abcdef\n");
         Files.writeString(file, Files.readString(file) + "signed_urls: {keys: keys}\n");
         Pushed good = new Pushed(1, "limits: {connections: 500}\n");
         assertEquals(List.of(), revisions.check(good).toCompletableFuture().join());

@@ -1,18 +1,28 @@
 package io.millrace.launcher.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.process.WorkerCommand;
+import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.launcher.sockets.ListeningSockets;
 import io.millrace.proxy.TestKeys;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.config.ConfigControl.Result;
 import io.millrace.proxy.admin.config.ConfigControl.Setting;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.RestartResource.RestartReport;
+import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.SettingChange;
+import io.netty.channel.unix.Socket;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -31,6 +41,9 @@ import org.junit.jupiter.api.Test;
  * launcher expects.
  */
 class WorkerChangeTest extends ConfigChangesFixture {
+    private static final int SOL_IP = 0;
+    private static final int IP_TRANSPARENT = 19;
+
     @Test
     void rollsAWorkerForSettingsThatNeedANewOne() throws Exception {
         run(FILE);
@@ -67,6 +80,42 @@ class WorkerChangeTest extends ConfigChangesFixture {
                 report.settings());
         assertEquals(List.of(), inspection.diff().pending());
         assertEquals(1, inspection.history().size());
+    }
+
+    /** The sockets are those of the running worker, so that the option would change for its connections. */
+    @Test
+    void aFailedRollLeavesTheTransparencyOfTheListeningSockets() throws Exception {
+        run(FILE);
+        InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (ListeningSockets sockets = ListeningSockets.open(Map.of("127.0.0.1:0", anyPort), 1, Map.of())) {
+            assumeTrue(isPermitted(sockets), "IP_TRANSPARENT needs CAP_NET_ADMIN");
+            ConfigReader.Reading reading = running.reader().read();
+            running.begin(reading, new WorkerPlan(reading.source(), unused -> null, sockets));
+            worker.rollObstacle = "the new worker did not start";
+            Files.writeString(file, FILE.replace("[\"127.0.0.1:0\"]", "[{address: \"127.0.0.1:0\", transparent: in}]"));
+            ReloadReport report = done(changes.reload());
+            assertFalse(report.ok(), report::toString);
+            assertEquals(0, transparency(sockets));
+            worker.rollObstacle = null;
+            report = done(changes.reload());
+            assertTrue(report.ok(), report::toString);
+            assertEquals(1, transparency(sockets));
+        }
+    }
+
+    private static boolean isPermitted(ListeningSockets sockets) throws LaunchException {
+        try {
+            sockets.applyTransparency(Map.of("127.0.0.1:0", Transparency.IN));
+        } catch (LaunchException e) {
+            return false;
+        }
+        sockets.applyTransparency(Map.of());
+        return true;
+    }
+
+    private static int transparency(ListeningSockets sockets) throws IOException {
+        int descriptor = sockets.descriptors().get(0).intValue();
+        return new Socket(descriptor).getIntOpt(SOL_IP, IP_TRANSPARENT);
     }
 
     @Test
