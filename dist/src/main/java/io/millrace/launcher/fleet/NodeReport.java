@@ -117,13 +117,11 @@ record NodeReport(
         Long newest = Json.member(members, "config_newest", Long.class);
         String stand = Json.member(members, "config_state", String.class);
         String reason = Json.member(members, "config_reason", String.class);
-        boolean isComplete = revision != null
-                && newest != null
-                && stand != null
-                && stand.length() <= 16
-                && RevisionStatement.isNumber(revision)
-                && RevisionStatement.isNumber(newest);
-        return !isComplete ? ConfigStand.OFF : new ConfigStand(revision, newest, stand, reason == null ? "" : reason);
+        boolean isPossible = RevisionStatement.isNumber(revision == null ? 0 : revision)
+                && RevisionStatement.isNumber(newest == null ? 0 : newest);
+        return revision == null || newest == null || stand == null || stand.length() > 16 || !isPossible
+                ? ConfigStand.OFF
+                : new ConfigStand(revision, newest, stand, reason == null ? "" : reason);
     }
 
     private static String text(Map<String, Object> members, String name) throws AdminException {

@@ -5,6 +5,8 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.Json;
 import java.security.PublicKey;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,18 @@ public record ConfigHead(
     @Nullable
     SignedRevision of(String node) {
         return isCanary && !current.statement().canary().contains(node) ? previous : current;
+    }
+
+    /** Returns all revisions that the head names. */
+    List<SignedRevision> revisions() {
+        List<SignedRevision> named = new ArrayList<>(List.of(current));
+        if (previous != null) {
+            named.add(previous);
+        }
+        if (fallback != null) {
+            named.add(fallback);
+        }
+        return named;
     }
 
     /** Returns the head after a canary that passed. */

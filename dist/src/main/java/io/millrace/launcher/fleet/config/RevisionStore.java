@@ -198,11 +198,7 @@ final class RevisionStore {
             old.add(first.signed().statement().content());
         }
         history.values().forEach(kept -> old.remove(kept.signed().statement().content()));
-        for (SignedRevision signed : Arrays.asList(head.current(), head.previous(), head.fallback())) {
-            if (signed != null) {
-                old.remove(signed.statement().content());
-            }
-        }
+        head.revisions().forEach(signed -> old.remove(signed.statement().content()));
         // The entry of a content is deleted before its parts, so that a push does not take it for complete.
         for (String key : new TreeSet<>(store.keys())) {
             if (key.startsWith(CONTENT) && old.contains(hashOf(key))) {
