@@ -10,10 +10,18 @@ public interface CredentialCheck {
     interface Result {}
 
     /**
+     * The result of a check, with what was checked. The settings may have changed since the check began.
+     *
+     * @param digest the credentials and the settings of the check
+     * @param result the result, which counts for this digest only
+     */
+    record Checked(CredentialDigest digest, Result result) {}
+
+    /**
      * Begins the check.
      *
      * @param loop the event loop on which {@code then} is called
      * @param then receives the result, once
      */
-    void begin(EventExecutor loop, Consumer<Result> then);
+    void begin(EventExecutor loop, Consumer<Checked> then);
 }

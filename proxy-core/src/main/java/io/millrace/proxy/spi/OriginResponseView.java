@@ -33,7 +33,7 @@ public interface OriginResponseView {
     void ttl(@Nullable Duration value);
 
     /**
-     * Adds a tag, by which {@code millctl cache purge --tag} finds the stored response.
+     * Adds a tag, by which {@code millctl purge --tag} finds the stored response.
      *
      * @throws IllegalArgumentException if the text has white space or control characters, or more than 128 bytes
      */

@@ -86,7 +86,7 @@ public final class PasswordVerifier {
      * @param loop the event loop on which {@code then} is called
      * @param then receives the result, once
      */
-    public void verify(Credentials credentials, EventExecutor loop, Consumer<CredentialCheck.Result> then) {
+    public void verify(Credentials credentials, EventExecutor loop, Consumer<Result> then) {
         try {
             thread.execute(() -> {
                 Result result = remembered(credentials.digest());

@@ -1,6 +1,5 @@
 package io.millrace.proxy.access.token;
 
-import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.config.guard.TokenConfig;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -99,7 +98,7 @@ public final class TokenVerifier {
             TokenConfig needed,
             CredentialDigest digest,
             EventExecutor loop,
-            Consumer<CredentialCheck.Result> then) {
+            Consumer<TokenResult> then) {
         try {
             threads.execute(() -> {
                 long now = clockMillis.getAsLong();

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.CredentialCheck;
+import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
@@ -97,7 +98,7 @@ public final class Decision {
     private @Nullable TargetUri unsigned;
 
     private @Nullable CredentialCheck check;
-    private CredentialCheck.@Nullable Result checkResult;
+    private CredentialCheck.@Nullable Checked checked;
     /** True if the password was right, and Authorization was removed. */
     private boolean authenticated;
 
@@ -149,7 +150,7 @@ public final class Decision {
         rule = AccessRules.NO_RULE;
         unsigned = null;
         check = null;
-        checkResult = null;
+        checked = null;
         authenticated = false;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
@@ -661,14 +662,16 @@ public final class Decision {
     }
 
     /** Sets the result of the check of the request's credentials. */
-    Decision checked(CredentialCheck.Result result) {
-        checkResult = result;
+    Decision checked(CredentialCheck.Checked result) {
+        checked = result;
         return this;
     }
 
-    /** The result of the check of credentials; null before it. */
-    CredentialCheck.@Nullable Result checkResult() {
-        return checkResult;
+    /**
+     * Returns the result of the check of these credentials by these settings; null if another or no check has ended.
+     */
+    CredentialCheck.@Nullable Result checkResult(CredentialDigest digest) {
+        return checked != null && checked.digest().equals(digest) ? checked.result() : null;
     }
 
     /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange.decide;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.access.SignedUrl;
@@ -90,7 +91,7 @@ final class GuardDecider {
         PasswordVerifier verifier = shared.clients().passwords();
         CredentialDigest key =
                 verifier.digest(digest, needed.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
-        PasswordVerifier.Result result = decision.checkResult() instanceof PasswordVerifier.Result compared
+        PasswordVerifier.Result result = decision.checkResult(key) instanceof PasswordVerifier.Result compared
                 ? compared
                 : verifier.remembered(key);
         if (result == null) {
@@ -99,7 +100,8 @@ final class GuardDecider {
                 return challenge(decision, needed, "Authorization is not of the scheme Basic", "basic-auth:malformed");
             }
             if (!dryRun) {
-                decision.authenticate((loop, then) -> verifier.verify(given, loop, then));
+                decision.authenticate((loop, then) -> verifier.verify(
+                        given, loop, found -> then.accept(new CredentialCheck.Checked(key, found))));
                 return true;
             }
         } else if (result == PasswordVerifier.Result.OVERLOADED) {

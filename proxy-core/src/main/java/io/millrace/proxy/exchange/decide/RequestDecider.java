@@ -101,18 +101,21 @@ public final class RequestDecider {
     }
 
     /**
-     * Decides once more about a request that was decided about before. Request limits do not count it again.
+     * Decides once more about a request that was decided about before. Request limits do not count it again, and it is
+     * not looked up among the ACME challenges again.
      *
      * @param called the hooks of extensions that were called for the request; null for none
      */
     public Decision decideAgain(
             RequestHead request, long contentLength, ClientConnection client, @Nullable RequestHooks called) {
-        Decision decision = new Decision(request).withoutCounting().hooks(called);
+        Decision decision =
+                new Decision(request).withoutCounting().passChallenges().hooks(called);
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
     /**
-     * Decides about a request whose credentials were checked. Request limits do not count it again.
+     * Decides about a request whose credentials were checked. Request limits do not count it again, and it is not
+     * looked up among the ACME challenges again: without that, a check that is not remembered would follow each lookup.
      *
      * @param called as for {@link #decideAgain}
      */
@@ -120,10 +123,13 @@ public final class RequestDecider {
             RequestHead request,
             long contentLength,
             ClientConnection client,
-            CredentialCheck.Result result,
+            CredentialCheck.Checked result,
             @Nullable RequestHooks called) {
-        Decision decision =
-                new Decision(request).withoutCounting().checked(result).hooks(called);
+        Decision decision = new Decision(request)
+                .withoutCounting()
+                .passChallenges()
+                .checked(result)
+                .hooks(called);
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 

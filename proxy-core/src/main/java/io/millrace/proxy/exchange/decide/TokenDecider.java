@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange.decide;
 
+import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.token.TokenResult;
 import io.millrace.proxy.access.token.TokenVerifier;
@@ -65,10 +66,11 @@ final class TokenDecider {
         }
         CredentialDigest key = verifier.digest(digest, needed, bytes, from, to);
         TokenResult result =
-                decision.checkResult() instanceof TokenResult verified ? verified : verifier.remembered(key, nowMillis);
+                decision.checkResult(key) instanceof TokenResult verified ? verified : verifier.remembered(key, nowMillis);
         if (result == null && !dryRun) {
             String token = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
-            decision.authenticate((loop, then) -> verifier.verify(token, needed, key, loop, then));
+            decision.authenticate((loop, then) -> verifier.verify(
+                    token, needed, key, loop, found -> then.accept(new CredentialCheck.Checked(key, found))));
             return true;
         }
         if (result != null && result != TokenResult.VALID) {
