@@ -26,6 +26,7 @@ public final class StoreConfig {
     private final long refillBytesPerSecond;
     private final int ioThreads;
     private final long inventoryDelayNanos;
+    private final long inventoryRetryNanos;
     private final DiskAdmission diskAdmission;
     private final boolean pinsHonoured;
     private final long scrubBytesPerSecond;
@@ -56,6 +57,7 @@ public final class StoreConfig {
         refillBytesPerSecond = atLeast("refillBytesPerSecond", builder.refillBytesPerSecond, 0);
         ioThreads = (int) atLeast("ioThreads", builder.ioThreads, 1);
         inventoryDelayNanos = builder.inventoryDelayNanos;
+        inventoryRetryNanos = atLeast("inventoryRetryNanos", builder.inventoryRetryNanos, 0);
         diskAdmission = builder.diskAdmission;
         pinsHonoured = builder.pinsHonoured;
         scrubBytesPerSecond = atLeast("scrubBytesPerSecond", builder.scrubBytesPerSecond, 0);
@@ -159,6 +161,11 @@ public final class StoreConfig {
         return inventoryDelayNanos;
     }
 
+    /** Nanoseconds from a failed attempt to enlarge an inventory, such as on a full disk, to the next attempt. */
+    public long inventoryRetryNanos() {
+        return inventoryRetryNanos;
+    }
+
     /** The rule by which a full volume admits new objects. */
     public DiskAdmission diskAdmission() {
         return diskAdmission;
@@ -214,6 +221,7 @@ public final class StoreConfig {
         private long refillBytesPerSecond;
         private int ioThreads = 4;
         private long inventoryDelayNanos = TimeUnit.SECONDS.toNanos(5);
+        private long inventoryRetryNanos = TimeUnit.MINUTES.toNanos(5);
         private DiskAdmission diskAdmission = DiskAdmission.FREQUENCY;
         private boolean pinsHonoured = true;
         private long scrubBytesPerSecond;
@@ -310,6 +318,12 @@ public final class StoreConfig {
          */
         public Builder inventoryDelayNanos(long value) {
             inventoryDelayNanos = value;
+            return this;
+        }
+
+        /** {@link StoreConfig#inventoryRetryNanos}; default 5 minutes. */
+        public Builder inventoryRetryNanos(long value) {
+            inventoryRetryNanos = value;
             return this;
         }
 

@@ -15,9 +15,12 @@ import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
 import io.millrace.store.engine.listing.Inventories;
 import io.millrace.store.io.FaultyFileIo;
+import io.millrace.store.io.FileIo;
 import io.millrace.store.io.FullDiskIo;
 import io.millrace.store.io.SystemFileIo;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +33,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -374,6 +378,35 @@ class StoreInventoryTest {
             test.sync();
             Listings.awaiting().until(() -> test.store.inventory().entries() == 9_000);
             assertEquals(9_000, Listings.whole(test.store).size());
+        }
+    }
+
+    @Test
+    void growsLaterIfTheDiskWasFull() {
+        AtomicInteger attempts = new AtomicInteger();
+        SystemFileIo io = new SystemFileIo();
+        FileIo full = (FileIo) Proxy.newProxyInstance(
+                FileIo.class.getClassLoader(), new Class<?>[] {FileIo.class}, (proxy, method, arguments) -> {
+                    boolean larger = method.getName().equals("open")
+                            && arguments[0].toString().contains("inventory.larger-");
+                    if (larger && attempts.incrementAndGet() == 1) {
+                        throw new IOException("No space left on device");
+                    }
+                    try {
+                        return method.invoke(io, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+        try (TestStore test = new TestStore(config(1, 32 << 20).inventoryRetryNanos(1), full)) {
+            Listings.whole(test.store);
+            for (int i = 0; i < 9_000; i++) {
+                test.put("http://host/" + i, "head", TestStore.body(i, 5));
+            }
+            test.sync();
+            Listings.awaiting().until(() -> test.store.inventory().entries() == 9_000);
+            assertEquals(9_000, Listings.whole(test.store).size());
+            assertTrue(attempts.get() > 1);
         }
     }
 

@@ -72,6 +72,7 @@ public final class Inventories<H> {
     private final @Nullable String off;
 
     private final long opensAt;
+    private final long retryNanos;
     private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
     /** Tasks of the thread, which run before the queued changes. */
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -114,14 +115,23 @@ public final class Inventories<H> {
      * Starts the thread.
      *
      * @param off reason why the store has no inventory; null if it has one
+     * @param retryNanos time from a failed attempt to enlarge an inventory to the next one
      */
-    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos) {
-        this(io, codec, off, delayNanos, QUEUE_CHANGES_MAX);
+    public Inventories(
+            FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, long retryNanos) {
+        this(io, codec, off, delayNanos, retryNanos, QUEUE_CHANGES_MAX);
     }
 
     /** Like the other constructor, with another limit of queued changes. */
     @SuppressWarnings("ThreadPriorityCheck") // a hint for the platform; nothing relies on it
-    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, int queueChangesMax) {
+    public Inventories(
+            FileIo io,
+            HeadCodec<H> codec,
+            @Nullable String off,
+            long delayNanos,
+            long retryNanos,
+            int queueChangesMax) {
+        this.retryNanos = retryNanos;
         this.io = io;
         this.codec = codec;
         this.off = off;
@@ -138,7 +148,7 @@ public final class Inventories<H> {
     /** Adds a volume. Call in the order of the configuration. No effect for a volume added before. */
     public void add(Volume volume) {
         if (off == null && find(volume) == null) {
-            volumes.add(new VolumeInventory<>(io, codec, volume));
+            volumes.add(new VolumeInventory<>(io, codec, volume, retryNanos));
         }
     }
 

@@ -77,11 +77,16 @@ final class VolumeInventory<H> {
 
     /** Segment of the map that is copied next. */
     private int copiedTo;
-    /** True if no larger inventory could be created. */
+    /** True if no larger inventory could be created at the last attempt. */
     private boolean growthFailed;
 
-    VolumeInventory(FileIo io, HeadCodec<H> codec, Volume volume) {
+    private long growthFailedAtNanos;
+    private final long retryNanos;
+
+    /** @param retryNanos time from a failed attempt to create a larger inventory to the next one */
+    VolumeInventory(FileIo io, HeadCodec<H> codec, Volume volume, long retryNanos) {
         this.io = io;
+        this.retryNanos = retryNanos;
         this.codec = codec;
         this.volume = volume;
     }
@@ -379,9 +384,13 @@ final class VolumeInventory<H> {
         }
         long most = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY_MIN);
         boolean full = objects > open.entriesMax() - open.entriesMax() / SPARE_PART;
-        if (full && growth == null && !growthFailed && open.entriesMax() < most) {
+        if (full && growth == null && open.entriesMax() < most && mayGrowNow()) {
             beginGrowth(open, Math.min(most, objects * 2));
         }
+    }
+
+    private boolean mayGrowNow() {
+        return !growthFailed || System.nanoTime() - growthFailedAtNanos >= retryNanos;
     }
 
     /** Creates a larger inventory, because there are more objects than expected. Then its entries are copied. */
@@ -389,10 +398,13 @@ final class VolumeInventory<H> {
         try {
             growth = open.createLarger(entriesExpected, () -> !stopping);
             copiedTo = 0;
+            growthFailed = false;
         } catch (IOException e) {
             growthFailed = true;
+            growthFailedAtNanos = System.nanoTime();
             LOG.warn(
-                    "{}: the inventory of {} entries cannot grow, so that listings are incomplete: {}",
+                    "{}: the inventory of {} entries cannot grow, so that listings are incomplete; another attempt"
+                            + " follows: {}",
                     volume.directory(),
                     open.entriesMax(),
                     e.getMessage());
