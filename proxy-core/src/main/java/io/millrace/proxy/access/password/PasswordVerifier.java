@@ -3,6 +3,7 @@ package io.millrace.proxy.access.password;
 import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.config.guard.PasswordFile;
+import io.millrace.proxy.observe.FaultLog;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.bouncycastle.crypto.generators.OpenBSDBCrypt;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compares passwords with their bcrypt hashes on a thread of its own, and remembers the results by a keyed digest. A
@@ -33,6 +35,7 @@ public final class PasswordVerifier {
 
     private static final int SECRET_BYTES = 32;
     private static final int IDLE_SECONDS = 30;
+    private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** The result of a comparison. */
     public enum Result implements CredentialCheck.Result {
@@ -40,7 +43,7 @@ public final class PasswordVerifier {
         RIGHT,
         /** There is no such user, or the password is another. */
         WRONG,
-        /** Too many requests wait for a comparison. */
+        /** Too many requests wait for a comparison, or it has failed by a fault of this program. */
         OVERLOADED
     }
 
@@ -48,6 +51,8 @@ public final class PasswordVerifier {
     // There are two tables, so that wrong guesses do not displace the results of users.
     private final AtomicReferenceArray<@Nullable CredentialDigest> right = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable CredentialDigest> wrong = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final FaultLog faults =
+            new FaultLog(LoggerFactory.getLogger(PasswordVerifier.class), LOG_INTERVAL_NANOS, System::nanoTime);
     private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
             1,
             1,
@@ -89,12 +94,21 @@ public final class PasswordVerifier {
     public void verify(Credentials credentials, EventExecutor loop, Consumer<Result> then) {
         try {
             thread.execute(() -> {
-                Result result = remembered(credentials.digest());
-                Result found = result == null ? compare(credentials) : result;
+                Result found = find(credentials);
                 loop.execute(() -> then.accept(found));
             });
         } catch (RejectedExecutionException e) {
             loop.execute(() -> then.accept(Result.OVERLOADED));
+        }
+    }
+
+    private Result find(Credentials credentials) {
+        try {
+            Result result = remembered(credentials.digest());
+            return result == null ? compare(credentials) : result;
+        } catch (RuntimeException | Error e) {
+            faults.report("the comparison of a password has failed", e);
+            return Result.OVERLOADED;
         }
     }
 

@@ -2,10 +2,14 @@ package io.millrace.proxy.access.token;
 
 import io.millrace.proxy.config.guard.TokenConfig;
 import io.millrace.proxy.config.guard.TokenKeySet;
+import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jose4j.http.Get;
+import org.jose4j.http.SimpleGet;
+import org.jose4j.http.SimpleResponse;
 import org.jose4j.jwk.HttpsJwks;
 import org.jose4j.keys.resolvers.HttpsJwksVerificationKeyResolver;
 import org.jose4j.keys.resolvers.JwksVerificationKeyResolver;
@@ -14,7 +18,7 @@ import org.jose4j.keys.resolvers.VerificationKeyResolver;
 /**
  * The key sets of issuers that have a URL. They are fetched when they are needed, kept as long as their Cache-Control
  * says (without it five minutes), and for four hours more while the issuer cannot be reached. A token with an unknown
- * key fetches the set again, at most every 30 seconds.
+ * key fetches the set again, at most every 30 seconds. After a failed fetch the next one follows 5 seconds later.
  *
  * <p>Thread-safe. {@link #resolver} does not block, but its result does.
  */
@@ -27,12 +31,88 @@ final class IssuerKeys {
     private static final long KEPT_SECONDS = TimeUnit.HOURS.toSeconds(4);
     private static final long FETCH_INTERVAL_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
-    private final Map<String, HttpsJwks> byUrl = new ConcurrentHashMap<>();
+    /** Time from a failed fetch to the next one. */
+    static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final Map<String, Issuer> byUrl = new ConcurrentHashMap<>();
+    private final LongSupplier nanoTime;
+
+    /** @param nanoTime the clock, like {@link System#nanoTime} */
+    IssuerKeys(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    /** The keys at one URL, and the state of their fetch. */
+    private static final class Issuer implements SimpleGet {
+        private final Get get = new Get();
+        private final LongSupplier nanoTime;
+        private final HttpsJwks keys;
+        private volatile boolean known;
+        private volatile boolean failed;
+        private volatile boolean fetching;
+        private volatile long failedAtNanos;
+
+        Issuer(String url, LongSupplier nanoTime) {
+            this.nanoTime = nanoTime;
+            get.setConnectTimeout(CONNECT_MILLIS);
+            get.setReadTimeout(READ_MILLIS);
+            get.setRetries(0);
+            get.setResponseBodySizeLimit(BYTES_MAX);
+            keys = new HttpsJwks(url);
+            keys.setSimpleHttpGet(this);
+            keys.setDefaultCacheDuration(CACHED_SECONDS);
+            keys.setRetainCacheOnErrorDuration(KEPT_SECONDS);
+            keys.setRefreshReprieveThreshold(FETCH_INTERVAL_MILLIS);
+        }
+
+        /** Fetches the keys. Only one thread at a time gets here, since {@link HttpsJwks} has a lock. */
+        @Override
+        public SimpleResponse get(String location) throws IOException {
+            if (isDelayed()) {
+                throw new IOException("the last fetch failed less than 5 seconds ago");
+            }
+            fetching = true;
+            try {
+                SimpleResponse response = get.get(location);
+                failed = false;
+                known = true;
+                return response;
+            } catch (IOException | RuntimeException | Error e) {
+                failedAtNanos = nanoTime.getAsLong();
+                failed = true;
+                throw e;
+            } finally {
+                fetching = false;
+            }
+        }
+
+        private boolean isDelayed() {
+            return failed && nanoTime.getAsLong() - failedAtNanos < RETRY_NANOS;
+        }
+
+        /** Returns true if there are no keys, and the last fetch has failed and the next has not succeeded yet. */
+        boolean isUnavailable() {
+            return !known && failed && (fetching || isDelayed());
+        }
+    }
+
+    /**
+     * Returns true if the keys were never fetched, and a check would only fail or wait for a fetch that follows a failed
+     * one. Never blocks.
+     */
+    boolean areUnavailable(TokenConfig needed) {
+        String url = needed.keysUrl();
+        Issuer issuer = needed.keys() != null || url == null ? null : byUrl.get(url);
+        return issuer != null && issuer.isUnavailable();
+    }
 
     VerificationKeyResolver resolver(TokenConfig needed) {
         TokenKeySet file = needed.keys();
         if (file != null) {
-            return new JwksVerificationKeyResolver(file.keys());
+            JwksVerificationKeyResolver resolver = new JwksVerificationKeyResolver(file.keys());
+            // A token without the name of its key may fit several keys.
+            resolver.setDisambiguateWithVerifySignature(true);
+            return resolver;
         }
         if (byUrl.size() >= URLS_MAX) {
             // Configurations since the start have named many URLs. The present ones are fetched again.
@@ -42,20 +122,9 @@ final class IssuerKeys {
         if (url == null) {
             throw new IllegalStateException("neither jwt.keys_file nor jwt.keys_url");
         }
-        return new HttpsJwksVerificationKeyResolver(byUrl.computeIfAbsent(url, IssuerKeys::jwks));
-    }
-
-    private static HttpsJwks jwks(String url) {
-        Get get = new Get();
-        get.setConnectTimeout(CONNECT_MILLIS);
-        get.setReadTimeout(READ_MILLIS);
-        get.setRetries(0);
-        get.setResponseBodySizeLimit(BYTES_MAX);
-        HttpsJwks jwks = new HttpsJwks(url);
-        jwks.setSimpleHttpGet(get);
-        jwks.setDefaultCacheDuration(CACHED_SECONDS);
-        jwks.setRetainCacheOnErrorDuration(KEPT_SECONDS);
-        jwks.setRefreshReprieveThreshold(FETCH_INTERVAL_MILLIS);
-        return jwks;
+        Issuer issuer = byUrl.computeIfAbsent(url, named -> new Issuer(named, nanoTime));
+        HttpsJwksVerificationKeyResolver resolver = new HttpsJwksVerificationKeyResolver(issuer.keys);
+        resolver.setDisambiguateWithVerifySignature(true);
+        return resolver;
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.proxy.access.token;
 
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.config.guard.TokenConfig;
+import io.millrace.proxy.observe.FaultLog;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import java.security.MessageDigest;
@@ -14,18 +15,25 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * Verifies JSON Web Tokens (RFC 7519) on threads of its own, and remembers the results by a keyed digest of token and
  * settings. A valid token is remembered until it expires, and at most five minutes, so that a key which the issuer
  * withdraws does not count for longer. A fault is remembered for 30 seconds.
  *
- * <p>Bounds: {@value #THREADS} threads, {@value #QUEUE_MAX} waiting requests, {@value #RESULTS_MAX} remembered results
- * of each kind. Thread-safe.
+ * <p>Tokens whose keys have a URL have threads of their own, since these may wait for an issuer. So an issuer that does
+ * not answer delays no token whose keys are in a file.
+ *
+ * <p>Bounds: {@value #FILE_THREADS} and {@value #URL_THREADS} threads, {@value #QUEUE_MAX} waiting requests of each
+ * kind, {@value #RESULTS_MAX} remembered results of each kind. Thread-safe.
  */
 public final class TokenVerifier {
-    /** One thread may wait for the keys of an issuer. */
-    static final int THREADS = 2;
+    /** Threads for tokens whose keys are in a file. */
+    static final int FILE_THREADS = 2;
+
+    /** Threads for tokens whose keys have a URL. Some of them may wait for the keys of issuers. */
+    static final int URL_THREADS = 4;
 
     /** Limit of requests that wait for a verification. */
     static final int QUEUE_MAX = 256;
@@ -35,6 +43,7 @@ public final class TokenVerifier {
 
     private static final int SECRET_BYTES = 32;
     private static final int IDLE_SECONDS = 30;
+    private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long VALID_MILLIS_MAX = TimeUnit.MINUTES.toMillis(5);
     private static final long FAULT_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
@@ -44,25 +53,34 @@ public final class TokenVerifier {
     // There are two tables, so that invalid tokens do not displace the results of users.
     private final AtomicReferenceArray<@Nullable Remembered> valid = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable Remembered> faulty = new AtomicReferenceArray<>(RESULTS_MAX);
-    private final IssuerKeys keys = new IssuerKeys();
+    private final IssuerKeys keys;
     private final LongSupplier clockMillis;
-    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(QUEUE_MAX),
-            new DefaultThreadFactory("millrace-tokens", true));
+    private final FaultLog faults =
+            new FaultLog(LoggerFactory.getLogger(TokenVerifier.class), LOG_INTERVAL_NANOS, System::nanoTime);
+    private final ThreadPoolExecutor withFiles = threads(FILE_THREADS, "millrace-tokens");
+    private final ThreadPoolExecutor withUrls = threads(URL_THREADS, "millrace-token-keys");
 
     /** Creates a verifier without results. Its threads start with the first tokens, and end when they are idle. */
     public TokenVerifier() {
-        this(System::currentTimeMillis);
+        this(System::currentTimeMillis, System::nanoTime);
     }
 
-    TokenVerifier(LongSupplier clockMillis) {
+    TokenVerifier(LongSupplier clockMillis, LongSupplier nanoTime) {
         this.clockMillis = clockMillis;
+        this.keys = new IssuerKeys(nanoTime);
         new SecureRandom().nextBytes(secret);
+    }
+
+    private static ThreadPoolExecutor threads(int number, String name) {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                number,
+                number,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(QUEUE_MAX),
+                new DefaultThreadFactory(name, true));
         threads.allowCoreThreadTimeOut(true);
+        return threads;
     }
 
     /**
@@ -88,7 +106,8 @@ public final class TokenVerifier {
     }
 
     /**
-     * Verifies a token, and remembers the result.
+     * Verifies a token, and remembers the result. A fault of this program counts as {@link
+     * TokenResult#KEYS_UNAVAILABLE}, so that each request is answered.
      *
      * @param loop the event loop on which {@code then} is called
      * @param then receives the {@link TokenResult}, once
@@ -99,15 +118,33 @@ public final class TokenVerifier {
             CredentialDigest digest,
             EventExecutor loop,
             Consumer<TokenResult> then) {
+        if (keys.areUnavailable(needed)) {
+            loop.execute(() -> then.accept(TokenResult.KEYS_UNAVAILABLE));
+            return;
+        }
         try {
-            threads.execute(() -> {
-                long now = clockMillis.getAsLong();
-                TokenResult known = remembered(digest, now);
-                TokenResult result = known == null ? verify(token, needed, digest, now) : known;
+            (needed.keys() == null ? withUrls : withFiles).execute(() -> {
+                TokenResult result = verify(token, needed, digest);
                 loop.execute(() -> then.accept(result));
             });
         } catch (RejectedExecutionException e) {
             loop.execute(() -> then.accept(TokenResult.OVERLOADED));
+        }
+    }
+
+    private TokenResult verify(String token, TokenConfig needed, CredentialDigest digest) {
+        try {
+            long now = clockMillis.getAsLong();
+            TokenResult known = remembered(digest, now);
+            if (known != null) {
+                return known;
+            }
+            return keys.areUnavailable(needed)
+                    ? TokenResult.KEYS_UNAVAILABLE
+                    : verify(token, needed, digest, now);
+        } catch (RuntimeException | Error e) {
+            faults.report("the verification of a token has failed", e);
+            return TokenResult.KEYS_UNAVAILABLE;
         }
     }
 

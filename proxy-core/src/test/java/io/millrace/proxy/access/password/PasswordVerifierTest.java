@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.bouncycastle.crypto.generators.OpenBSDBCrypt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,6 +97,17 @@ class PasswordVerifierTest {
         PasswordFile file = file("u:" + hash + "\n");
         assertEquals(Result.RIGHT, verify(file, "u:" + password));
         assertEquals(Result.WRONG, verify(file, "u:" + password + "p"));
+    }
+
+    @Test
+    void aComparisonThatFailsIsAnsweredAndNotRemembered() throws Exception {
+        PasswordFile file = file(USERS);
+        // A single surrogate is no text, which Credentials.parse never returns.
+        Credentials faulty = new Credentials(file, "one", "\uD800", digest(file, "one:x"));
+        BlockingQueue<CredentialCheck.Result> results = new ArrayBlockingQueue<>(1);
+        verifier.verify(faulty, ImmediateEventExecutor.INSTANCE, results::add);
+        assertEquals(Result.OVERLOADED, results.poll(1, TimeUnit.MINUTES));
+        assertNull(verifier.remembered(faulty.digest()));
     }
 
     @Test

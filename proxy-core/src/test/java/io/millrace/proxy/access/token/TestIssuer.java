@@ -12,6 +12,7 @@ import org.jose4j.jwt.JwtClaims;
 import org.jose4j.jwt.NumericDate;
 import org.jose4j.keys.EllipticCurves;
 import org.jose4j.lang.JoseException;
+import org.jspecify.annotations.Nullable;
 
 /** An issuer of tokens with one key of each kind. Tokens are valid from 2001 to 2286 unless a test changes them. */
 public final class TestIssuer {
@@ -39,6 +40,19 @@ public final class TestIssuer {
         return new JsonWebKeySet(rsa, ec, ed).toJson(JsonWebKey.OutputControlLevel.PUBLIC_ONLY);
     }
 
+    /** The public keys of this and another issuer, in this order, as one set of keys without names. */
+    String keySetWith(TestIssuer other) throws JoseException {
+        JsonWebKeySet all = new JsonWebKeySet(keySet());
+        all.getJsonWebKeys().addAll(new JsonWebKeySet(other.keySet()).getJsonWebKeys());
+        all.getJsonWebKeys().forEach(key -> key.setKeyId(null));
+        return all.toJson(JsonWebKey.OutputControlLevel.PUBLIC_ONLY);
+    }
+
+    /** Returns a token that does not name its key. */
+    String tokenWithoutKeyId() throws JoseException {
+        return token("ES256", claims -> {}, null);
+    }
+
     /** The keys with their private parts. */
     String privateKeySet() {
         return new JsonWebKeySet(rsa).toJson(JsonWebKey.OutputControlLevel.INCLUDE_PRIVATE);
@@ -51,7 +65,15 @@ public final class TestIssuer {
 
     /** Returns a token that is signed by an algorithm. */
     String token(String algorithm, Consumer<JwtClaims> claims) throws JoseException {
-        PublicJsonWebKey key = algorithm.equals("EdDSA") ? ed : algorithm.startsWith("ES") ? ec : rsa;
+        return token(algorithm, claims, key(algorithm).getKeyId());
+    }
+
+    private PublicJsonWebKey key(String algorithm) {
+        return algorithm.equals("EdDSA") ? ed : algorithm.startsWith("ES") ? ec : rsa;
+    }
+
+    private String token(String algorithm, Consumer<JwtClaims> claims, @Nullable String keyId) throws JoseException {
+        PublicJsonWebKey key = key(algorithm);
         JwtClaims all = new JwtClaims();
         all.setIssuer("https://issuer.example");
         all.setAudience("shop");
@@ -60,7 +82,9 @@ public final class TestIssuer {
         JsonWebSignature signed = new JsonWebSignature();
         signed.setPayload(all.toJson());
         signed.setKey(key.getPrivateKey());
-        signed.setKeyIdHeaderValue(key.getKeyId());
+        if (keyId != null) {
+            signed.setKeyIdHeaderValue(keyId);
+        }
         signed.setAlgorithmHeaderValue(algorithm);
         return signed.getCompactSerialization();
     }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.CredentialDigest;
@@ -14,6 +16,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -23,6 +26,10 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -44,7 +51,8 @@ class TokenVerifierTest {
     Path directory;
 
     private final AtomicLong nowMillis = new AtomicLong(1_800_000_000_000L);
-    private final TokenVerifier verifier = new TokenVerifier(nowMillis::get);
+    private final AtomicLong nanoTime = new AtomicLong();
+    private final TokenVerifier verifier = new TokenVerifier(nowMillis::get, nanoTime::get);
 
     @BeforeAll
     static void generate() throws Exception {
@@ -66,7 +74,7 @@ class TokenVerifierTest {
     private TokenResult verify(TokenConfig needed, String token) throws Exception {
         BlockingQueue<CredentialCheck.Result> results = new ArrayBlockingQueue<>(1);
         verifier.verify(token, needed, digest(needed, token), ImmediateEventExecutor.INSTANCE, results::add);
-        return (TokenResult) results.take();
+        return (TokenResult) results.poll(1, TimeUnit.MINUTES);
     }
 
     @ParameterizedTest
@@ -167,6 +175,123 @@ class TokenVerifierTest {
         for (String text : new String[] {"", "x", "a.b", "a.b.c", "a.b.c.d.e", "..", "\u00e9.\u00e9.\u00e9"}) {
             assertEquals(TokenResult.MALFORMED, verify(needed, text), text);
         }
+    }
+
+    private static TokenConfig neededByUrl(HttpServer server) throws Exception {
+        String url = "http://127.0.0.1:" + server.getAddress().getPort() + "/jwks";
+        return TokenConfig.from(
+                ConfigValues.builder().set(TokenKeys.KEYS_URL, url).build());
+    }
+
+    private static HttpServer server(HttpHandler handler) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newCachedThreadPool());
+        server.createContext("/", handler);
+        server.start();
+        return server;
+    }
+
+    private static void answer(HttpExchange exchange, int status, String text) throws IOException {
+        byte[] body = text.getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, body.length);
+        exchange.getResponseBody().write(body);
+        exchange.close();
+    }
+
+    private static void stop(HttpServer server) {
+        server.stop(0);
+        ((ExecutorService) server.getExecutor()).shutdown();
+    }
+
+    /** The first key of the type fits only one of the two tokens. */
+    @Test
+    void aTokenWithoutAKeyNameIsVerifiedByEachKeyOfItsType() throws Exception {
+        TestIssuer other = new TestIssuer();
+        String keySet = issuer.keySetWith(other);
+        LoadedFile file = LoadedFile.read(Files.writeString(directory.resolve("both"), keySet));
+        TokenConfig byFile = TokenConfig.from(
+                ConfigValues.builder().set(TokenKeys.KEYS_FILE, file).build());
+        HttpServer server = server(exchange -> answer(exchange, 200, keySet));
+        try {
+            for (TokenConfig needed : List.of(byFile, neededByUrl(server))) {
+                assertEquals(TokenResult.VALID, verify(needed, issuer.tokenWithoutKeyId()));
+                assertEquals(TokenResult.VALID, verify(needed, other.tokenWithoutKeyId()));
+                assertEquals(TokenResult.UNKNOWN_KEY, verify(needed, new TestIssuer().tokenWithoutKeyId()));
+            }
+        } finally {
+            stop(server);
+        }
+    }
+
+    @Test
+    void afterAFailedFetchTheNextOneWaits() throws Exception {
+        AtomicInteger fetches = new AtomicInteger();
+        HttpServer server = server(exchange -> {
+            boolean first = fetches.incrementAndGet() == 1;
+            answer(exchange, first ? 500 : 200, first ? "" : issuer.keySet());
+        });
+        try {
+            TokenConfig needed = neededByUrl(server);
+            for (String algorithm : new String[] {"ES256", "EdDSA", "RS256"}) {
+                assertEquals(
+                        TokenResult.KEYS_UNAVAILABLE, verify(needed, issuer.token(algorithm, claims -> {})));
+            }
+            nanoTime.addAndGet(IssuerKeys.RETRY_NANOS - 1);
+            assertEquals(TokenResult.KEYS_UNAVAILABLE, verify(needed, issuer.token(claims -> {})));
+            assertEquals(1, fetches.get());
+            nanoTime.incrementAndGet();
+            assertEquals(TokenResult.VALID, verify(needed, issuer.token(claims -> {})));
+            assertEquals(2, fetches.get());
+        } finally {
+            stop(server);
+        }
+    }
+
+    /** The results are received on the threads of the verifier, so that these wait like those for a slow issuer. */
+    @Test
+    void checksThatWaitForIssuersDelayNoTokenWithKeysInAFile() throws Exception {
+        CountDownLatch waiting = new CountDownLatch(TokenVerifier.URL_THREADS);
+        CountDownLatch released = new CountDownLatch(1);
+        HttpServer server = server(exchange -> answer(exchange, 200, issuer.keySet()));
+        try {
+            TokenConfig slow = neededByUrl(server);
+            for (int i = 0; i < 2 * TokenVerifier.URL_THREADS; i++) {
+                String subject = "user" + i;
+                String token = issuer.token(claims -> claims.setSubject(subject));
+                verifier.verify(token, slow, digest(slow, token), ImmediateEventExecutor.INSTANCE, result -> {
+                    waiting.countDown();
+                    awaitUninterruptibly(released);
+                });
+            }
+            waiting.await();
+            assertEquals(TokenResult.VALID, verify(needed(values -> {}), issuer.token(claims -> {})));
+        } finally {
+            released.countDown();
+            stop(server);
+        }
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void aVerificationThatFailsIsAnsweredAndNotRemembered() throws Exception {
+        TokenConfig needed = needed(values -> {});
+        String token = issuer.token(claims -> {});
+        TokenVerifier faulty = new TokenVerifier(
+                () -> {
+                    throw new AssertionError("no clock");
+                },
+                nanoTime::get);
+        BlockingQueue<CredentialCheck.Result> results = new ArrayBlockingQueue<>(1);
+        faulty.verify(token, needed, digest(needed, token), ImmediateEventExecutor.INSTANCE, results::add);
+        assertEquals(TokenResult.KEYS_UNAVAILABLE, results.poll(1, TimeUnit.MINUTES));
+        assertNull(faulty.remembered(digest(needed, token), nowMillis.get()));
     }
 
     @Test
