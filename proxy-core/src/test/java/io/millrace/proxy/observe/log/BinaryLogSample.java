@@ -14,7 +14,7 @@ import java.util.Random;
 import java.util.function.Consumer;
 
 /** Random records, and the bytes of binary logs that have them. */
-final class BinaryLogSample {
+public final class BinaryLogSample {
     private static final String[] WORDS = {"GET", "HEAD", "POST", "", "/", "text/html; charset=utf-8", "é\"\\ \t", "-"};
 
     /** Every code of templates, with header fields in all forms. */
@@ -32,7 +32,7 @@ final class BinaryLogSample {
     }
 
     /** Returns a function that fills a record with random values. Equal seeds give equal records. */
-    static Consumer<AccessLogRecord> random(long seed) {
+    public static Consumer<AccessLogRecord> random(long seed) {
         return entry -> fill(entry, new Random(seed));
     }
 
@@ -96,7 +96,7 @@ final class BinaryLogSample {
     }
 
     /** Returns a complete file: the schema and the blocks of the records. */
-    static byte[] file(AccessLogFormat format, List<Consumer<AccessLogRecord>> records) {
+    public static byte[] file(AccessLogFormat format, List<Consumer<AccessLogRecord>> records) {
         ByteArrayOutputStream file = new ByteArrayOutputStream();
         file.writeBytes(format.schema().block());
         for (byte[] block : batches(format, records)) {

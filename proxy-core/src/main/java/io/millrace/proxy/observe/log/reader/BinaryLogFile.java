@@ -26,9 +26,15 @@ public final class BinaryLogFile implements AutoCloseable {
 
     private final Path file;
     private final BlockReader.Visitor visitor;
+    private final Opener opener;
     private @Nullable OpenFile current;
     private @Nullable OpenFile renamed;
     private int renamedPolls;
+
+    /** Opens the file for reading. */
+    interface Opener {
+        FileChannel open(Path file) throws IOException;
+    }
 
     /** An open file with its reader. */
     private static final class OpenFile implements AutoCloseable {
@@ -52,8 +58,13 @@ public final class BinaryLogFile implements AutoCloseable {
 
     /** @param visitor receives the rows */
     public BinaryLogFile(Path file, BlockReader.Visitor visitor) {
+        this(file, visitor, named -> FileChannel.open(named, StandardOpenOption.READ));
+    }
+
+    BinaryLogFile(Path file, BlockReader.Visitor visitor, Opener opener) {
         this.file = file;
         this.visitor = visitor;
+        this.opener = opener;
     }
 
     /**
@@ -97,16 +108,20 @@ public final class BinaryLogFile implements AutoCloseable {
         OpenFile followed = current;
         if (followed != null) {
             // The comparison comes first, so that the last blocks of a renamed file are read before those of the next.
-            boolean isReplaced = isReplaced(followed) || followed.channel.size() < followed.channel.position();
-            if (!followed.reader.read(followed.in)) {
-                return false;
+            boolean isReplaced = isReplaced(followed);
+            if (!isReplaced && followed.channel.size() < followed.channel.position()) {
+                finishEmptied(followed);
+            } else {
+                if (!followed.reader.read(followed.in)) {
+                    return false;
+                }
+                if (!isReplaced) {
+                    return true;
+                }
+                finishRenamed();
+                renamed = followed;
+                renamedPolls = 0;
             }
-            if (!isReplaced) {
-                return true;
-            }
-            finishRenamed();
-            renamed = followed;
-            renamedPolls = 0;
         }
         current = openChannel();
         return current == null || current.reader.read(current.in);
@@ -151,11 +166,32 @@ public final class BinaryLogFile implements AutoCloseable {
         }
     }
 
+    /** Ends the reading of a file that was copied and then emptied. Another reader begins at its start. */
+    private void finishEmptied(OpenFile emptied) throws IOException {
+        current = null;
+        try (emptied) {
+            emptied.reader.finish();
+        }
+    }
+
     private boolean isReplaced(OpenFile followed) throws IOException {
         try {
             return !Objects.equals(keyOfName(), followed.key);
         } catch (NoSuchFileException e) {
             return false; // renamed, and the next file does not exist yet
+        }
+    }
+
+    /** Returns false if the name has another file now. Then, and after an error, the opened one is closed. */
+    private boolean isKeyRight(OpenFile opened) throws IOException {
+        boolean isRight = false;
+        try {
+            isRight = !isReplaced(opened);
+            return isRight;
+        } finally {
+            if (!isRight) {
+                opened.close();
+            }
         }
     }
 
@@ -165,9 +201,14 @@ public final class BinaryLogFile implements AutoCloseable {
 
     private @Nullable OpenFile openChannel() throws IOException {
         try {
-            Object key = keyOfName();
-            // If the file is replaced between the two calls, the next poll finds another key and opens it again.
-            return new OpenFile(FileChannel.open(file, StandardOpenOption.READ), key, visitor);
+            while (true) {
+                Object key = keyOfName();
+                OpenFile opened = new OpenFile(opener.open(file), key, visitor);
+                // If the file was replaced between the two calls, the key may be that of the file before.
+                if (isKeyRight(opened)) {
+                    return opened;
+                }
+            }
         } catch (NoSuchFileException e) {
             return null;
         }
