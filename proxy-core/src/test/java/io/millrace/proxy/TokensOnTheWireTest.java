@@ -4,10 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import io.millrace.proxy.access.token.TestIssuer;
 import io.millrace.proxy.config.guard.TokenKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.observe.Counter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -102,6 +107,42 @@ class TokensOnTheWireTest {
                     "content " + i, proxy.getAndSettle("/a", field + "\r\n").text());
         }
         assertTrue(requests.get(0).contains(field), requests.get(0));
+    }
+
+    @Test
+    void theKeysOfARuleReplaceTheGeneralOnes() throws Exception {
+        TestIssuer own = new TestIssuer();
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            byte[] body = own.keySet().getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+        try {
+            ConfigValues rule = ConfigValues.builder()
+                    .set(TokenKeys.KEYS_URL, "http://127.0.0.1:" + server.getAddress().getPort() + "/")
+                    .build();
+            LoadedFile general = keys(issuer);
+            proxy.reload(builder -> builder.set(TokenKeys.KEYS_FILE, general)
+                    .map("http://own.example/", proxy.origin().url(), rule));
+            String right = own.token(claims -> {});
+            assertEquals(200, status("own.example", right));
+            assertEquals(401, status("own.example", token("ann")));
+            assertEquals(401, status("www.example.com", right));
+            assertEquals(200, status("www.example.com", token("ann")));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    private int status(String host, String token) throws Exception {
+        try (RawClient client = new RawClient(proxy.address())) {
+            return client.send("GET /a HTTP/1.1\r\nHost: " + host + "\r\nAuthorization: Bearer " + token + "\r\n\r\n")
+                    .response()
+                    .status();
+        }
     }
 
     @Test

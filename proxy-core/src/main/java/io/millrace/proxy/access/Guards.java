@@ -54,7 +54,7 @@ public final class Guards {
         // Most rules have equal settings, and files of users may be long.
         Map<List<@Nullable Object>, Guard> known = new HashMap<>();
         for (int i = 0; i < remap.size(); i++) {
-            ConfigValues inForce = remap.get(i).over(config.values());
+            ConfigValues inForce = TokenConfig.inForce(remap.get(i), config.values());
             byRule[i] = known.computeIfAbsent(valuesOf(inForce), values -> read(inForce));
         }
     }

@@ -53,6 +53,14 @@ class ConfigGuardsTest {
                 "jwt: {keys_url: 'https://a:b@issuer.example/k'} # jwt.keys_url: must not contain a user",
                 "jwt: {keys_url: 'https://a', required_claims: [a]} # jwt.required_claims: a: is not of the form",
                 "jwt: {keys_url: 'https://a', realm: 'a\"b'} # jwt.realm: has a character other than visible ASCII",
+                "jwt: {issuer: a} # jwt.issuer: has no effect without jwt.keys_file or jwt.keys_url",
+                "jwt: {audience: [a]} # jwt.audience: has no effect without jwt.keys_file or jwt.keys_url",
+                "jwt: {required_claims: [a=b]} # jwt.required_claims: has no effect without jwt.keys_file",
+                "jwt: {cookie: a} # jwt.cookie: has no effect without jwt.keys_file or jwt.keys_url",
+                "jwt: {forward: true} # jwt.forward: has no effect without jwt.keys_file or jwt.keys_url",
+                "jwt: {realm: a} # jwt.realm: has no effect without jwt.keys_file or jwt.keys_url",
+                "jwt: {clock_skew: 1s} # jwt.clock_skew: has no effect without jwt.keys_file or jwt.keys_url",
+                "jwt: {enabled: true} # jwt.enabled: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {when: 'path == \"/\"'} # jwt.when: has no effect without jwt.keys_file or jwt.keys_url",
                 "error_pages: [{status: 404}] # error_pages[0].file: missing; it takes",
                 "error_pages: [{file: keys}] # error_pages[0].status: missing; it takes",
@@ -71,6 +79,22 @@ class ConfigGuardsTest {
                 result.text().matches("(?s)m\\.yaml:3:\\d+: .*")
                         && result.text().contains(expected),
                 result::text);
+    }
+
+    private ConfigResult readRule(String rule, String general) {
+        String text = "listen: [':1']\nremap: [{map: /, to: 'http://o/', jwt: " + rule + "}]\n" + general;
+        return ConfigLoader.parse(text, "m.yaml", directory, Map.of());
+    }
+
+    @Test
+    void settingsOfTokensNeedKeysGloballyOrInARule() {
+        String keys = "{keys_url: 'https://issuer.example/k'}";
+        assertNotNull(readRule(keys, "jwt: {issuer: a, when: 'path == \"/\"'}").config());
+        assertNotNull(readRule("{issuer: a}", "jwt: " + keys).config());
+        assertNotNull(readRule("{enabled: false}", "").config());
+        ConfigResult unused = readRule("{issuer: a, cookie: b}", "");
+        assertTrue(unused.text().contains("remap[0].jwt.issuer: has no effect"), unused::text);
+        assertTrue(unused.text().contains("remap[0].jwt.cookie: has no effect"), unused::text);
     }
 
     @Test

@@ -16,6 +16,18 @@ import java.util.List;
 
 /** Checks the settings of signed URLs, passwords and tokens, for all requests and for each remap rule. */
 final class GuardChecks {
+    /** Settings of tokens that have an effect only with the keys of the issuer. */
+    private static final List<ConfigKey<?>> TOKEN_KEYS = List.of(
+            TokenKeys.ENABLED,
+            TokenKeys.ISSUER,
+            TokenKeys.AUDIENCE,
+            TokenKeys.REQUIRED_CLAIMS,
+            TokenKeys.COOKIE,
+            TokenKeys.FORWARD,
+            TokenKeys.REALM,
+            TokenKeys.CLOCK_SKEW,
+            TokenKeys.WHEN);
+
     private final ConfigProblems problems;
     private final Place wholeFile;
 
@@ -49,6 +61,7 @@ final class GuardChecks {
         }
         checkPasswords(own, general, prefix);
         checkTokens(own, general, prefix);
+        reportUnusedTokens(own, general, prefix);
         boolean set = own.isSet(SignedUrlKeys.WHEN) || isNotDefault(own, SignedUrlKeys.URL);
         if (set && !own.over(general).isSet(SignedUrlKeys.KEYS) && !problems.isBroken(keys)) {
             String path = prefix + (own.isSet(SignedUrlKeys.WHEN) ? SignedUrlKeys.WHEN : SignedUrlKeys.URL).path();
@@ -84,15 +97,9 @@ final class GuardChecks {
         checkIfSet(own, TokenKeys.REQUIRED_CLAIMS, prefix, () -> TokenConfig.checkClaims(own));
         checkIfSet(own, TokenKeys.WHEN, prefix, () -> TokenConfig.checkWhen(own));
         checkIfSet(own, TokenKeys.REALM, prefix, () -> PasswordConfig.checkRealm(own.get(TokenKeys.REALM)));
-        ConfigValues inForce = own.over(general);
+        ConfigValues inForce = TokenConfig.inForce(own, general);
         if (own.isSet(TokenKeys.KEYS_FILE) && own.isSet(TokenKeys.KEYS_URL)) {
             error(prefix, TokenKeys.KEYS_URL, "cannot be used together with jwt.keys_file; remove one of them");
-        }
-        if (own.isSet(TokenKeys.WHEN) && !TokenConfig.isSet(inForce)) {
-            error(
-                    prefix,
-                    TokenKeys.WHEN,
-                    "has no effect without jwt.keys_file or jwt.keys_url, the keys of the issuer");
         }
         boolean here = TokenConfig.isSet(own) || own.isSet(PasswordKeys.FILE);
         boolean both = TokenConfig.isSet(inForce) && inForce.isSet(PasswordKeys.FILE);
@@ -106,6 +113,29 @@ final class GuardChecks {
                     "a request cannot have a password and a token in Authorization; set basic_auth.enabled or"
                             + " jwt.enabled to false");
         }
+    }
+
+    /**
+     * Reports each setting of tokens that has no effect, since nothing names the keys of the issuer. General settings
+     * may be completed by a rule.
+     */
+    private void reportUnusedTokens(ConfigValues own, ConfigValues general, String prefix) {
+        boolean used = TokenConfig.isSet(TokenConfig.inForce(own, general))
+                || (prefix.isEmpty() && own.elements(ConfigKeys.REMAP).stream().anyMatch(TokenConfig::isSet));
+        if (used || isSourceBroken(prefix) || isSourceBroken("")) {
+            return;
+        }
+        for (ConfigKey<?> key : TOKEN_KEYS) {
+            boolean turnedOff = key.equals(TokenKeys.ENABLED) && Boolean.FALSE.equals(own.find(key));
+            if (own.isSet(key) && !turnedOff) {
+                error(prefix, key, "has no effect without jwt.keys_file or jwt.keys_url, the keys of the issuer");
+            }
+        }
+    }
+
+    private boolean isSourceBroken(String prefix) {
+        return problems.isBroken(prefix + TokenKeys.KEYS_FILE.path())
+                || problems.isBroken(prefix + TokenKeys.KEYS_URL.path());
     }
 
     private void checkIfSet(ConfigValues own, ConfigKey<?> key, String prefix, ConfigProblems.Check check) {

@@ -89,6 +89,16 @@ public final class TokenConfig {
         return isSet(inForce) && inForce.get(TokenKeys.ENABLED) ? new TokenConfig(inForce) : null;
     }
 
+    /**
+     * Returns the values of a remap rule, completed by the general values. The rule's place of the keys replaces the
+     * general one, of both kinds.
+     */
+    public static ConfigValues inForce(ConfigValues own, ConfigValues general) {
+        return isSet(own)
+                ? own.over(general.without(TokenKeys.KEYS_FILE).without(TokenKeys.KEYS_URL))
+                : own.over(general);
+    }
+
     /** Returns true if the values name the keys of an issuer. */
     public static boolean isSet(ConfigValues values) {
         return values.isSet(TokenKeys.KEYS_FILE) || values.isSet(TokenKeys.KEYS_URL);

@@ -82,6 +82,16 @@ public final class ConfigValues {
         return new ConfigValues(merged, filePosition);
     }
 
+    /** Returns these values except that of one key. */
+    public ConfigValues without(ConfigKey<?> key) {
+        if (!isSet(key)) {
+            return this;
+        }
+        LinkedHashMap<ConfigKey<?>, Object> others = new LinkedHashMap<>(values);
+        others.remove(key);
+        return new ConfigValues(others, filePosition);
+    }
+
     /** Returns only the values of keys that a remap rule may override. */
     public ConfigValues settingsOfRule() {
         LinkedHashMap<ConfigKey<?>, Object> settings = new LinkedHashMap<>();
