@@ -21,6 +21,7 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -136,6 +137,29 @@ class LogCommandTest {
         assertTrue(
                 err.toString().matches("millrace: " + file + ": at byte \\d+: \\d+ bytes are not a valid block\n"),
                 err::toString);
+    }
+
+    @Test
+    void aFileThatCannotBeReadDoesNotStopTheOthers() throws IOException {
+        String whole = file.toString();
+        Path missing = directory.resolve("missing.blog");
+        Path cut = directory.resolve("cut.blog.gz");
+        ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
+            gzip.write(Files.readAllBytes(file));
+        }
+        Files.write(cut, Arrays.copyOf(compressed.toByteArray(), compressed.size() - 4));
+        assertEquals(
+                ExitCode.FAILED, run(new byte[0], "log", "cat", cut.toString(), whole, missing.toString(), whole));
+        assertEquals(
+                List.of("/0", "/1", "/0", "/1", "/0", "/1"),
+                printed().lines().map(LogCommandTest::pathOf).toList());
+        assertTrue(
+                err.toString().matches("millrace: " + cut + ": .*\nmillrace: " + missing + ": no such file\n"),
+                err::toString);
+        err.getBuffer().setLength(0);
+        assertEquals(ExitCode.FAILED, run(new byte[0], "log", "cat", "--fields", missing.toString(), whole));
+        assertTrue(printed().startsWith("time time\n"), err::toString);
     }
 
     private static String pathOf(String line) {

@@ -1,6 +1,7 @@
 package io.millrace.launcher.log;
 
 import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.FileFailure;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.ExpressionException;
@@ -108,8 +109,11 @@ public final class LogCommand implements Runnable {
         @Option(names = "--fields", description = "Print the names and types of the fields instead of the requests.")
         private boolean showsFields;
 
+        /** True if a file could not be read. */
+        private boolean hasFailed;
+
         @Override
-        public Integer call() throws IOException, LaunchException {
+        public Integer call() throws LaunchException {
             if (isFollowing
                     && (files.size() > 1 || files.contains("-") || files.get(0).endsWith(".gz"))) {
                 throw new LaunchException("--follow needs one log that is not compressed", ExitCode.USAGE);
@@ -119,19 +123,46 @@ public final class LogCommand implements Runnable {
                 for (String file : files) {
                     fields.file = file;
                     fields.isShown = false;
-                    read(file, fields);
+                    isReadingContinued(file, () -> read(file, fields));
                 }
                 parent.out.flush();
-                return fields.hasDamage ? ExitCode.FAILED : ExitCode.OK;
+                return fields.hasDamage || hasFailed ? ExitCode.FAILED : ExitCode.OK;
             }
             LinePrinter printer = new LinePrinter(textFormat(), filter(), parent.out, this::warn);
             boolean isWanted = true;
             for (int i = 0; i < files.size() && isWanted; i++) {
-                printer.file(files.get(i));
-                isWanted = isFollowing ? follow(Path.of(files.get(i)), printer) : read(files.get(i), printer);
+                isWanted = print(files.get(i), printer);
             }
-            printer.flush();
-            return printer.hasDamage() ? ExitCode.FAILED : ExitCode.OK;
+            return printer.hasDamage() || hasFailed ? ExitCode.FAILED : ExitCode.OK;
+        }
+
+        /** Prints the lines of a file, also those before a failure. Returns false if no other file is to be printed. */
+        private boolean print(String name, LinePrinter printer) {
+            printer.file(name);
+            return isReadingContinued(name, () -> {
+                try {
+                    return isFollowing ? follow(Path.of(name), printer) : read(name, printer);
+                } finally {
+                    printer.flush();
+                }
+            });
+        }
+
+        /** Reads a file. A failure is a warning, after which the next file is read. */
+        private boolean isReadingContinued(String name, Reading reading) {
+            try {
+                return reading.read();
+            } catch (IOException e) {
+                hasFailed = true;
+                warn(FileFailure.text(Path.of(name), e));
+                return true;
+            }
+        }
+
+        /** The reading of one file. */
+        private interface Reading {
+            /** Returns false if the reader of the output has gone. */
+            boolean read() throws IOException;
         }
 
         private void warn(String message) {
