@@ -122,7 +122,9 @@ class TokensOnTheWireTest {
         server.start();
         try {
             ConfigValues rule = ConfigValues.builder()
-                    .set(TokenKeys.KEYS_URL, "http://127.0.0.1:" + server.getAddress().getPort() + "/")
+                    .set(
+                            TokenKeys.KEYS_URL,
+                            "http://127.0.0.1:" + server.getAddress().getPort() + "/")
                     .build();
             LoadedFile general = keys(issuer);
             proxy.reload(builder -> builder.set(TokenKeys.KEYS_FILE, general)

@@ -140,11 +140,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         opening = new ObjectOpening<>(config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting);
         commands = new VolumeCommands(lifeCycle, changes);
         inventories = new Inventories<>(
-                io,
-                codec,
-                reasonWithoutInventory(config),
-                config.inventoryDelayNanos(),
-                config.inventoryRetryNanos());
+                io, codec, reasonWithoutInventory(config), config.inventoryDelayNanos(), config.inventoryRetryNanos());
         hot = new HotSet<>(io, config, counters, ram, volumes, reads, housekeeping, this::loadHot);
         scrubber = new Scrubber(volumes, reads, housekeeping, counters, () -> System.currentTimeMillis() / 1000);
         scrubber.rate(config.scrubBytesPerSecond());

@@ -117,8 +117,7 @@ public final class Inventories<H> {
      * @param off reason why the store has no inventory; null if it has one
      * @param retryNanos time from a failed attempt to enlarge an inventory to the next one
      */
-    public Inventories(
-            FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, long retryNanos) {
+    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, long retryNanos) {
         this(io, codec, off, delayNanos, retryNanos, QUEUE_CHANGES_MAX);
     }
 

@@ -233,8 +233,7 @@ class TokenVerifierTest {
         try {
             TokenConfig needed = neededByUrl(server);
             for (String algorithm : new String[] {"ES256", "EdDSA", "RS256"}) {
-                assertEquals(
-                        TokenResult.KEYS_UNAVAILABLE, verify(needed, issuer.token(algorithm, claims -> {})));
+                assertEquals(TokenResult.KEYS_UNAVAILABLE, verify(needed, issuer.token(algorithm, claims -> {})));
             }
             nanoTime.addAndGet(IssuerKeys.RETRY_NANOS - 1);
             assertEquals(TokenResult.KEYS_UNAVAILABLE, verify(needed, issuer.token(claims -> {})));
