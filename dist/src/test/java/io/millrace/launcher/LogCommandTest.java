@@ -149,8 +149,7 @@ class LogCommandTest {
             gzip.write(Files.readAllBytes(file));
         }
         Files.write(cut, Arrays.copyOf(compressed.toByteArray(), compressed.size() - 4));
-        assertEquals(
-                ExitCode.FAILED, run(new byte[0], "log", "cat", cut.toString(), whole, missing.toString(), whole));
+        assertEquals(ExitCode.FAILED, run(new byte[0], "log", "cat", cut.toString(), whole, missing.toString(), whole));
         assertEquals(
                 List.of("/0", "/1", "/0", "/1", "/0", "/1"),
                 printed().lines().map(LogCommandTest::pathOf).toList());

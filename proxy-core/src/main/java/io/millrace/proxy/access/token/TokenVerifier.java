@@ -113,11 +113,7 @@ public final class TokenVerifier {
      * @param then receives the {@link TokenResult}, once
      */
     public void verify(
-            String token,
-            TokenConfig needed,
-            CredentialDigest digest,
-            EventExecutor loop,
-            Consumer<TokenResult> then) {
+            String token, TokenConfig needed, CredentialDigest digest, EventExecutor loop, Consumer<TokenResult> then) {
         if (keys.areUnavailable(needed)) {
             loop.execute(() -> then.accept(TokenResult.KEYS_UNAVAILABLE));
             return;
@@ -139,9 +135,7 @@ public final class TokenVerifier {
             if (known != null) {
                 return known;
             }
-            return keys.areUnavailable(needed)
-                    ? TokenResult.KEYS_UNAVAILABLE
-                    : verify(token, needed, digest, now);
+            return keys.areUnavailable(needed) ? TokenResult.KEYS_UNAVAILABLE : verify(token, needed, digest, now);
         } catch (RuntimeException | Error e) {
             faults.report("the verification of a token has failed", e);
             return TokenResult.KEYS_UNAVAILABLE;

@@ -100,8 +100,8 @@ final class GuardDecider {
                 return challenge(decision, needed, "Authorization is not of the scheme Basic", "basic-auth:malformed");
             }
             if (!dryRun) {
-                decision.authenticate((loop, then) -> verifier.verify(
-                        given, loop, found -> then.accept(new CredentialCheck.Checked(key, found))));
+                decision.authenticate((loop, then) ->
+                        verifier.verify(given, loop, found -> then.accept(new CredentialCheck.Checked(key, found))));
                 return true;
             }
         } else if (result == PasswordVerifier.Result.OVERLOADED) {

@@ -65,8 +65,9 @@ final class TokenDecider {
             to = bytes.length;
         }
         CredentialDigest key = verifier.digest(digest, needed, bytes, from, to);
-        TokenResult result =
-                decision.checkResult(key) instanceof TokenResult verified ? verified : verifier.remembered(key, nowMillis);
+        TokenResult result = decision.checkResult(key) instanceof TokenResult verified
+                ? verified
+                : verifier.remembered(key, nowMillis);
         if (result == null && !dryRun) {
             String token = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
             decision.authenticate((loop, then) -> verifier.verify(
