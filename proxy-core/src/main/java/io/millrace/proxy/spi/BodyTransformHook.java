@@ -45,7 +45,7 @@ public interface BodyTransformHook {
         /**
          * Appends bytes. Copies them.
          *
-         * @throws IllegalStateException if one call of the transformation writes more than 1 MiB beyond twice its input
+         * @throws IllegalStateException if one call of the transformation writes more than twice its input plus 1 MiB
          */
         void write(ByteBuffer bytes);
     }

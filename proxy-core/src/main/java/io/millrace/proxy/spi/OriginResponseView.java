@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Valid during the call of the hook only, and on its thread.
  */
 public interface OriginResponseView {
-    /** The URL of the resource: the part of the cache key that is a URL. */
+    /** The absolute URL in the cache key. It may differ from the client's URL, for example by {@code cache.key.host}. */
     String url();
 
     /** The remap rule: its URL pattern as in the configuration. */
@@ -19,14 +19,14 @@ public interface OriginResponseView {
     int status();
 
     /**
-     * The fields. Changes reach all clients and are stored. ETag and Last-Modified cannot be changed, because they
-     * identify the representation.
+     * The fields. Changes reach all clients and are stored. A change of ETag or Last-Modified fails with an
+     * IllegalArgumentException, because they identify the representation.
      */
     MutableFields fields();
 
     /**
-     * Sets the time for which the stored response is fresh, in place of Cache-Control and Expires. A response that must
-     * not be stored stays so.
+     * Sets the time for which the stored response is fresh, in place of the lifetime in Cache-Control and Expires.
+     * A response that must not be stored, such as one with {@code no-store}, is still not stored.
      *
      * @param value not negative, or null for the lifetime of the response itself
      */
