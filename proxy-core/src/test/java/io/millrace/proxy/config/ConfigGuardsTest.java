@@ -60,7 +60,6 @@ class ConfigGuardsTest {
                 "jwt: {forward: true} # jwt.forward: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {realm: a} # jwt.realm: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {clock_skew: 1s} # jwt.clock_skew: has no effect without jwt.keys_file or jwt.keys_url",
-                "jwt: {enabled: true} # jwt.enabled: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {when: 'path == \"/\"'} # jwt.when: has no effect without jwt.keys_file or jwt.keys_url",
                 "error_pages: [{status: 404}] # error_pages[0].file: missing; it takes",
                 "error_pages: [{file: keys}] # error_pages[0].status: missing; it takes",

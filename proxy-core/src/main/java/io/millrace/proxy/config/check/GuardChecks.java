@@ -116,8 +116,8 @@ final class GuardChecks {
     }
 
     /**
-     * Reports each setting of tokens that has no effect, since nothing names the keys of the issuer. General settings
-     * may be completed by a rule.
+     * Reports each setting of tokens that has no effect and is not the default, since nothing names the keys of the
+     * issuer. General settings may be completed by a rule.
      */
     private void reportUnusedTokens(ConfigValues own, ConfigValues general, String prefix) {
         boolean used = TokenConfig.isSet(TokenConfig.inForce(own, general))
@@ -127,7 +127,7 @@ final class GuardChecks {
         }
         for (ConfigKey<?> key : TOKEN_KEYS) {
             boolean turnedOff = key.equals(TokenKeys.ENABLED) && Boolean.FALSE.equals(own.find(key));
-            if (own.isSet(key) && !turnedOff) {
+            if (isNotDefault(own, key) && !turnedOff) {
                 error(prefix, key, "has no effect without jwt.keys_file or jwt.keys_url, the keys of the issuer");
             }
         }
