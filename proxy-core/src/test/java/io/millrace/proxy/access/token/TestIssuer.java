@@ -19,15 +19,24 @@ public final class TestIssuer {
     private static final long LATE_SECONDS = 9_999_999_999L;
     private static final int RSA_BITS = 2048;
 
-    private final PublicJsonWebKey rsa;
+    /** All issuers share this key, because its generation takes seconds. */
+    private static final PublicJsonWebKey RSA = rsa();
+
     private final PublicJsonWebKey ec;
     private final PublicJsonWebKey ed;
 
     /** Generates the keys. */
     public TestIssuer() throws JoseException {
-        rsa = named(RsaJwkGenerator.generateJwk(RSA_BITS), "rsa");
         ec = named(EcJwkGenerator.generateJwk(EllipticCurves.P256), "ec");
         ed = named(OkpJwkGenerator.generateJwk("Ed25519"), "ed");
+    }
+
+    private static PublicJsonWebKey rsa() {
+        try {
+            return named(RsaJwkGenerator.generateJwk(RSA_BITS), "rsa");
+        } catch (JoseException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static PublicJsonWebKey named(PublicJsonWebKey key, String id) {
@@ -37,7 +46,7 @@ public final class TestIssuer {
 
     /** The public keys as a JSON Web Key Set. */
     public String keySet() {
-        return new JsonWebKeySet(rsa, ec, ed).toJson(JsonWebKey.OutputControlLevel.PUBLIC_ONLY);
+        return new JsonWebKeySet(RSA, ec, ed).toJson(JsonWebKey.OutputControlLevel.PUBLIC_ONLY);
     }
 
     /** The public keys of this and another issuer, in this order, as one set of keys without names. */
@@ -55,7 +64,7 @@ public final class TestIssuer {
 
     /** The keys with their private parts. */
     String privateKeySet() {
-        return new JsonWebKeySet(rsa).toJson(JsonWebKey.OutputControlLevel.INCLUDE_PRIVATE);
+        return new JsonWebKeySet(RSA).toJson(JsonWebKey.OutputControlLevel.INCLUDE_PRIVATE);
     }
 
     /** Returns a token with these claims. */
@@ -69,7 +78,7 @@ public final class TestIssuer {
     }
 
     private PublicJsonWebKey key(String algorithm) {
-        return algorithm.equals("EdDSA") ? ed : algorithm.startsWith("ES") ? ec : rsa;
+        return algorithm.equals("EdDSA") ? ed : algorithm.startsWith("ES") ? ec : RSA;
     }
 
     private String token(String algorithm, Consumer<JwtClaims> claims, @Nullable String keyId) throws JoseException {
