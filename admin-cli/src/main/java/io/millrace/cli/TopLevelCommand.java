@@ -11,13 +11,10 @@ import picocli.CommandLine.Option;
 @Command(
         name = "millctl",
         customSynopsis = "millctl COMMAND [OPTIONS]",
-        description = "Manage a running Millrace through its admin API.",
+        description = "Manage the only running Millrace here, or that of --admin or MILLRACE_ADMIN.",
         versionProvider = Version.class,
         commandListHeading = "Commands:%n",
-        footer = {
-            "Uses the only Millrace on this machine; name one by --admin or MILLRACE_ADMIN.",
-            "Exit: 0 success, 1 failure, 2 usage or config, 3 unreachable, 75 in progress."
-        })
+        footer = {"Exit: 0 success, 1 failure, 2 usage or config, 3 unreachable, 75 in progress."})
 final class TopLevelCommand extends CommandGroup {
     @Option(
             names = {"-V", "--version"},

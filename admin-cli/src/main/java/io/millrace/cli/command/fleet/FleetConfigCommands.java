@@ -43,7 +43,7 @@ public final class FleetConfigCommands {
                 "Sign a configuration, and apply it on every node of the fleet.",
                 "With --canary, only these nodes apply it at first. After the time of --for, their figures",
                 "decide: all nodes apply it, or the nodes go back to the configuration before.",
-                "Figures: hit_ratio (%), errors (% of requests), p99_ms, requests."
+                "Figures: hit_ratio (%%), errors (%% of requests), p99_ms, requests."
             },
             footer = {"", "Example: millctl fleet config push site.yaml --key fleet.key --canary n1 --guard 'errors<1'"
             })
