@@ -10,10 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the binary access log of the packed product: written across kill -9, read on the command line. */
+@Tag("nightly")
 class BinaryLogTest {
     private static final Duration WRITTEN_WITHIN = Duration.ofSeconds(30);
 

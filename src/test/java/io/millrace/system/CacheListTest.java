@@ -13,10 +13,12 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests {@code millctl cache list} of the packed product, and that its map library sends no data. */
+@Tag("nightly")
 class CacheListTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);

@@ -21,10 +21,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests each key of the sample configurations with a misspelling: one line has its place and a suggestion. */
+@Tag("nightly")
 class ConfigTypoTest {
 
     /** A sample with every key of the configuration. */

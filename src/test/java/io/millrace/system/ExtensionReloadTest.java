@@ -8,10 +8,12 @@ import io.millrace.proxy.extension.load.ExtensionJars;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the loading of an extension by the product: a changed jar, a faulty jar, and a faulty configuration. */
+@Tag("nightly")
 class ExtensionReloadTest {
     @RegisterExtension
     static final ScriptedOrigin origin = new ScriptedOrigin();

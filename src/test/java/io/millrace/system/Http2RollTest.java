@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that rolls and reloads lose no HTTP/2 stream, and that a killed worker refuses no connection. */
+@Tag("nightly")
 class Http2RollTest {
     private static final int ANSWERS_BETWEEN = 500;
     private static final String CONTENT = "x".repeat(20_000);

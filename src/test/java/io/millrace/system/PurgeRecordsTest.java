@@ -7,10 +7,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Records of purges of the packed product: by command and by request, before and after a killed worker and a roll. */
+@Tag("nightly")
 class PurgeRecordsTest {
     private static final String FRESH = "Cache-Control: max-age=600";
 
