@@ -168,9 +168,11 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Sets whether the tier keeps every new entry and evicts the least recently requested one (true), or admits and
-     * evicts by frequency (false, as at first). The entries stay; their order by recency starts anew. The call takes
-     * time in proportion to the number of entries.
+     * Sets the policy of the tier. A change keeps all entries, and the new policy begins without knowledge of earlier
+     * requests. The call takes time in proportion to the number of entries.
+     *
+     * @param all true to keep every new entry and to evict the least recently requested one; false, the initial value,
+     *     to admit and evict entries by frequency
      */
     public void admitAll(boolean all) {
         resizing.lock();
