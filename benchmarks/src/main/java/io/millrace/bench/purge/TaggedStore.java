@@ -13,6 +13,7 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.store.CacheStore;
 import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
@@ -26,6 +27,7 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -42,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 final class TaggedStore implements AutoCloseable {
     private static final int HOSTS = 1000;
     private static final int CSS_EVERY = 100;
+    private static final int OTHER_TAGS_WAITING_MAX = 10_000;
     private static final int BODY_BYTES = 8;
     /** Disk space per object. The inventory (table of stored objects) has at most one entry per 2 KiB. */
     private static final long BYTES_PER_OBJECT = 2200;
@@ -213,22 +216,34 @@ final class TaggedStore implements AutoCloseable {
         return join(answer);
     }
 
-    /** Adds hard purges of tags that no response has, and waits until the last one is durable. Blocks. */
+    /**
+     * Adds hard purges of tags that no response has, and waits until all are durable. At most
+     * {@value #OTHER_TAGS_WAITING_MAX} of them wait at a time: the history of purges refuses more than
+     * {@link PurgeHistory#WAITING_MAX}. Blocks.
+     */
     void purgeOtherTags(long count) {
-        CompletableFuture<Boolean> last = new CompletableFuture<>();
-        for (long number = 0; number < count; number++) {
-            byte[] tag = ("other-" + number).getBytes(StandardCharsets.US_ASCII);
-            boolean isLast = number == count - 1;
-            invalidator.invalidate(
-                    List.of(InvalidationScope.tag(tag, "other.example")), false, Runnable::run, (entries, failure) -> {
-                        if (isLast) {
-                            last.complete(failure == null);
-                        }
-                    });
+        for (long from = 0; from < count; from += OTHER_TAGS_WAITING_MAX) {
+            long end = Math.min(count, from + OTHER_TAGS_WAITING_MAX);
+            List<CompletableFuture<Boolean>> answers = new ArrayList<>();
+            for (long number = from; number < end; number++) {
+                answers.add(purgeOtherTag(number));
+            }
+            answers.forEach(TaggedStore::join);
         }
-        if (count > 0 && !join(last)) {
-            throw new IllegalStateException("the journal was not written");
-        }
+    }
+
+    private CompletableFuture<Boolean> purgeOtherTag(long number) {
+        byte[] tag = ("other-" + number).getBytes(StandardCharsets.US_ASCII);
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        invalidator.invalidate(
+                List.of(InvalidationScope.tag(tag, "other.example")), false, Runnable::run, (entries, failure) -> {
+                    if (failure == null) {
+                        answer.complete(true);
+                    } else {
+                        answer.completeExceptionally(failure);
+                    }
+                });
+        return answer;
     }
 
     static <T extends @Nullable Object> T join(CompletableFuture<T> future) {
