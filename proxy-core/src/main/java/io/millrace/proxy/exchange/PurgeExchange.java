@@ -298,6 +298,10 @@ final class PurgeExchange implements RequestHandler {
             answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
             return;
         }
+        if (everywhere && matching.isEverything()) {
+            purgeEverything();
+            return;
+        }
         kind = InvalidationKind.PATTERN.text();
         target = matching.expression(everywhere ? Set.of() : keyHosts(url, rules));
         scopeText = "responses for which this holds: " + target;
@@ -306,6 +310,17 @@ final class PurgeExchange implements RequestHandler {
             return;
         }
         purgePattern();
+    }
+
+    /** Purges every response of every site. */
+    private void purgeEverything() {
+        kind = InvalidationKind.ALL.text();
+        target = "everything";
+        scopeText = target;
+        fleetPurge = fleetPurge(Action.ALL, List.of());
+        if (!refusedByFleet()) {
+            invalidate(List.of(InvalidationScope.all()), Counter.PURGES_ALL);
+        }
     }
 
     /** Purges by the pattern in {@link #target}. */
@@ -427,7 +442,10 @@ final class PurgeExchange implements RequestHandler {
     private String words(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
-            case ALL, ALL_GROUPS, ALL_TAGS, STAMPED -> "everything, as too much was invalidated one by one";
+            case ALL, ALL_GROUPS, ALL_TAGS, STAMPED ->
+                InvalidationKind.ALL.text().equals(kind)
+                        ? scopeText
+                        : "everything, as too much was invalidated one by one";
             case PREFIX,
                     GROUP,
                     TAG,

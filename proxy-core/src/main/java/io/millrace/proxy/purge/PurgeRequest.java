@@ -66,8 +66,13 @@ public sealed interface PurgeRequest {
             return null;
         }
 
+        /** Returns true if the condition holds for every response. */
+        public boolean isEverything() {
+            return condition.isEmpty();
+        }
+
         /**
-         * Returns the complete expression over stored responses.
+         * Returns the complete expression over stored responses. At least one host or a condition must be given.
          *
          * @param hosts hosts, as in cache keys, to which the purge is restricted; empty for all hosts
          */
@@ -80,7 +85,7 @@ public sealed interface PurgeRequest {
             if (!condition.isEmpty()) {
                 parts.add(condition);
             }
-            return parts.isEmpty() ? "status >= 0" : String.join(" && ", parts);
+            return String.join(" && ", parts);
         }
     }
 
