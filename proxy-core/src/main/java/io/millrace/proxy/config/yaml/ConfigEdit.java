@@ -82,7 +82,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         ConfigProblems problems = new ConfigProblems();
         boolean hasByteOrderMark = text.startsWith("\uFEFF");
         String plain = hasByteOrderMark ? text.substring(1) : text;
-        Node root = YamlText.compose(plain, name, problems);
+        Node root = YamlText.composeCompletely(plain, name, problems);
         Source source = new Source(plain, plain.codePoints().toArray(), name, plain.contains("\r\n") ? "\r\n" : "\n");
         try {
             ConfigKey<?> key = ConfigCatalog.find(path);

@@ -22,10 +22,16 @@ final class YamlText {
     private YamlText() {}
 
     /**
-     * Returns the root node of the document. Returns null if the text is empty or not YAML, after reporting the
-     * problem.
+     * Returns the root node of the document, whose nodes have start marks. Returns null if the text is empty or not
+     * YAML, after reporting the problem.
      */
     static @Nullable Node compose(String text, String name, ConfigProblems problems) {
+        Node root = LineYaml.compose(text, name);
+        return root == null ? composeCompletely(text, name, problems) : root;
+    }
+
+    /** As {@link #compose}; the nodes have end marks too. */
+    static @Nullable Node composeCompletely(String text, String name, ConfigProblems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(name)
                 .setUseMarks(true)
