@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -202,6 +205,74 @@ class DashboardTest {
         RawClient.fetch(proxy.port(), "/b.css");
         assertEquals(before + 1, origin.count("/b.css"));
         assertClean();
+    }
+
+    /** The page shows the same figures as the command line, here of a node that rejects the revision. */
+    @Test
+    @Tag("nightly")
+    void theFleetPageShowsTheConfigurationOfEachNode(@TempDir Path directory) throws Exception {
+        NatsServer.assumeInstalled();
+        FleetKeyPair keys = FleetKeyPair.in(directory);
+        try (NatsServer nats = NatsServer.start(directory.resolve("nats"))) {
+            String servers = "[\"" + nats.url() + "\"]";
+            product.launch()
+                    .origin(origin.url())
+                    .shortWarmUp()
+                    .set("fleet.name", "cdn")
+                    .set("fleet.servers", servers)
+                    .set("fleet.node", "n1")
+                    .set("fleet.config_public_key_file", keys.publicKey().toString())
+                    .start();
+            proxy.millctl(
+                            "config",
+                            "set",
+                            "fleet.name=cdn",
+                            "fleet.servers=" + servers,
+                            "fleet.node=n0",
+                            "fleet.config_public_key_file=" + keys.publicKey())
+                    .succeeds();
+            await().atMost(LISTED_WITHIN).until(() -> fleetConfig().size() == 2);
+            Path file = Files.writeString(
+                    directory.resolve("site.yaml"),
+                    "log: {slow_threshold: 9s}\nnodes: {n1: {log: {slow_threshold: never}}}\n");
+            String key = keys.privateKey().toString();
+            await().atMost(LISTED_WITHIN)
+                    .until(() -> proxy.millctl("fleet", "config", "push", file.toString(), "--key", key)
+                                    .exitCode()
+                            == 0);
+            await().atMost(LISTED_WITHIN).until(() -> states().equals("n0 applied, n1 rejected"));
+            show("#/fleet", "Fleet");
+            for (Json node : fleetConfig()) {
+                String row = "[...document.querySelectorAll('[data-name=nodes] tbody tr')].find((row) =>"
+                        + " row.innerText.includes('" + node.at("node").text() + "'))";
+                browser.await(row + "?.querySelector('[data-config]').dataset.config === '"
+                        + node.at("state").text() + "'");
+                assertEquals(
+                        node.at("revision").text(),
+                        browser.value(row + ".querySelector('[data-config]').dataset.revision")
+                                .text());
+                String text = browser.value(row + ".innerText").text();
+                assertTrue(text.contains(node.at("reason").text()), text);
+            }
+            assertEquals("1", raw("config-newest"));
+            String options = browser.value("document.querySelector('select[name=node]').innerText")
+                    .text();
+            assertTrue(options.contains("n0, revision 1, applied") && options.contains("n1, rejected"), options);
+            assertClean();
+        } finally {
+            proxy.millctl("config", "reset").succeeds();
+        }
+    }
+
+    private static List<Json> fleetConfig() {
+        Command status = proxy.millctl("fleet", "config", "status", "-o", "json");
+        return status.json().at("nodes").elements();
+    }
+
+    private static String states() {
+        return fleetConfig().stream()
+                .map(node -> node.at("node").text() + " " + node.at("state").text())
+                .collect(Collectors.joining(", "));
     }
 
     private void checkAndPurgeSoftly(String kind, String value) throws Exception {

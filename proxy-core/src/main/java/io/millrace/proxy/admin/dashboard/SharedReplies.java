@@ -66,6 +66,7 @@ public final class SharedReplies {
             "/v1/tls/certificates",
             "/v1/log/kept",
             "/v1/fleet",
+            "/v1/fleet/config",
             "/v1/fleet/read");
 
     /** Changes that no repeated query shows at once. There may be many of them in a second. */

@@ -18,7 +18,7 @@ const GROUPS = [
   {name: 'disk', title: 'Storage paths', kinds: 'disk-offline,disk-online'},
   {name: 'alarm', title: 'Alarms', kinds: 'alarm-raised,alarm-cleared'},
   {name: 'certificate', title: 'Certificates', kinds: 'certificate-renewed,certificate-failed,certificate-expiring'},
-  {name: 'fleet', title: 'Fleet', kinds: 'fleet-down,fleet-up,fleet-gap,fleet-refused'},
+  {name: 'fleet', title: 'Fleet', kinds: 'fleet-down,fleet-up,fleet-gap,fleet-refused,fleet-config,fleet-config-failed'},
   {name: 'extension', title: 'Extensions', kinds: 'extension-down,extension-up,extension-blocks'},
 ];
 
