@@ -127,6 +127,8 @@ final class Supervision implements AutoCloseable {
         config.onApplied(changed -> applyFleet(changed));
         config.onApplied(changed -> history.resize(changed.values().get(AdminKeys.HISTORY)));
         changes = new ConfigChanges(config);
+        Path drainMark = launcherContext.state().control().drainMark();
+        fleet.setDraining(() -> stopping.get() || Files.exists(drainMark));
         fleet.setConfig(new PushedRevisions(config, changes));
         archiveRecorder = new ArchiveRecorder(launcherContext.state().control().recording());
         acme = new AcmeService(() -> acmeSettings(launcherContext), System::currentTimeMillis);

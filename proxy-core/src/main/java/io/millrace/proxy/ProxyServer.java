@@ -34,6 +34,7 @@ import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.observe.log.live.LiveLog;
+import io.millrace.proxy.origin.FleetMembersFile;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
@@ -187,6 +188,10 @@ public final class ProxyServer implements AutoCloseable {
                 .undoWindowMillis());
         shared =
                 ExchangeLoop.Shared.over(store, invalidator, purges, allocator, builder.clock(), () -> live.exchange());
+        FleetMembersFile members = outbox == null ? null : new FleetMembersFile(outbox);
+        if (members != null) {
+            shared.groups().members(members.read(), builder.clock().millis());
+        }
         shared.groups()
                 .apply(
                         config.originGroups(),
@@ -270,7 +275,8 @@ public final class ProxyServer implements AutoCloseable {
                 new DiskWatch(loops.get(0).loop(), () -> store.statistics().volumes(), events, builder.clock()::millis);
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
-        originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
+        originAdmin = new OriginAdmin(
+                shared.groups(), builder.clock(), marks, members, () -> originMetrics.update(shared.groups()));
         admin = DataPlaneAdmin.of(
                 new ServerView(this), adminSocket, builder.configFile(), builder.drainMark(), originAdmin);
     }

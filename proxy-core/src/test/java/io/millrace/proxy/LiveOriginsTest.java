@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.origin.FleetMembers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -114,6 +115,20 @@ class LiveOriginsTest {
                         remap: [{map: /, to: 'http://shop.internal/', origins: shop}]
                         """.formatted(live.origin("one").url(), live.origin("two").url()))
                 .turns(1, 2, () -> whoAnswers(4, "/").size());
+    }
+
+    @LiveKey("origins[].hosts_from.fleet_tier")
+    void fleetTier() throws Exception {
+        FleetMembers nodes = FleetMembers.parse("n1 one " + live.origin("one").url() + " other\nn2 two "
+                + live.origin("two").url() + " other\nn3 one http://127.0.0.1:1 self\n");
+        live.file("""
+                        fleet: {name: cdn, servers: ['nats://n.example:4222'], node: n3}
+                        origins: [{name: shop, hosts_from: {fleet_tier: <one|two>}}]
+                        remap: [{map: /, to: 'http://shop.internal/', origins: shop}]
+                        """).turns("one", "two", () -> {
+            live.proxy().proxy().shared().groups().members(nodes, 0);
+            return answer();
+        });
     }
 
     @LiveKey("origins[].hosts[].url")

@@ -74,6 +74,7 @@ class LiveSettingsTest {
             Map.entry("fleet.servers", "the launcher, at each reload"),
             Map.entry("fleet.node", "the launcher, at each reload"),
             Map.entry("fleet.tier", "the launcher, at each reload"),
+            Map.entry("fleet.address", "the launcher, at each reload"),
             Map.entry("fleet.credentials_file", "the launcher, at each reload"),
             Map.entry("fleet.nkey_file", "the launcher, at each reload"),
             Map.entry("fleet.token_file", "the launcher, at each reload"),

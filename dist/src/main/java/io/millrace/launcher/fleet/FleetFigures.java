@@ -71,6 +71,13 @@ final class FleetFigures {
         return text.toString();
     }
 
+    /** Returns the metric of the nodes that take requests of other nodes, by tier. */
+    static String ringText(Map<String, Long> nodes) {
+        StringBuilder text = new StringBuilder(256);
+        many(text, MetricFamily.FLEET_RING_NODES, "tier", nodes);
+        return text.toString();
+    }
+
     private static Map<String, Long> values(Map<String, AtomicLong> counters) {
         Map<String, Long> values = new TreeMap<>();
         counters.forEach((reason, count) -> values.put(reason, count.get()));

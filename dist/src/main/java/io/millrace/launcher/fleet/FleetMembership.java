@@ -11,6 +11,7 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
 import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.proxy.origin.FleetMembersFile;
 import io.millrace.proxy.purge.fleet.FleetOutboxFile;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +49,8 @@ public final class FleetMembership implements AutoCloseable {
     private final FleetLink.Opener opener;
     private final NodeReads reads;
     private final ConfigSharing sharing;
+    private final RingMembers ring;
+    private volatile BooleanSupplier draining = () -> false;
     private volatile @Nullable WorkerPurges worker;
     private volatile @Nullable FleetConfig settings;
     private volatile boolean closed;
@@ -67,6 +71,7 @@ public final class FleetMembership implements AutoCloseable {
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
         this.reads = new NodeReads(state.figures);
+        this.ring = new RingMembers(new FleetMembersFile(directory), state);
         this.sharing = new ConfigSharing(directory, state, System::nanoTime);
         this.version = version;
         this.opener = opener;
@@ -85,6 +90,14 @@ public final class FleetMembership implements AutoCloseable {
     /** Sets the function that reads the figures of the worker. Call before {@link #apply}. */
     public void setTraffic(ConfigFollower.Traffic traffic) {
         sharing.setTraffic(traffic);
+    }
+
+    /**
+     * Sets the function that returns whether this node drains, so that other nodes send it no requests. Call before
+     * {@link #apply}.
+     */
+    public void setDraining(BooleanSupplier drains) {
+        draining = drains;
     }
 
     /** Makes the node try a rejected revision of the fleet's configuration again. */
@@ -121,6 +134,7 @@ public final class FleetMembership implements AutoCloseable {
                 .filter(heard -> !heard.report().leaving())
                 .count();
         return state.figures.prometheusText(state.isConnected(), live, known - live)
+                + FleetFigures.ringText(ring.countsByTier())
                 + FleetFigures.configText(state.config, sharing.revision());
     }
 
@@ -198,6 +212,8 @@ public final class FleetMembership implements AutoCloseable {
                 new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
         OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state);
         session.onOwn(publishing::received);
+        session.onRequests(() -> !draining.getAsBoolean() && !purges.target().isEmpty());
+        ring.begin(present);
         reads.begin(present, link);
         sharing.begin(present);
         while (!closed && present.equals(settings)) {
@@ -209,6 +225,7 @@ public final class FleetMembership implements AutoCloseable {
                 state.setDisconnected(String.valueOf(e.getMessage()));
                 LockSupport.parkNanos(this, WORKER_RETRY_NANOS);
             }
+            ring.step(present, purges);
             sharing.step(link);
             worked |= publishing.step(session.subscriptions(), session.position());
             if (!worked) {

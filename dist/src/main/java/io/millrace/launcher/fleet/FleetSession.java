@@ -5,6 +5,7 @@ import io.millrace.launcher.fleet.config.ConfigStand;
 import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.FleetMessage;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -90,6 +92,8 @@ final class FleetSession {
     private long reportedAt;
     private long reportedSequence = -1;
     private ConfigStand reportedConfig = ConfigStand.OFF;
+    private String reportedAddress = "";
+    private BooleanSupplier takesRequests = () -> true;
     private OwnMessages ownMessages = (id, at) -> {};
 
     /** Receives the messages of this node that have come back from the stream. */
@@ -123,6 +127,11 @@ final class FleetSession {
     /** Sets the receiver of this node's own messages. Call before {@link #step}. */
     void onOwn(OwnMessages receiver) {
         ownMessages = receiver;
+    }
+
+    /** Sets the function that returns whether this node takes requests of other nodes. Call before {@link #step}. */
+    void onRequests(BooleanSupplier takes) {
+        takesRequests = takes;
     }
 
     /** Returns the number of subscriptions so far; it changes after each connection and each gap. */
@@ -468,6 +477,7 @@ final class FleetSession {
                 settings.node(),
                 instance,
                 settings.tier(),
+                leaving ? "" : address(),
                 version,
                 present == null || !following ? "" : present.created(),
                 present == null ? 0 : present.sequence(),
@@ -476,18 +486,28 @@ final class FleetSession {
                 leaving);
     }
 
+    /** Returns the address for requests of other nodes; empty while this node takes none. */
+    private String address() {
+        RuleUrl address = settings.address();
+        return address == null || !takesRequests.getAsBoolean() ? "" : address.authority();
+    }
+
     private void report(long now, boolean leaving) {
         FleetPosition present = position;
         long sequence = present == null ? -1 : present.sequence();
         long quick = Math.max(REPORT_QUICK_MILLIS, state.nodes.live(now));
         ConfigStand config = state.config.stand();
-        long interval = sequence == reportedSequence && config.equals(reportedConfig) ? REPORT_MILLIS : quick;
+        String address = address();
+        boolean isSame =
+                sequence == reportedSequence && config.equals(reportedConfig) && address.equals(reportedAddress);
+        long interval = isSame ? REPORT_MILLIS : quick;
         if (!leaving && now - reportedAt < interval) {
             return;
         }
         reportedAt = now;
         reportedSequence = sequence;
         reportedConfig = config;
+        reportedAddress = address;
         NodeReport report = ownReport(leaving);
         state.nodes.add(report, now);
         link.report(report.bytes());

@@ -6,6 +6,8 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.Json;
 import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.purge.fleet.RefusedMessageException;
 import io.millrace.proxy.purge.fleet.RefusedMessageException.Reason;
 import java.util.List;
@@ -18,6 +20,7 @@ import java.util.Map;
  * @param node name of the node
  * @param instance identifier of the node's state directory
  * @param tier tier of the node
+ * @param address URL at which the node takes requests of other nodes; empty while it takes none
  * @param version version of Millrace
  * @param created time of creation of the stream that the node follows; empty before it follows one
  * @param applied number of the last message that the node has applied
@@ -30,6 +33,7 @@ record NodeReport(
         String node,
         String instance,
         String tier,
+        String address,
         String version,
         String created,
         long applied,
@@ -49,6 +53,7 @@ record NodeReport(
                     json.writeStringProperty("node", node);
                     json.writeStringProperty("instance", instance);
                     json.writeStringProperty("tier", tier);
+                    json.writeStringProperty("address", address);
                     json.writeStringProperty("version", version);
                     json.writeStringProperty("created", created);
                     json.writeNumberProperty("applied", applied);
@@ -87,6 +92,7 @@ record NodeReport(
                     text(members, "node"),
                     text(members, "instance"),
                     text(members, "tier"),
+                    address(members),
                     text(members, "version"),
                     String.valueOf(members.getOrDefault("created", "")),
                     applied == null ? 0 : applied,
@@ -122,6 +128,19 @@ record NodeReport(
         return revision == null || newest == null || stand == null || stand.length() > 16 || !isPossible
                 ? ConfigStand.OFF
                 : new ConfigStand(revision, newest, stand, reason == null ? "" : reason);
+    }
+
+    /** Returns the address; empty if an earlier version of Millrace does not report it. */
+    private static String address(Map<String, Object> members) throws AdminException {
+        String address = Json.member(members, "address", String.class);
+        if (address == null || address.isEmpty()) {
+            return "";
+        }
+        try {
+            return RuleUrl.parseOrigin(address).authority();
+        } catch (InvalidValueException e) {
+            throw new AdminException(400, "bad-request", "the member 'address' is no URL of a host: " + e.problem());
+        }
     }
 
     private static String text(Map<String, Object> members, String name) throws AdminException {

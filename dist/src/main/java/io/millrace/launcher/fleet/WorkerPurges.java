@@ -5,7 +5,7 @@ import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Passes purges of other nodes to the serving worker. Methods block for at most 30 s. */
+/** Passes purges and nodes of the fleet to the serving worker. Methods block for at most 30 s. */
 interface WorkerPurges {
     /**
      * Returns an outcome with the position of the worker in the stream; null if it has no position.
@@ -22,4 +22,14 @@ interface WorkerPurges {
      */
     @Nullable
     Outcome apply(FleetBatch batch) throws IOException, InterruptedException;
+
+    /** Returns the name of the serving worker, which another worker does not have; empty while no worker serves. */
+    String target();
+
+    /**
+     * Makes the worker read the file of the nodes that take requests.
+     *
+     * @throws IOException if no worker answers
+     */
+    void readMembers() throws IOException, InterruptedException;
 }

@@ -1,6 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import io.millrace.proxy.admin.fleet.FleetBatch;
+import io.millrace.proxy.admin.fleet.FleetMembersResource;
 import io.millrace.proxy.admin.fleet.FleetPositionResource;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.admin.resource.AdminException;
@@ -37,24 +38,36 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
 
     @Override
     public @Nullable Outcome position() throws IOException, InterruptedException {
-        return outcome(send(null));
+        return outcome(send(FleetPositionResource.PATH, null));
     }
 
     @Override
     public @Nullable Outcome apply(FleetBatch batch) throws IOException, InterruptedException {
-        AdminReply reply = send(batch.bytes());
+        AdminReply reply = send(FleetPositionResource.PATH, batch.bytes());
         return reply.status() == CONFLICT ? null : outcome(reply);
     }
 
-    private AdminReply send(byte @Nullable [] body) throws IOException, InterruptedException {
+    @Override
+    public String target() {
+        Path to = socket.get();
+        return to == null ? "" : to.toString();
+    }
+
+    @Override
+    public void readMembers() throws IOException, InterruptedException {
+        AdminReply reply = send(FleetMembersResource.PATH, new byte[0]);
+        if (reply.status() != 200) {
+            throw new IOException("the worker answered with status " + reply.status());
+        }
+    }
+
+    private AdminReply send(String path, byte @Nullable [] body) throws IOException, InterruptedException {
         Path to = socket.get();
         if (to == null) {
             throw new IOException("no worker serves");
         }
         try {
-            return client.send(to, FleetPositionResource.PATH, body, TIMEOUT)
-                    .toCompletableFuture()
-                    .get();
+            return client.send(to, path, body, TIMEOUT).toCompletableFuture().get();
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             throw new IOException(

@@ -82,6 +82,7 @@ class ConfigSharingTest {
                 null,
                 null,
                 null,
+                null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
                 1L << 20,

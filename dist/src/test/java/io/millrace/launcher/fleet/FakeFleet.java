@@ -251,6 +251,22 @@ final class FakeFleet {
             return new Outcome(batch.to(), List.of());
         }
 
+        /** Name of the worker; empty while none serves. */
+        String name = "worker 1";
+
+        int membersRead;
+
+        @Override
+        public String target() {
+            return up ? name : "";
+        }
+
+        @Override
+        public void readMembers() throws IOException {
+            check();
+            membersRead++;
+        }
+
         boolean covers(String id, long atEpoch) {
             return applied.contains(id) || everythingUpTo >= atEpoch;
         }

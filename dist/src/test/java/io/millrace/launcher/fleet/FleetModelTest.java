@@ -103,6 +103,7 @@ class FleetModelTest {
                 null,
                 null,
                 null,
+                null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
                 1L << 20,
@@ -335,13 +336,16 @@ class FleetModelTest {
         FakeFleet fleet = new FakeFleet();
         Node node = new Node(fleet, "n0", directory.resolve("n0"));
         FakeFleet.Link other = fleet.new Link("n1");
-        NodeReport report = new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false);
+        NodeReport report = new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false);
         other.report(report.bytes());
         assertEquals(1, node.state.nodes.all().size());
-        other.report(new NodeReport("dev", "n1", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
-        other.report(new NodeReport("cdn", "n9", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
+        other.report(
+                new NodeReport("dev", "n1", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
+        other.report(
+                new NodeReport("cdn", "n9", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
         FakeFleet.Link twin = fleet.new Link("n0");
-        twin.report(new NodeReport("cdn", "n0", "i", "edge", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
+        twin.report(
+                new NodeReport("cdn", "n0", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
         assertEquals(1, node.state.nodes.all().size());
         String metrics = node.state.figures.prometheusText(true, 1, 0);
         assertTrue(
@@ -358,11 +362,11 @@ class FleetModelTest {
         FakeFleet.Link other = fleet.new Link("n1");
         for (long newest : new long[] {Long.MAX_VALUE, 100_000_000_000_000_001L, -1}) {
             ConfigStand stand = new ConfigStand(3, newest, ConfigStand.APPLIED, "");
-            other.report(new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), stand, false).bytes());
+            other.report(new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), stand, false).bytes());
             assertEquals(0, node.state.nodes.newestRevision(now));
         }
         ConfigStand stand = new ConfigStand(3, 4, ConfigStand.PENDING, "");
-        other.report(new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), stand, false).bytes());
+        other.report(new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), stand, false).bytes());
         assertEquals(4, node.state.nodes.newestRevision(now));
     }
 }

@@ -67,6 +67,7 @@ class FleetSettingsTest {
                 Map.of("fleet.servers", "['tls://a:4222']"),
                 Map.of("fleet.node", "n2"),
                 Map.of("fleet.tier", "parent"),
+                Map.of("fleet.address", "http://10.0.0.3:8080"),
                 Map.of("fleet.credentials_file", file),
                 Map.of("fleet.nkey_file", file),
                 Map.of("fleet.token_file", file),

@@ -56,6 +56,7 @@ class NatsLinkTest {
                 "edge",
                 null,
                 null,
+                null,
                 token,
                 null,
                 null,

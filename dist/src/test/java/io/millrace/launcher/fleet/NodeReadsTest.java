@@ -36,6 +36,7 @@ class NodeReadsTest {
                 null,
                 null,
                 null,
+                null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
                 1L << 20,

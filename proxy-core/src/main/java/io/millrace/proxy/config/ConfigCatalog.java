@@ -159,6 +159,7 @@ public final class ConfigCatalog {
             OriginGroupKeys.HASH_KEY,
             OriginGroupKeys.RING_MODE,
             OriginGroupKeys.HOSTS,
+            OriginGroupKeys.FLEET_TIER,
             OriginGroupKeys.HOST_URL,
             OriginGroupKeys.HOST_WEIGHT,
             OriginGroupKeys.HOST_BACKUP,
@@ -283,6 +284,7 @@ public final class ConfigCatalog {
             FleetKeys.SERVERS,
             FleetKeys.NODE,
             FleetKeys.TIER,
+            FleetKeys.ADDRESS,
             FleetKeys.CREDENTIALS_FILE,
             FleetKeys.NKEY_FILE,
             FleetKeys.TOKEN_FILE,
@@ -572,6 +574,7 @@ public final class ConfigCatalog {
         SECTIONS.put("remap", "Rules that map URLs to origins.");
         SECTIONS.put(
                 "origins", "Groups of hosts that answer for the same URLs, see [origins.md](../guide/origins.md).");
+        SECTIONS.put("origins[].hosts_from", "Hosts that are not in the file.");
         SECTIONS.put("origins[].retry", "Repetition of a request at another host.");
         SECTIONS.put("origins[].markdown", "Conditions under which a failing host gets no requests for some time.");
         SECTIONS.put("origins[].health_check", "Regular checks of the hosts.");

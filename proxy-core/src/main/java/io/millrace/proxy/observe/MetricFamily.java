@@ -676,6 +676,12 @@ public enum MetricFamily implements Metric {
             "nodes",
             "Nodes of the fleet by state: live, or away for nodes that were heard from earlier.",
             "state"),
+    FLEET_RING_NODES(
+            "millrace_fleet_ring_nodes",
+            Kind.GAUGE,
+            "nodes",
+            "Nodes of the fleet that are hosts of origin groups with hosts_from, by tier; 0 if all of a tier have left.",
+            "tier"),
     FLEET_APPLIED(
             "millrace_fleet_applied_sequence",
             Kind.GAUGE,

@@ -12,17 +12,22 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All origin groups of a proxy. A reload replaces changed groups; hosts that remain keep their state.
  *
- * <p>Thread-safe; calls of {@link #apply} must not overlap.
+ * <p>Thread-safe.
  */
 public final class OriginGroups {
     /** Limit of removed groups that are kept, for requests that were mapped by an earlier configuration. */
     private static final int GONE_MAX = 1000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(OriginGroups.class);
 
     /**
      * The groups of the current configuration, and removed groups.
@@ -31,6 +36,12 @@ public final class OriginGroups {
      */
     private record Generation(Map<String, OriginGroup> now, Map<String, OriginGroup> gone) {}
 
+    private final ReentrantLock changes = new ReentrantLock();
+    /** The groups of the configuration, without nodes of the fleet. Guarded by the lock, like the next two fields. */
+    private List<OriginGroupConfig> configured = List.of();
+
+    private Predicate<RuleUrl> isThisProxy = url -> false;
+    private FleetMembers members = FleetMembers.NONE;
     private volatile Generation generation = new Generation(Map.of(), Map.of());
     private volatile EventSink events = EventSink.NONE;
 
@@ -55,6 +66,39 @@ public final class OriginGroups {
      * @param nowMillis current time, in epoch milliseconds
      */
     public void apply(List<OriginGroupConfig> configs, Predicate<RuleUrl> isThisProxy, long nowMillis) {
+        changes.lock();
+        try {
+            configured = configs;
+            this.isThisProxy = isThisProxy;
+            replace(nowMillis);
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    /**
+     * Replaces the nodes of the fleet, which are hosts of groups with {@code hosts_from}.
+     *
+     * @param nowMillis current time, in epoch milliseconds
+     * @return whether they have changed
+     */
+    public boolean members(FleetMembers next, long nowMillis) {
+        changes.lock();
+        try {
+            boolean isChange = !next.equals(members);
+            if (isChange) {
+                members = next;
+                replace(nowMillis);
+            }
+            return isChange;
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    /** Replaces the changed groups. The caller holds the lock. */
+    private void replace(long nowMillis) {
+        List<OriginGroupConfig> configs = members.addedTo(configured);
         Map<String, OriginGroup> before = generation.now;
         Map<String, OriginGroup> leaving = new LinkedHashMap<>(before);
         configs.forEach(config -> leaving.remove(config.name()));
@@ -72,7 +116,25 @@ public final class OriginGroups {
         for (OriginGroup group : now.values()) {
             if (group != before.get(group.name())) {
                 group.hosts().forEach(host -> host.applyRules(group.config(), nowMillis));
+                logNodes(group, before.get(group.name()));
             }
+        }
+    }
+
+    /** Logs the change of a group without hosts. Such a group is valid, but its tier may be misspelt. */
+    private static void logNodes(OriginGroup group, @Nullable OriginGroup before) {
+        String tier = group.config().fleetTier();
+        boolean wasEmpty = before != null && before.hosts().isEmpty();
+        if (tier == null) {
+            return;
+        }
+        if (group.hosts().isEmpty() && !wasEmpty) {
+            LOG.warn(
+                    "group {} of origins has no host: no other live node of tier {} has a fleet.address",
+                    group.name(),
+                    tier);
+        } else if (wasEmpty && !group.hosts().isEmpty()) {
+            LOG.info("group {} of origins has hosts: {}", group.name(), group.hosts());
         }
     }
 

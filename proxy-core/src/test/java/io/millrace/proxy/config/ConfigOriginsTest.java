@@ -80,6 +80,7 @@ class ConfigOriginsTest {
                                         new RuleUrl("https", "b.example", -1, "/"), 1, true, null, null),
                                 new OriginGroupConfig.Host(
                                         new RuleUrl("http", "[::1]", 81, "/"), 1, false, null, null)),
+                        null,
                         10,
                         null,
                         null,
@@ -121,7 +122,7 @@ class ConfigOriginsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    hosts: []                                   | 3:25 origins[0].hosts: is empty; a group needs at least one host
+                    hosts: []                                   | 3:25 origins[0].hosts: is empty; a group needs at least one host, or hosts_from
                     policy: random, hosts: [http://a]           | 3:26 origins[0].policy: 'random' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched
                     policy: rr_strikt, hosts: [http://a]        | 3:26 origins[0].policy: 'rr_strikt' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched (did you mean rr_strict?)
                     hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path, but the path is that of the rule's to (did you mean http://a?)
@@ -139,7 +140,7 @@ class ConfigOriginsTest {
                     hosts: [http://a, {url: http://b, backup: true}], ring_mode: alternate_ring | 3:68 origins[0].ring_mode: alternate_ring is only for policy: consistent_hash, which assigns a host to each URL
                     hosts: [http://a], policy: consistent_hash, ring_mode: alternate_ring | 3:62 origins[0].ring_mode: alternate_ring needs a host with backup: true
                     hosts: [http://a], policy: consistent_hash, ring_mode: peering_ring | 3:62 origins[0].ring_mode: peering_ring needs a host with backup: true, or go_direct: true, for the URLs that this proxy owns
-                    policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)
+                    policy: sticky                              | 3:5 origins[0].hosts: is empty; a group needs at least one host, or hosts_from
                     """)
     void reportsTheProblemOfAGroupAndItsPlace(String settings, String problem) throws IOException {
         ConfigResult result = load(group(settings));

@@ -30,6 +30,7 @@ public final class OtherValues {
             Map.entry("tls.certificates[].ciphers", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
             Map.entry("tls.certificates[].groups", "P-256"),
             Map.entry("dns.name_servers", "192.0.2.53"),
+            Map.entry("fleet.address", "http://other.example:8080"),
             Map.entry("fleet.servers", "nats://other.example:4222"),
             Map.entry("forward_proxy.connect_ports", "8443"));
 

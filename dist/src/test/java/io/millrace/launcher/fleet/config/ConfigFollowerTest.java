@@ -333,6 +333,7 @@ class ConfigFollowerTest {
                 null,
                 null,
                 null,
+                null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
                 1L << 20,

@@ -13,6 +13,7 @@ import io.millrace.proxy.admin.copy.ImportResource;
 import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.data.copy.ObjectExports;
 import io.millrace.proxy.admin.data.copy.ObjectImports;
+import io.millrace.proxy.admin.fleet.FleetMembersResource;
 import io.millrace.proxy.admin.fleet.FleetPositionResource;
 import io.millrace.proxy.admin.log.KeptLogResource;
 import io.millrace.proxy.admin.log.LiveLogResource;
@@ -135,6 +136,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         CloudflareResource.all(vendors).forEach(builder::resource);
         if (proxy.shared().purges().fleet().hasFile()) {
             FleetPositionResource.all(new FleetPurges(proxy, purges.scoped())).forEach(builder::resource);
+            builder.resource(new FleetMembersResource(origins::readMembers));
         }
         addLiveLog(builder, proxy.liveLog());
         server = builder.unixSocket(socket)

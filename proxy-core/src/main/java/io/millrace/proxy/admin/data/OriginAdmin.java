@@ -4,6 +4,8 @@ import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.origin.FleetMembers;
+import io.millrace.proxy.origin.FleetMembersFile;
 import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.HostLoad;
 import io.millrace.proxy.origin.OriginGroup;
@@ -32,12 +34,41 @@ public final class OriginAdmin implements OriginControl {
     private final WallClock clock;
     private final @Nullable OriginMarks marks;
     private final ReentrantLock writeLock = new ReentrantLock();
+    private final @Nullable FleetMembersFile members;
+    private final Runnable onMembers;
 
     /** @param marks the file of hosts that operators have marked down; null for none */
     public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
+        this(groups, clock, marks, null, () -> {});
+    }
+
+    /**
+     * @param marks the file of hosts that operators have marked down; null for none
+     * @param members the file of the fleet's nodes; null for none
+     * @param onMembers called after other nodes are in force
+     */
+    public OriginAdmin(
+            OriginGroups groups,
+            WallClock clock,
+            @Nullable OriginMarks marks,
+            @Nullable FleetMembersFile members,
+            Runnable onMembers) {
         this.groups = groups;
         this.clock = clock;
         this.marks = marks;
+        this.members = members;
+        this.onMembers = onMembers;
+    }
+
+    /** Reads the nodes of the fleet, and puts them in force. Blocks. Returns their number. */
+    int readMembers() {
+        FleetMembersFile file = members;
+        FleetMembers read = file == null ? FleetMembers.NONE : file.read();
+        if (groups.members(read, clock.millis())) {
+            onMembers.run();
+            groupsChanged();
+        }
+        return read.all().size();
     }
 
     @Override

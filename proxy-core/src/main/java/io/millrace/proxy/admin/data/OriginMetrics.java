@@ -9,12 +9,15 @@ import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.origin.OriginHost;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
 
-/** The metrics of each host of each group, which change with the configuration. Confined to one thread at a time. */
+/** The metrics of each host of each group, which change with the configuration. Thread-safe. */
 public final class OriginMetrics {
     private final MetricsRegistry metrics;
     private final WallClock clock;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock. */
     private final Set<OriginHost> bound = new HashSet<>();
 
     public OriginMetrics(MetricsRegistry metrics, WallClock clock) {
@@ -24,6 +27,15 @@ public final class OriginMetrics {
 
     /** Adds the metrics of the hosts of these groups, and removes those of other hosts. */
     public void update(OriginGroups groups) {
+        lock.lock();
+        try {
+            replace(groups);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void replace(OriginGroups groups) {
         Set<OriginHost> now = new HashSet<>();
         for (OriginGroup group : groups.all()) {
             now.addAll(group.hosts());

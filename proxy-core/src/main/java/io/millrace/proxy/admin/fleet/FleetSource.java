@@ -18,7 +18,7 @@ public interface FleetSource {
      *
      * @param fleet name of the fleet; empty without one
      * @param node name of this node
-     * @param tier label of the cache layer of this node, such as {@code edge}; only for display
+     * @param tier label of the cache layer of this node, such as {@code edge}
      * @param state off, connected or disconnected
      * @param problem reason why the node is not connected; empty if it is
      * @param onGap treatment of stored responses after missed purges

@@ -2,6 +2,8 @@ package io.millrace.proxy.config.check;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -40,8 +42,9 @@ public final class OriginGroupChecks {
     void check(ConfigValues values) {
         List<ConfigValues> groups = values.elements(OriginGroupKeys.ORIGINS);
         Map<String, Integer> names = new HashMap<>();
+        boolean isMember = values.isSet(FleetKeys.NAME);
         for (int i = 0; i < groups.size(); i++) {
-            checkGroup(groups.get(i), "origins[" + i + "]", i, names);
+            checkGroup(groups.get(i), "origins[" + i + "]", i, names, isMember);
         }
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
@@ -83,7 +86,8 @@ public final class OriginGroupChecks {
         }
     }
 
-    private void checkGroup(ConfigValues group, String path, int index, Map<String, Integer> names) {
+    /** @param isMember whether this node is a member of a fleet */
+    private void checkGroup(ConfigValues group, String path, int index, Map<String, Integer> names, boolean isMember) {
         String name = group.find(OriginGroupKeys.NAME);
         if (name != null) {
             Integer first = names.putIfAbsent(name, index);
@@ -112,6 +116,7 @@ public final class OriginGroupChecks {
         }
         checkHealth(group, path);
         checkHosts(group, path);
+        checkTier(group, path, isMember);
     }
 
     private void checkRings(ConfigValues group, String path) {
@@ -155,13 +160,30 @@ public final class OriginGroupChecks {
         }
     }
 
+    private void checkTier(ConfigValues group, String path, boolean isMember) {
+        String tier = group.find(OriginGroupKeys.FLEET_TIER);
+        if (tier == null) {
+            return;
+        }
+        String key = path + ".hosts_from.fleet_tier";
+        if (!FleetConfig.isName(tier)) {
+            error(
+                    key,
+                    "'" + tier + "' is not a name of a tier: 1 to " + FleetConfig.NAME_LENGTH_MAX
+                            + " letters, digits, - and _ are permitted");
+        } else if (!isMember && !problems.isAnyBrokenBelow("fleet")) {
+            error(key, "needs the section fleet, because the hosts are nodes of this node's fleet");
+        }
+    }
+
     private void checkHosts(ConfigValues group, String path) {
         if (problems.isBroken(path + ".hosts") || problems.isAnyBrokenBelow(path)) {
             return;
         }
         List<ConfigValues> hosts = group.elements(OriginGroupKeys.HOSTS);
+        boolean isOfFleet = group.isSet(OriginGroupKeys.FLEET_TIER);
         boolean needsNames = group.isSet(OriginGroupKeys.HEALTH_PATH) && !group.isSet(OriginGroupKeys.HEALTH_HOST);
-        Fault fault = faultOf(hosts, needsNames);
+        Fault fault = faultOf(hosts, needsNames, isOfFleet);
         if (fault != null) {
             error(path + fault.path, fault.message);
         }
@@ -174,16 +196,19 @@ public final class OriginGroupChecks {
      */
     private record Fault(String path, String message) {}
 
-    /** @param needsNames whether https hosts need names, because no host name for health checks is configured */
-    private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean needsNames) {
-        if (hosts.isEmpty()) {
-            return new Fault(".hosts", "is empty; a group needs at least one host");
+    /**
+     * @param needsNames whether https hosts need names, because no host name for health checks is configured
+     * @param isOfFleet whether nodes of the fleet are further hosts, which are not backups
+     */
+    private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean needsNames, boolean isOfFleet) {
+        if (hosts.isEmpty() && !isOfFleet) {
+            return new Fault(".hosts", "is empty; a group needs at least one host, or hosts_from");
         }
         if (hosts.size() > HOSTS_MAX) {
             return new Fault(".hosts", hosts.size() + " hosts are above the limit of " + HOSTS_MAX);
         }
         Map<String, Integer> seen = new HashMap<>();
-        boolean primary = false;
+        boolean primary = isOfFleet;
         for (int i = 0; i < hosts.size(); i++) {
             RuleUrl url = hosts.get(i).get(OriginGroupKeys.HOST_URL);
             Integer first = seen.putIfAbsent(url.scheme() + "://" + url.host() + ":" + url.effectivePort(), i);

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.fleet;
 
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.RuleUrl;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param name name of the fleet
  * @param servers URLs of NATS servers, at least one
  * @param node name of this node
- * @param tier label of the cache layer of this node, such as {@code edge}; only for display
+ * @param tier label of the cache layer of this node, such as {@code edge}
+ * @param address URL at which other nodes send requests to this node, {@code http://host:port}; null for none
  * @param credentialsFile file with JWT and seed of the NATS user; null for none
  * @param nkeyFile file with a seed; null for none
  * @param tokenFile file with a token; null for none
@@ -28,6 +30,7 @@ public record FleetConfig(
         List<String> servers,
         String node,
         String tier,
+        @Nullable RuleUrl address,
         @Nullable Path credentialsFile,
         @Nullable Path nkeyFile,
         @Nullable Path tokenFile,
@@ -74,6 +77,7 @@ public record FleetConfig(
                 servers,
                 node,
                 values.get(FleetKeys.TIER),
+                values.find(FleetKeys.ADDRESS),
                 values.find(FleetKeys.CREDENTIALS_FILE),
                 values.find(FleetKeys.NKEY_FILE),
                 values.find(FleetKeys.TOKEN_FILE),

@@ -2,6 +2,7 @@ package io.millrace.proxy.config.fleet;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.value.RuleUrl;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -15,7 +16,10 @@ public final class FleetKeys {
             .description("Name of this node, unique in the fleet: letters, digits, - and _.");
     public static final ConfigKey<String> TIER = ConfigKey.builder("fleet.tier", ValueType.STRING)
             .defaultsTo("edge")
-            .description("Tier of this node, shown by fleet status: letters, digits, - and _.");
+            .description("Tier of this node, shown by fleet status and used by hosts_from: letters, digits, - and _.");
+    public static final ConfigKey<RuleUrl> ADDRESS = ConfigKey.builder("fleet.address", ValueType.ORIGIN)
+            .description("URL at which other nodes of the fleet send requests to this node, such as"
+                    + " http://10.0.0.3:8080. Without it, this node is no host of a group with hosts_from.");
     public static final ConfigKey<Path> CREDENTIALS_FILE = ConfigKey.builder("fleet.credentials_file", ValueType.PATH)
             .description("File with the NATS user's JWT and seed, as nsc writes it.");
     public static final ConfigKey<Path> NKEY_FILE = ConfigKey.builder("fleet.nkey_file", ValueType.PATH)

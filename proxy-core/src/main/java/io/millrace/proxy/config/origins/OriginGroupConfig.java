@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param policy selection of the host for a request
  * @param hashKey input of the hash for {@link Policy#CONSISTENT_HASH}
  * @param ringMode use of backup hosts
- * @param hosts in the order of the file, at least one
+ * @param hosts in the order of the file; at least one without {@code fleetTier}
+ * @param fleetTier tier of the fleet whose nodes are further hosts; null for none
  * @param connectionsMax limit of connections to each host on each event loop; null for the general setting
  * @param connectionsTotalMax limit of connections to each host on all event loops, 0 for none; null for the general
  *     setting
@@ -43,6 +44,7 @@ public record OriginGroupConfig(
         HashKey hashKey,
         RingMode ringMode,
         List<Host> hosts,
+        @Nullable String fleetTier,
         @Nullable Integer connectionsMax,
         @Nullable Integer connectionsTotalMax,
         @Nullable Integer tunnelsMax,
@@ -200,6 +202,7 @@ public record OriginGroupConfig(
                 element.get(OriginGroupKeys.HASH_KEY),
                 element.get(OriginGroupKeys.RING_MODE),
                 List.copyOf(hosts),
+                element.find(OriginGroupKeys.FLEET_TIER),
                 element.find(OriginGroupKeys.CONNECTIONS_MAX),
                 element.find(OriginLimitKeys.GROUP_TOTAL),
                 element.find(TunnelKeys.GROUP_MAX),
@@ -226,6 +229,34 @@ public record OriginGroupConfig(
                 element.find(Http2Keys.GROUP),
                 element.isSet(Http2Keys.GROUP) ? element.get(Http2Keys.GROUP) : general.get(Http2Keys.ORIGIN),
                 healthCheck(element));
+    }
+
+    /** Returns these settings with other hosts. */
+    public OriginGroupConfig withHosts(List<Host> others) {
+        return new OriginGroupConfig(
+                name,
+                policy,
+                hashKey,
+                ringMode,
+                List.copyOf(others),
+                fleetTier,
+                connectionsMax,
+                connectionsTotalMax,
+                tunnelsMax,
+                queueMax,
+                parentIsProxy,
+                goDirect,
+                whenAllDown,
+                slowStartMillis,
+                retry,
+                markdown,
+                tls,
+                ownTls,
+                sourceAddress,
+                checkSourceAddress,
+                http2,
+                checkHttp2,
+                healthCheck);
     }
 
     private static List<Integer> codes(List<String> words) {

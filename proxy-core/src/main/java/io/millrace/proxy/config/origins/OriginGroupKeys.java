@@ -61,9 +61,12 @@ public final class OriginGroupKeys {
                             + " sends it to a backup or to the rule's own origin. All but exhaust_ring need"
                             + " consistent_hash.");
     public static final ConfigKey<List<ConfigValues>> HOSTS = ConfigKey.builder("origins[].hosts", ValueType.LIST)
-            .required()
             .atsName("hosts, parent, secondary_parent")
-            .description("The hosts; an element is a URL, or a url with its settings.");
+            .description("The hosts; an element is a URL, or a url with its settings. Required without hosts_from.");
+    public static final ConfigKey<String> FLEET_TIER = ConfigKey.builder(
+                    "origins[].hosts_from.fleet_tier", ValueType.STRING)
+            .description("Tier of the fleet whose live nodes with a fleet.address are hosts of the group, in addition"
+                    + " to hosts. This node itself is no host, except with peering_ring.");
     public static final ConfigKey<RuleUrl> HOST_URL = ConfigKey.builder("origins[].hosts[].url", ValueType.ORIGIN)
             .required()
             .description("URL to connect to, without a path; the path and the Host field are those of the rule's URL"

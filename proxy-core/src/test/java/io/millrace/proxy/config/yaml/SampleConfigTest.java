@@ -118,6 +118,7 @@ final class SampleConfigTest {
                 Map.entry("signed_urls.when", "path == \"/a\""),
                 Map.entry("fleet.name", "fleet"),
                 Map.entry("fleet.node", "node"),
+                Map.entry("fleet.address", "http://node.example:8080"),
                 Map.entry("fleet.servers", "tls://nats.example:4222"));
         Set<String> opened = new LinkedHashSet<>();
         for (ConfigKey<?> each : ConfigCatalog.keys()) {

@@ -1,0 +1,145 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.origin.FleetMembers;
+import io.millrace.proxy.origin.FleetMembers.Member;
+import io.millrace.proxy.origin.FleetMembersFile;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Determines the nodes that are hosts of origin groups with {@code hosts_from}, and passes them to the worker by a file.
+ * A node without a connection, or with a new one, removes no node, because it may not have received the reports of nodes
+ * that live. Confined to the thread of the fleet, except {@link #countsByTier}.
+ */
+final class RingMembers {
+    /** Time without a report after which a node gets no more requests. Nodes send a report each second. */
+    static final long LIVE_MILLIS = 4000;
+
+    /** Interval at which the nodes are determined. */
+    static final long STEP_MILLIS = 200;
+
+    /** Limit of nodes of a tier; those with the first names are used. */
+    private static final int NODES_MAX = 256;
+
+    private static final Logger LOG = LoggerFactory.getLogger(RingMembers.class);
+
+    private final FleetMembersFile file;
+    private final FleetState state;
+    private final Map<String, Long> counts = new ConcurrentSkipListMap<>();
+    private FleetMembers known;
+    private String fleet = "";
+    private boolean isWritten;
+    /** The worker that has read the file since its last change; empty for none. */
+    private String reader = "";
+
+    private long steppedAt = Long.MIN_VALUE / 2;
+
+    RingMembers(FleetMembersFile file, FleetState state) {
+        this.file = file;
+        this.state = state;
+        known = FleetMembers.NONE;
+    }
+
+    /** Begins with the settings of a fleet. Keeps the nodes in the file if a fleet of this name wrote them. */
+    void begin(FleetConfig settings) {
+        if (fleet.isEmpty()) {
+            known = file.read();
+        } else if (!fleet.equals(settings.name())) {
+            known = FleetMembers.NONE;
+        }
+        fleet = settings.name();
+        isWritten = false;
+        steppedAt = Long.MIN_VALUE / 2;
+    }
+
+    /** Executes one round. */
+    void step(FleetConfig settings, WorkerPurges worker) throws InterruptedException {
+        long now = state.nowMillis();
+        if (now - steppedAt < STEP_MILLIS) {
+            return;
+        }
+        steppedAt = now;
+        FleetMembers next = state.isConnected() ? members(settings, now) : known;
+        String target = worker.target();
+        if (next.equals(known) && isWritten && target.equals(reader)) {
+            return;
+        }
+        try {
+            if (!next.equals(known) || !isWritten) {
+                file.write(next);
+                LOG.info(
+                        "fleet {}: nodes that take requests: {}",
+                        settings.name(),
+                        next.text().lines().toList());
+                known = next;
+                isWritten = true;
+                reader = "";
+                count(next);
+            }
+            if (!target.isEmpty()) {
+                worker.readMembers();
+                reader = target;
+            }
+        } catch (IOException e) {
+            LOG.debug("fleet {}: the nodes are passed to the worker again", settings.name(), e);
+        }
+    }
+
+    private FleetMembers members(FleetConfig settings, long now) {
+        Map<String, Member> members = new TreeMap<>();
+        if (!state.areMembersKnown()) {
+            known.all().forEach(member -> members.put(member.node(), member));
+        }
+        for (NodeTable.Heard heard : state.nodes.all()) {
+            NodeReport report = heard.report();
+            boolean isLive = !report.leaving() && now - heard.atMillis() < LIVE_MILLIS;
+            if (!report.address().isEmpty() && isLive) {
+                members.put(report.node(), member(report, report.node().equals(settings.node())));
+            } else if (isLive || report.leaving()) {
+                members.remove(report.node());
+            }
+        }
+        return limited(members.values());
+    }
+
+    private static Member member(NodeReport report, boolean isSelf) {
+        try {
+            return new Member(report.node(), report.tier(), RuleUrl.parseOrigin(report.address()), isSelf);
+        } catch (InvalidValueException e) {
+            // The report was checked when it was received.
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static FleetMembers limited(Iterable<Member> members) {
+        List<Member> all = new ArrayList<>();
+        members.forEach(all::add);
+        all.sort(Comparator.comparing(Member::node));
+        Map<String, Integer> ofTier = new HashMap<>();
+        all.removeIf(member -> ofTier.merge(member.tier(), 1, Integer::sum) > NODES_MAX);
+        return new FleetMembers(all);
+    }
+
+    private void count(FleetMembers present) {
+        Map<String, Long> next = new TreeMap<>();
+        present.all().forEach(member -> next.merge(member.tier(), 1L, Long::sum));
+        counts.keySet().forEach(tier -> next.putIfAbsent(tier, 0L));
+        counts.putAll(next);
+    }
+
+    /** Returns the number of nodes that take requests, for each tier. Thread-safe. */
+    Map<String, Long> countsByTier() {
+        return counts;
+    }
+}
