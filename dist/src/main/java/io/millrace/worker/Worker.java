@@ -316,11 +316,10 @@ final class Worker implements ControlLink.Listener {
     }
 
     private ProxyConfig load(ConfigSource source) throws IOException {
-        ConfigResult result = source.load();
+        ConfigResult result = source.loadChecked();
         ProxyConfig config = result.config();
         if (config == null) {
-            // This does not happen, unless launcher and worker differ: the launcher has read the same text with the
-            // same loader.
+            // This does not happen, unless launcher and worker differ: the launcher has read and checked the same text.
             throw new IOException("the configuration has problems: " + result.problems());
         }
         drainNanos = config.timeouts().drainNanos();

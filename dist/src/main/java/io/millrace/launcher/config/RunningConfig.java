@@ -240,18 +240,19 @@ public final class RunningConfig {
         List<ConfigChange> changes = ConfigChange.between(running.config(), changed);
         try {
             ConfigSource source = pinned(target.source(), changed);
+            ProxyConfig pinned = checked(source, target);
             List<Setting> settings = new ArrayList<>();
             WorkerPlan plan = running.plan().with(source);
             if (changes.stream().anyMatch(RunningConfig::needsNewWorker)) {
-                plan = roll(running, changed, source, target.source());
+                plan = roll(running, changed, source, pinned);
                 changes.forEach(change -> settings.add(setting(change, resultOf(change))));
             } else if (!changes.isEmpty()) {
                 @Nullable List<SettingChange> answers = sendToWorker(source);
                 if (answers == null) {
-                    plan = rollAfterTimeout(running, changed, source, target.source());
+                    plan = rollAfterTimeout(running, changed, source, pinned);
                     changes.forEach(change -> settings.add(afterTimeout(change)));
                 } else if (hasOtherConfig(answers, changes)) {
-                    plan = roll(running, changed, source, target.source());
+                    plan = roll(running, changed, source, pinned);
                     changes.forEach(change -> settings.add(setting(change, resultOf(change))));
                 } else {
                     settings.addAll(outcomes(answers, changes));
@@ -304,9 +305,9 @@ public final class RunningConfig {
      * old worker again.
      */
     private WorkerPlan rollAfterTimeout(
-            Current running, ProxyConfig changed, ConfigSource source, ConfigSource unpinned) {
+            Current running, ProxyConfig changed, ConfigSource source, ProxyConfig pinned) {
         try {
-            return roll(running, changed, source, unpinned);
+            return roll(running, changed, source, pinned);
         } catch (LaunchException | CompletionException e) {
             String reason = "the worker did not answer in time, and no new worker could be started: "
                     + causeOf(e).getMessage();
@@ -405,19 +406,29 @@ public final class RunningConfig {
     }
 
     /**
-     * Replaces the worker by one with a changed configuration.
+     * Returns the configuration of a source, the result of {@link #pinned} for a target. Workers do not check it again.
      *
-     * @param source the result of {@link #pinned} for {@code unpinned}
+     * @throws LaunchException if it has errors
      */
-    private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source, ConfigSource unpinned)
-            throws LaunchException {
-        // The command line of the worker depends on the pinned settings: its heartbeat interval must match the timeout
-        // of this launcher.
-        ProxyConfig pinned = source.equals(unpinned) ? changed : source.load().config();
+    private static ProxyConfig checked(ConfigSource source, ConfigTarget target) throws LaunchException {
+        ProxyConfig pinned = source.equals(target.source()) ? target.config() : source.load().config();
         if (pinned == null) {
             throw new LaunchException(
                     "the configuration conflicts with changed settings that take effect only after a restart of the launcher");
         }
+        return pinned;
+    }
+
+    /**
+     * Replaces the worker by one with a changed configuration.
+     *
+     * @param source the result of {@link #pinned}
+     * @param pinned its configuration
+     */
+    private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source, ProxyConfig pinned)
+            throws LaunchException {
+        // The command line of the worker depends on the pinned settings: its heartbeat interval must match the timeout
+        // of this launcher.
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets =
                 held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);

@@ -40,6 +40,11 @@ public record ConfigSource(ConfigDocument document, Map<String, String> override
         return new ConfigSource(document, overrides, changed);
     }
 
+    /** Parses a configuration that the launcher has checked. */
+    public ConfigResult loadChecked() {
+        return ConfigLoader.parseChecked(document, overrides, overlay);
+    }
+
     /** Parses and checks the configuration. */
     public ConfigResult load() {
         return ConfigLoader.parse(document, overrides, overlay);

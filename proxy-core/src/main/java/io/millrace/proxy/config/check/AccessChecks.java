@@ -37,8 +37,10 @@ final class AccessChecks {
         checkPurgers(values, "purge.allow");
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
-            checkMethods(rules.get(i), ConfigKeys.METHODS, "remap[" + i + "].methods");
-            checkPurgers(rules.get(i), "remap[" + i + "].purge.allow");
+            if (rules.get(i).hasSettingsOfRule()) {
+                checkMethods(rules.get(i), ConfigKeys.METHODS, "remap[" + i + "].methods");
+                checkPurgers(rules.get(i), "remap[" + i + "].purge.allow");
+            }
         }
         try {
             AccessConfig.ranges(AccessConfig.list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES));

@@ -23,7 +23,9 @@ final class CompressionChecks {
         check(values, values, "");
         List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < remap.size(); i++) {
-            check(remap.get(i), remap.get(i).over(values), "remap[" + i + "].");
+            if (remap.get(i).hasSettingsOfRule()) {
+                check(remap.get(i), remap.get(i).over(values), "remap[" + i + "].");
+            }
         }
     }
 

@@ -40,7 +40,9 @@ final class GuardChecks {
         check(values, values, "");
         List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < remap.size(); i++) {
-            check(remap.get(i), values, "remap[" + i + "].");
+            if (remap.get(i).hasSettingsOfRule()) {
+                check(remap.get(i), values, "remap[" + i + "].");
+            }
         }
     }
 

@@ -32,8 +32,15 @@ public final class RulesChecks {
     void check(ConfigValues values) {
         List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
         Set<String> unkeyed = new TreeSet<>();
-        remap.forEach(rule -> unkeyed.addAll(unkeyed(rule.over(values))));
-        if (values.get(ForwardProxyKeys.ENABLED)) {
+        boolean usesGeneral = values.get(ForwardProxyKeys.ENABLED);
+        for (ConfigValues rule : remap) {
+            if (rule.hasSettingsOfRule()) {
+                unkeyed.addAll(unkeyed(rule.over(values)));
+            } else {
+                usesGeneral = true;
+            }
+        }
+        if (usesGeneral) {
             unkeyed.addAll(unkeyed(values));
         }
         int[] general = check(values.elements(RuleKeys.RULES), "rules", unkeyed, new int[2]);

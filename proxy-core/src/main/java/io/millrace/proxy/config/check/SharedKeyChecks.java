@@ -125,6 +125,9 @@ final class SharedKeyChecks {
     void check(ConfigValues values) {
         List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < remap.size(); i++) {
+            if (!remap.get(i).isSet(CacheKeyKeys.HOST) && !values.isSet(CacheKeyKeys.HOST)) {
+                continue;
+            }
             String path = "remap[" + i + "]";
             ConfigValues effective = remap.get(i).over(values);
             if (effective.isSet(CacheKeyKeys.HOST)

@@ -92,6 +92,16 @@ public final class ConfigValues {
         return new ConfigValues(others, filePosition);
     }
 
+    /** Returns true if a key was set that a remap rule may override. Most rules set none. */
+    public boolean hasSettingsOfRule() {
+        for (ConfigKey<?> key : values.keySet()) {
+            if (key.isPerRule()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns only the values of keys that a remap rule may override. */
     public ConfigValues settingsOfRule() {
         LinkedHashMap<ConfigKey<?>, Object> settings = new LinkedHashMap<>();

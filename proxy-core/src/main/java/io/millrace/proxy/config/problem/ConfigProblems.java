@@ -52,6 +52,9 @@ public final class ConfigProblems {
     /** Paths of keys and sections that have an error. Empty text for the file as a whole. */
     private final TreeSet<String> brokenPaths = new TreeSet<>();
 
+    /** False if only places outside of list elements are kept. */
+    private boolean keepsElements = true;
+
     private long errors;
     private long expanded;
     private long compared;
@@ -107,8 +110,16 @@ public final class ConfigProblems {
                 : text.substring(0, LENGTH_MAX / 2) + " ... " + text.substring(text.length() - LENGTH_MAX / 2);
     }
 
+    /** Keeps no places of list elements from now on, such as {@code remap[2].to}. Only checks need them. */
+    public void omitElements() {
+        keepsElements = false;
+    }
+
     /** Records the place where the key at {@code path} was set; a later place replaces an earlier one. */
     public void setAt(String path, Place place) {
+        if (!keepsElements && path.indexOf('[') >= 0) {
+            return;
+        }
         places.put(path, place);
         variables.remove(path);
     }

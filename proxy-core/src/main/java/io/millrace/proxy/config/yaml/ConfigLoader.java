@@ -52,6 +52,8 @@ public final class ConfigLoader {
      * only the launcher reads is missing.
      */
     private boolean checksFiles = true;
+    /** True if the launcher has found no error in the same text, so that the worker does not check it again. */
+    private boolean isChecked;
 
     private ConfigLoader(Environment environment) {
         this.environment = environment;
@@ -121,6 +123,21 @@ public final class ConfigLoader {
     }
 
     /**
+     * Reads a document that {@link #parse(ConfigDocument, Map, Map)} or another method has read without errors, possibly
+     * in another process. Values are not checked against each other, and there are no warnings.
+     *
+     * @param overrides as for {@link #parse(ConfigDocument, Map, Map)}
+     * @param overlay as for {@link #parse(ConfigDocument, Map, Map)}
+     */
+    public static ConfigResult parseChecked(
+            ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
+        ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
+        loader.isChecked = true;
+        loader.problems.omitElements();
+        return loader.parseAgain(document, overrides, overlay);
+    }
+
+    /**
      * Reads a document that was read before, without accessing its files again.
      *
      * @param overrides as for {@link #load}
@@ -129,18 +146,22 @@ public final class ConfigLoader {
      */
     public static ConfigResult parse(
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
-        ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
-        loader.checksFiles = false;
-        Map<String, String> files = new LinkedHashMap<>(document.included());
-        String pushed = document.pushedName();
-        String pushedText = pushed == null ? null : files.remove(pushed);
-        loader.bindText(document.text(), document.name(), document.directory(), files);
+        return new ConfigLoader(Environment.ofProcess()).parseAgain(document, overrides, overlay);
+    }
+
+    private ConfigResult parseAgain(
+            ConfigDocument again, Map<String, String> overrides, Map<String, String> overlay) {
+        checksFiles = false;
+        Map<String, String> included = new LinkedHashMap<>(again.included());
+        String pushed = again.pushedName();
+        String pushedText = pushed == null ? null : included.remove(pushed);
+        bindText(again.text(), again.name(), again.directory(), included);
         if (pushed != null && pushedText != null) {
-            loader.bindPushed(pushed, pushedText, List.of(overlay, overrides));
+            bindPushed(pushed, pushedText, List.of(overlay, overrides));
         }
-        loader.bindOverrides(overrides, SET_PREFIX);
-        loader.bindOverrides(overlay, SettingPlace.OVERLAY);
-        return loader.result(new Place(document.name(), 0, 0));
+        bindOverrides(overrides, SET_PREFIX);
+        bindOverrides(overlay, SettingPlace.OVERLAY);
+        return result(new Place(again.name(), 0, 0));
     }
 
     static ConfigResult parse(String text, String name, Map<String, String> overrides, Environment environment) {
@@ -310,6 +331,10 @@ public final class ConfigLoader {
 
     private ConfigResult result(Place wholeFile) {
         ConfigValues bound = values.build();
+        if (isChecked) {
+            ProxyConfig config = problems.hasErrors() ? null : new ProxyConfig(bound);
+            return new ConfigResult(config, problems.sorted(), problems.places(), document);
+        }
         new ConfigChecks(problems, wholeFile).check(bound);
         if (checksFiles) {
             new FilePermissionChecks(problems, wholeFile).check(bound);
