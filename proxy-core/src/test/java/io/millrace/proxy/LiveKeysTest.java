@@ -43,6 +43,7 @@ class LiveKeysTest {
             LivePasswordsTest.class,
             LiveTokensTest.class,
             LiveErrorPagesTest.class,
+            LiveEdgeTest.class,
             LiveExtensionsTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,

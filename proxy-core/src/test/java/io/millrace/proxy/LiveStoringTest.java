@@ -121,6 +121,13 @@ class LiveStoringTest {
                 .turns(false, true, () -> live.isFetchedTwice(live.fresh() + "?a"));
     }
 
+    @LiveKey("cache.leak_guard")
+    void leakGuard() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nContent-Type: text/html\r\n")
+                .file("cache: {leak_guard: <on|off>}")
+                .turns(2, 1, () -> live.fetchesOf(2, live.fresh() + "/x.css", "Cookie: a=b\r\n"));
+    }
+
     @LiveKey("cache.variants_max")
     void variantsMax() throws Exception {
         live.answers("Cache-Control: max-age=60\r\nVary: Foo\r\n")

@@ -54,6 +54,7 @@ public record CacheSettings(
                 .post(storing.post())
                 .unsharedFields(storing.unsharedFields())
                 .pinSeconds(storing.pinSeconds())
+                .leakGuard(storing.leakGuard())
                 .heuristicFactor(lifetimes.heuristicFactor())
                 .heuristicMinSeconds(lifetimes.heuristicMinSeconds())
                 .heuristicMaxSeconds(lifetimes.heuristicMaxSeconds())
@@ -108,6 +109,7 @@ public record CacheSettings(
         private boolean post = true;
         private List<FieldName> unsharedFields = List.of();
         private long pinSeconds;
+        private StoringRules.LeakGuardLevel leakGuard = StoringRules.LeakGuardLevel.ON;
         private double heuristicFactor = 0.1;
         private long heuristicMinSeconds = 3_600;
         private long heuristicMaxSeconds = 86_400;
@@ -198,6 +200,11 @@ public record CacheSettings(
 
         public Builder pinSeconds(long value) {
             pinSeconds = value;
+            return this;
+        }
+
+        public Builder leakGuard(StoringRules.LeakGuardLevel value) {
+            leakGuard = value;
             return this;
         }
 
@@ -346,7 +353,8 @@ public record CacheSettings(
                             variantsMax,
                             post,
                             unsharedFields,
-                            pinSeconds),
+                            pinSeconds,
+                            leakGuard),
                     new LifetimeRules(
                             heuristicFactor,
                             heuristicMinSeconds,

@@ -19,6 +19,9 @@ import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.edge.CorsKeys;
+import io.millrace.proxy.config.edge.MirrorKeys;
+import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
@@ -147,6 +150,14 @@ public final class ConfigCatalog {
             ExtensionKeys.OF_REMAP,
             RequestLimitKeys.OF_REMAP,
             ErrorPageKeys.OF_REMAP,
+            SplitKeys.SPLIT,
+            SplitKeys.SPLIT_BY,
+            SplitKeys.NAME,
+            SplitKeys.TO,
+            SplitKeys.ORIGINS,
+            SplitKeys.WEIGHT,
+            SplitKeys.COOKIE,
+            SplitKeys.SEPARATE_CACHE,
             RemapKeys.ORIGINS,
             RemapKeys.UNIX_SOCKET,
             RemapKeys.SITE,
@@ -250,6 +261,19 @@ public final class ConfigCatalog {
             SignedUrlKeys.KEYS,
             SignedUrlKeys.WHEN,
             SignedUrlKeys.URL,
+            CorsKeys.ENABLED,
+            CorsKeys.ORIGINS,
+            CorsKeys.METHODS,
+            CorsKeys.HEADERS,
+            CorsKeys.EXPOSE,
+            CorsKeys.CREDENTIALS,
+            CorsKeys.MAX_AGE,
+            MirrorKeys.TO,
+            MirrorKeys.SAMPLE,
+            MirrorKeys.BODIES,
+            MirrorKeys.BODY_MAX,
+            MirrorKeys.CONNECTIONS,
+            MirrorKeys.QUEUE,
             RequestLimitKeys.LIMITS,
             RequestLimitKeys.NAME,
             RequestLimitKeys.WHEN,
@@ -338,6 +362,7 @@ public final class ConfigCatalog {
             GUESSED_LIFETIME_WITH_COOKIES,
             UNSHARED_FIELDS,
             RESPONSES_TO_COOKIES,
+            LEAK_GUARD,
             DYNAMIC_URLS,
             VARIANTS_MAX,
             POST_METHOD,

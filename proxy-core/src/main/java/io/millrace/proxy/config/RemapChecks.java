@@ -3,6 +3,7 @@ package io.millrace.proxy.config;
 import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -159,6 +160,9 @@ public final class RemapChecks {
         if (rule.isSet(ExtensionKeys.OF_REMAP) && !verb.isForward()) {
             return new Fault(
                     "extensions", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
+        }
+        if (rule.isSet(SplitKeys.SPLIT) && !verb.isForward()) {
+            return new Fault("split", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
         }
         if (rule.isSet(RemapKeys.ORIGINS) && !verb.isForward()) {
             return new Fault("origins", "cannot be set for " + verb.word() + ", which sends no requests to an origin");

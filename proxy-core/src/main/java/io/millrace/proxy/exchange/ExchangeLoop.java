@@ -19,6 +19,7 @@ import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.Variants;
 import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.exchange.forward.HeldContent;
+import io.millrace.proxy.exchange.forward.Mirror;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.http.Method;
@@ -162,6 +163,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     private final RequestView ruleView = new RequestView(ZoneId.systemDefault());
     private final ViaCodes viaCodes = new ViaCodes();
     private final LoopMemory memory;
+    private final Mirror mirror;
     private final HeldContent.Budget heldContent = new HeldContent.Budget();
 
     /**
@@ -194,6 +196,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         this.groups = shared.groups().newLoop();
         this.counters = counters;
         this.logs = logs;
+        this.mirror = new Mirror(origins, counters);
         this.decider = new RequestDecider(shared, counters);
         this.variants = new Variants(shared, counters);
         this.fastHits = new FastHits(this, shared.clock());
@@ -323,6 +326,11 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     /** The state of origins that are single hosts, not groups. */
     HostDatabase hosts() {
         return shared.hosts();
+    }
+
+    /** Sends copies of requests to other origins. */
+    Mirror mirror() {
+        return mirror;
     }
 
     /** The connections of this loop to origins. */

@@ -13,6 +13,7 @@ import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.exchange.report.ViaLetters;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
@@ -114,6 +115,7 @@ final class ExchangeReport {
     private int originVersion = UNKNOWN_VERSION;
     private int status;
     private @Nullable RuleProgram rules;
+    private @Nullable FieldEdits cors;
     /** The hooks of extensions for the request; null if its rule has none. */
     private @Nullable RequestHooks hooks;
 
@@ -179,6 +181,7 @@ final class ExchangeReport {
         originVersion = UNKNOWN_VERSION;
         status = 0;
         rules = null;
+        cors = null;
         hooks = null;
         random = 0;
         decidedMillis = 0;
@@ -205,6 +208,7 @@ final class ExchangeReport {
             rule = mapping.isForwarding() ? AccessRules.NO_RULE : mapping.index();
         }
         hooks = decision.hooks();
+        cors = decision.cors();
         rules = decision.rules();
         if (rules != null) {
             random = decision.random();
@@ -221,6 +225,9 @@ final class ExchangeReport {
 
     /** Changes a response head, which is otherwise complete, by the rules that apply to the request. */
     void applyRules(OutboundHead head) {
+        if (cors != null) {
+            head.edit(cors);
+        }
         RuleProgram program = rules;
         RequestHead of = request;
         if (program != null && of != null && program.changesResponses()) {
@@ -270,9 +277,9 @@ final class ExchangeReport {
         stored = response.stored();
         originFields = response.head().fields();
         contentType = originFields.get(FieldName.CONTENT_TYPE);
-        String limit = response.limit();
-        if (limit != null) {
-            detail = detail == null ? limit : detail + ", " + limit;
+        String unstored = response.detail();
+        if (unstored != null) {
+            detail = detail == null ? unstored : detail + ", " + unstored;
         }
     }
 

@@ -7,6 +7,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.reuse.StaleServing;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.caching.tags.Labels;
@@ -18,6 +19,7 @@ import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.LazyStoredHead;
 import io.millrace.proxy.exchange.forward.OriginRequests;
+import io.millrace.proxy.exchange.report.LeakReports;
 import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldSection;
@@ -54,8 +56,8 @@ final class FetchStoring {
     /** True if the response is for the waiting clients only. */
     private boolean isWithheld;
 
-    /** The limit because of which the last response is not stored; null for none. */
-    private @Nullable String exceededLimit;
+    /** The detail of Cache-Status about the last response, if it is not stored; null for none. */
+    private @Nullable String unstoredDetail;
 
     FetchStoring(ExchangeLoop exchangeLoop, FetchPlan plan, SharedFetch fetch) {
         this.exchangeLoop = exchangeLoop;
@@ -159,7 +161,7 @@ final class FetchStoring {
                 CurrentAge.initialMillis(head.fields(), requestMillis, nowMillis),
                 nowMillis,
                 () -> stored(head, length, requestMillis, nowMillis));
-        return new Reception(whole(head, selection, false, length, nowMillis, exceededLimit), null, false);
+        return new Reception(whole(head, selection, false, length, nowMillis, unstoredDetail), null, false);
     }
 
     private static FetchedResponse whole(
@@ -168,9 +170,9 @@ final class FetchStoring {
             boolean storable,
             long length,
             long nowMillis,
-            @Nullable String limit) {
+            @Nullable String detail) {
         return new FetchedResponse(
-                head.status(), head, head, selection, null, storable, null, length, nowMillis, limit);
+                head.status(), head, head, selection, null, storable, null, length, nowMillis, detail);
     }
 
     private StoredHead stored(ResponseHead head, long length, long requestMillis, long nowMillis) {
@@ -250,7 +252,7 @@ final class FetchStoring {
     }
 
     private boolean isStorable(ResponseHead head, long nowMillis) {
-        exceededLimit = null;
+        unstoredDetail = null;
         if (isPurged()) {
             return false;
         }
@@ -273,8 +275,9 @@ final class FetchStoring {
                 instanceof Storability.NotStorable not) {
             if (plan.mayStore()) {
                 exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
+                LeakReports.refused(exchangeLoop.counters(), not.reason());
             }
-            exceededLimit = not.reason().limit();
+            unstoredDetail = not.reason().detail();
             if (key != null && concernsKey(not.reason(), head)) {
                 long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
                 exchangeLoop.uncacheable().add(key, not.reason().code(), nowMillis, seconds);
@@ -284,6 +287,9 @@ final class FetchStoring {
         if (variesByUnsentField(plan.cacheSettings().key().variance(head.fields()))) {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
+        }
+        if (plan.cacheSettings().storing().leakGuard() == StoringRules.LeakGuardLevel.WARN) {
+            LeakReports.stored(exchangeLoop.counters(), plan.request(), head, plan.cacheSettings());
         }
         if (key != null) {
             exchangeLoop.uncacheable().remove(key);
@@ -323,6 +329,7 @@ final class FetchStoring {
                 && reason != NoStoreReason.AUTHORIZATION
                 && reason != NoStoreReason.COOKIES
                 && reason != NoStoreReason.GUESS_WITHHELD
+                && reason != NoStoreReason.LEAK_GUARD
                 && reason != Storability.ofRequest(plan.request(), plan.cacheSettings());
     }
 

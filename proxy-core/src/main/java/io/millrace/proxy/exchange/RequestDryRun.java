@@ -166,6 +166,7 @@ final class RequestDryRun {
                 rules(),
                 limits(rule),
                 decision.hooks() == null ? List.of() : DryRunResult.ExtensionUse.of(decision.hooks()),
+                decision.branch(),
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
                 keyed ? decision.keyUrl().asString() : null,

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.edge.MirrorRule;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
@@ -10,6 +11,8 @@ import io.millrace.proxy.exchange.forward.EncodedResponse;
 import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.FollowerMatch;
+import io.millrace.proxy.exchange.forward.Mirror;
+import io.millrace.proxy.exchange.forward.MirroredCall;
 import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
@@ -163,6 +166,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private OriginCall askOrigin(OriginResponseHandler handler) {
+        boolean isFirst = !isOriginAsked;
         isOriginAsked = true;
         requestMillis = exchangeLoop.clock().millis();
         timer.sent();
@@ -171,12 +175,27 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
         FetchHooks hooks = plan.hooks();
         if (hooks == null || !hooks.transformsBodies()) {
-            return OriginTries.fetch(exchangeLoop, plan, handler);
+            return ask(handler, isFirst);
         }
         TransformedResponse transforming = new TransformedResponse(plan, hooks, handler);
-        transforming.over(OriginTries.fetch(exchangeLoop, plan, transforming));
+        transforming.over(ask(transforming, isFirst));
         transformed = transforming;
         return transforming;
+    }
+
+    /** Sends the request, and a copy of the first request if the rule mirrors it. */
+    private OriginCall ask(OriginResponseHandler handler, boolean isFirst) {
+        MirrorRule rule = isFirst ? Mirror.ruleOf(plan, exchangeLoop.settings()) : null;
+        return rule == null
+                ? OriginTries.fetch(exchangeLoop, plan, handler)
+                : exchangeLoop
+                        .mirror()
+                        .fetch(
+                                rule,
+                                plan,
+                                exchangeLoop.settings(),
+                                handler,
+                                receiver -> OriginTries.fetch(exchangeLoop, plan, receiver));
     }
 
     /** Adds a follower. Callable from any thread. */
@@ -273,6 +292,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         OriginCall asked = call instanceof EncodedResponse encoded ? encoded.origin() : call;
         asked = asked instanceof VariantCall variant ? variant.origin() : asked;
         asked = asked instanceof TransformedResponse transforming ? transforming.origin() : asked;
+        asked = asked instanceof MirroredCall mirrored ? mirrored.origin() : asked;
         return asked instanceof OriginTries tries ? tries.host() : null;
     }
 

@@ -8,6 +8,8 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.settings.ContentCoding;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.caching.settings.StoringRules;
+import io.millrace.proxy.caching.storing.LeakGuard;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig;
@@ -57,10 +59,14 @@ public final class ExplanationText {
     }
 
     public Explanation explanation() {
+        DryRunResult.Rule rule = result.rule();
         access();
         limits();
         extensions();
         rules();
+        if (rule != null) {
+            new EdgeText(config, request, rule.index(), result.branch()).tell(this::step);
+        }
         if (result.settings() != null) {
             cacheRules();
             lookup();
@@ -70,7 +76,6 @@ public final class ExplanationText {
         }
         origin();
         answer();
-        DryRunResult.Rule rule = result.rule();
         Found found = result.found();
         OriginFetch originFetch = result.originFetch();
         return new Explanation(
@@ -152,7 +157,10 @@ public final class ExplanationText {
     }
 
     private static boolean isGuard(String denial) {
-        return denial.startsWith("signed-url:") || denial.startsWith("basic-auth:") || denial.startsWith("jwt:");
+        return denial.startsWith("signed-url:")
+                || denial.startsWith("basic-auth:")
+                || denial.startsWith("jwt:")
+                || denial.startsWith("cors:");
     }
 
     private @Nullable String filterPlace(String denial) {
@@ -415,6 +423,24 @@ public final class ExplanationText {
                 };
         step("storing", "the answer is stored if it allows it and has " + needs, "cache.required_headers");
         heuristicLifetime(settings.lifetimes().guessedWithCookies());
+        leakGuard(settings.storing().leakGuard());
+    }
+
+    /** Adds a step if the answer is not stored when its type contradicts the URL. */
+    private void leakGuard(StoringRules.LeakGuardLevel level) {
+        String extension = LeakGuard.staticExtension(request.target());
+        if (level == StoringRules.LeakGuardLevel.OFF || extension == null) {
+            return;
+        }
+        boolean credentials = LeakGuard.hasCredentials(request.fields());
+        step(
+                "leak-guard",
+                "an answer of HTML or JSON for ." + extension
+                        + (credentials ? "" : " with Set-Cookie")
+                        + (level == StoringRules.LeakGuardLevel.ON ? " is not stored" : " is stored and logged")
+                        + " unless it has public or s-maxage"
+                        + (credentials ? ", as the request has credentials" : ""),
+                "cache.leak_guard");
     }
 
     /** Adds a step if the request's fields prevent a heuristic lifetime. */
@@ -483,7 +509,7 @@ public final class ExplanationText {
                 ? null
                 : originFetch.group().config().sourceAddress();
         SourceAddress source = ofGroup == null ? set.originSource() : ofGroup;
-        Path socket = set.unixSocket();
+        Path socket = result.branch() == null ? set.unixSocket() : null;
         return (socket == null ? "" : ", on " + socket)
                 + (source.equals(SourceAddress.NONE) ? "" : ", from " + source)
                 + (set.transactionNanos() == 0

@@ -165,6 +165,7 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "no valid token, where jwt needs one; the access log has the reason in detail",
             "jwt"),
+    DENIED_CORS(MetricFamily.DENIED_REQUESTS, "a preflight request of an origin that cors.origins does not have", "cors"),
     DENIED_EXTENSION(MetricFamily.DENIED_REQUESTS, "an extension refuses the request", "extension"),
     DENIED_EXTENSION_FAILED(
             MetricFamily.DENIED_REQUESTS, "an extension failed, and on_error is closed", "extension-failed"),
@@ -179,6 +180,15 @@ public enum Counter {
     REDIRECTS_RULES(MetricFamily.REDIRECTS, "by the action redirect of an element of rules", "rules"),
 
     RULE_ANSWERS(MetricFamily.RULE_ANSWERS, "requests answered by a rule"),
+
+    MIRRORED_SENT(ExtensionMetric.MIRRORED_REQUESTS, "answered by the other origin, with any status", "sent"),
+    MIRRORED_DROPPED(
+            ExtensionMetric.MIRRORED_REQUESTS,
+            "not sent: too many copies in progress, or too much content",
+            "dropped"),
+    MIRRORED_FAILED(
+            ExtensionMetric.MIRRORED_REQUESTS, "the other origin did not answer completely", "failed"),
+    CORS_PREFLIGHTS(ExtensionMetric.CORS_PREFLIGHTS, "permitted"),
 
     FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange object"),
     FAST_LANE_PROMOTED(MetricFamily.FAST_LANE_MOVES, "a request needs more than a hit in RAM", "promoted"),
@@ -216,6 +226,21 @@ public enum Counter {
             "client-left"),
     FILLS_INVALIDATED(MetricFamily.FILLS, "purged or invalidated while it ran", "invalidated"),
     FILLS_STORE_FAILED(MetricFamily.FILLS, "the disk failed or could not keep up", "store-failed"),
+
+    LEAK_GUARD_AUTHORIZATION(
+            ExtensionMetric.LEAK_GUARD,
+            "the request had Authorization, and the response permits no sharing",
+            "authorization",
+            "refused"),
+    LEAK_GUARD_COOKIES(
+            ExtensionMetric.LEAK_GUARD,
+            "excluded because of cookies or credentials, by cache_responses_to_cookies or guessed_lifetime_with_cookies",
+            "cookies",
+            "refused"),
+    LEAK_GUARD_TYPE(
+            ExtensionMetric.LEAK_GUARD, "HTML or JSON for a URL that looks like a static file", "type", "refused"),
+    LEAK_GUARD_TYPE_STORED(
+            ExtensionMetric.LEAK_GUARD, "such a response, with cache.leak_guard: warn", "type", "stored"),
 
     PURGES_FOUND(MetricFamily.PURGES, "a stored response was removed", "found"),
     PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),

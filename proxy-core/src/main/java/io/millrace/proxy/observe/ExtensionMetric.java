@@ -2,7 +2,7 @@ package io.millrace.proxy.observe;
 
 import java.util.List;
 
-/** The metrics of extensions. Immutable. */
+/** The metrics of extensions, and of the leak guard, CORS, canary splits and mirrored requests. Immutable. */
 public enum ExtensionMetric implements Metric {
     CALLS(
             "millrace_extension_calls_total",
@@ -39,7 +39,32 @@ public enum ExtensionMetric implements Metric {
             "events",
             "Counters that extensions define.",
             "extension",
-            "counter");
+            "counter"),
+    LEAK_GUARD(
+            "millrace_leak_guard_responses_total",
+            Kind.COUNTER,
+            "responses",
+            "Origin responses that look personal, by reason, and whether they were stored; many of reason type can be an"
+                    + " attack by deceptive URLs (cache.leak_guard).",
+            "reason",
+            "result"),
+    CORS_PREFLIGHTS(
+            "millrace_cors_preflights_total",
+            Kind.COUNTER,
+            "requests",
+            "Preflight requests that this proxy answered by cors, without the origin."),
+    SPLIT_REQUESTS(
+            "millrace_split_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests of rules with split, by the branch; own: the rule's own origin.",
+            "branch"),
+    MIRRORED_REQUESTS(
+            "millrace_mirrored_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests of which mirror made a copy, by the result of the copy; if many are dropped, lower mirror.sample.",
+            "result");
 
     private final String metricName;
     private final Kind kind;

@@ -24,6 +24,7 @@ public final class LoopCounters {
     private final LatencyHistogram[] requestDurations = new LatencyHistogram[CacheResult.ServedFrom.values().length];
     private final LatencyHistogram originRequestDuration = new LatencyHistogram();
     private final NamedCounts filterDenials = new NamedCounts();
+    private final NamedCounts splitRequests = new NamedCounts();
     private final NamedCounts limitedRequests = new NamedCounts();
     private final NamedCounts limitedInDryRun = new NamedCounts();
 
@@ -125,6 +126,15 @@ public final class LoopCounters {
 
     NamedCounts filterDenials() {
         return filterDenials;
+    }
+
+    /** Counts one request of a rule with a canary split, by the name of the branch. */
+    public void splitRequest(String branch) {
+        splitRequests.increment(branch);
+    }
+
+    NamedCounts splitRequests() {
+        return splitRequests;
     }
 
     /**

@@ -115,6 +115,7 @@ public final class MetricsRegistry implements AutoCloseable {
                 MetricFamily.ORIGIN_REQUEST_DURATION,
                 List.of(new HistogramCollector.Series(List.of(), loops, LoopCounters::originRequestDuration)));
         supplyNamedCounts(MetricFamily.FILTER_DENIED_REQUESTS, LoopCounters::filterDenials);
+        supplyNamedCounts(ExtensionMetric.SPLIT_REQUESTS, LoopCounters::splitRequests);
         supplyNamedCounts(MetricFamily.LIMITED_REQUESTS, LoopCounters::limitedRequests);
         supplyNamedCounts(MetricFamily.LIMITED_IN_DRY_RUN, LoopCounters::limitedInDryRun);
         supplyHosts();
@@ -131,7 +132,7 @@ public final class MetricsRegistry implements AutoCloseable {
         }
     }
 
-    private void supplyNamedCounts(MetricFamily family, Function<LoopCounters, NamedCounts> counts) {
+    private void supplyNamedCounts(Metric family, Function<LoopCounters, NamedCounts> counts) {
         Supplier<Map<String, Double>> values = () -> sums(counts);
         registry.getPrometheusRegistry().register(new NamedCountsCollector(family, values));
         if (application != null) {

@@ -63,7 +63,7 @@ public record Mapped(RemapRule rule) implements RemapResult {
 
     /** The name of the origin group for connections; null for the host of the rule. */
     public @Nullable String origins() {
-        return rule.config().origins();
+        return rule.origins();
     }
 
     /** Returns the Host field for the origin; see {@link RemapRule#hostField}. */

@@ -12,6 +12,7 @@ import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -22,12 +23,19 @@ import org.jspecify.annotations.Nullable;
  * matches. Immutable.
  */
 public final class RemapRule {
+    /** Begins the part of cache keys that names a branch of a canary split. */
+    public static final String BRANCH_KEY = " branch=";
+
     private static final byte[] ASTERISK = {'*'};
 
     private final RemapRuleConfig config;
     private final RuleUrl to;
+    /** The target that cache keys contain, if they contain one. */
+    private final RuleUrl keyTo;
     private final @Nullable Pattern hostPattern;
     private final RemapResult result;
+    /** The branch of a canary split to which the rule belongs; null for none. */
+    private final @Nullable Branch branch;
     private final byte[] fromPath;
     private final byte[] toPath;
     /** The query of {@code to} with its question mark; empty for none. */
@@ -43,18 +51,33 @@ public final class RemapRule {
     private final String redirectReason;
     private final @Nullable RefererRules referers;
 
+    /**
+     * A branch of a canary split.
+     *
+     * @param hasOrigin whether the branch has an origin of its own, which replaces group and Unix socket of the rule
+     * @param origins name of the origin group; null for none
+     * @param keyPart end of the cache keys; empty to share stored responses with the rule's origin
+     */
+    private record Branch(boolean hasOrigin, @Nullable String origins, String keyPart) {}
+
     RemapRule(RemapRuleConfig config) {
         this(config, config.to(), config.verb().isRegex() ? config.hostPattern() : null);
     }
 
     private RemapRule(RemapRuleConfig config, RuleUrl to, @Nullable Pattern hostPattern) {
-        this(config, to, to, hostPattern);
+        this(config, to, to, hostPattern, null);
     }
 
     /** @param keyTo the target that cache keys contain, if they contain one */
-    private RemapRule(RemapRuleConfig config, RuleUrl to, RuleUrl keyTo, @Nullable Pattern hostPattern) {
+    private RemapRule(
+            RemapRuleConfig config,
+            RuleUrl to,
+            RuleUrl keyTo,
+            @Nullable Pattern hostPattern,
+            @Nullable Branch branch) {
         this.config = config;
         this.to = to;
+        this.branch = branch;
         this.hostPattern = hostPattern;
         fromPath = PathBytes.normalize(config.from().path().getBytes(StandardCharsets.ISO_8859_1));
         toPath = to.path().getBytes(StandardCharsets.ISO_8859_1);
@@ -66,7 +89,9 @@ public final class RemapRule {
         originAuthority = defaultPort ? host : host + ":" + to.effectivePort();
         keyRules = config.cache().settings().key();
         hasPlainKeys = keyRules.isPlain();
-        keySuffix = keySuffix(config, keyTo, keyRules).getBytes(StandardCharsets.ISO_8859_1);
+        String keyPart = branch == null ? "" : branch.keyPart();
+        keySuffix = (keySuffix(config, keyTo, keyRules) + keyPart).getBytes(StandardCharsets.ISO_8859_1);
+        this.keyTo = keyTo;
         // A reverse rule must check this always: a URL in a response that leaves the rule's path belongs to another
         // resource.
         checksDotSegments = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
@@ -104,7 +129,35 @@ public final class RemapRule {
      * @param port -1 for the default of the scheme
      */
     public Mapped leadingTo(String scheme, String host, int port) {
-        return new Mapped(new RemapRule(config, new RuleUrl(scheme, host, port, to.path(), to.query()), to, null));
+        return new Mapped(
+                new RemapRule(config, new RuleUrl(scheme, host, port, to.path(), to.query()), keyTo, null, branch));
+    }
+
+    /**
+     * Returns the rule with the origin of a branch of a canary split. The path for the origin stays the same.
+     *
+     * @param name name of the branch
+     * @param origin scheme, host and port; null if the branch has a group
+     * @param group name of the origin group; null for none
+     * @param isSeparate whether the cache keys contain the name of the branch
+     */
+    public Mapped branch(String name, @Nullable RuleUrl origin, @Nullable String group, boolean isSeparate) {
+        RuleUrl target = origin == null
+                ? to
+                : new RuleUrl(origin.scheme(), origin.host(), origin.port(), to.path(), to.query());
+        Branch of = new Branch(origin != null, group, isSeparate ? BRANCH_KEY + name : "");
+        return new Mapped(new RemapRule(config, target, keyTo, null, of));
+    }
+
+    /** The name of the origin group for connections; null for the host of the rule. */
+    @Nullable
+    String origins() {
+        return branch == null ? config.origins() : branch.origins();
+    }
+
+    /** The Unix domain socket of the origin; null for TCP. */
+    public @Nullable Path unixSocket() {
+        return branch != null && branch.hasOrigin() ? null : config.unixSocket();
     }
 
     /** Returns true if the rule leads to the URL's own scheme, host and port. */

@@ -23,6 +23,7 @@ import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.edge.CorsKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
@@ -66,6 +67,7 @@ final class ConfigCatalogTest {
                 PasswordKeys.class,
                 TokenKeys.class,
                 SignedUrlKeys.class,
+                CorsKeys.class,
                 RequestLimitKeys.class,
                 ErrorPageKeys.class,
                 FleetKeys.class,

@@ -51,6 +51,7 @@ public final class OtherValues {
             Map.entry("field names", "x-other"),
             Map.entry("cookie names", "other"),
             Map.entry("names", "role=other"),
+            Map.entry("web origins", "https://other.example"),
             Map.entry("parameter names", "other"),
             Map.entry("protocol names", "websocket"),
             Map.entry("status codes", "404"));

@@ -20,6 +20,7 @@ import java.util.List;
  *     {@code private="..."}
  * @param pinSeconds time for which the disk keeps a response even if nobody requests it, from its receipt or last
  *     validation; 0 for no pin
+ * @param leakGuard whether responses of deceptive URLs are stored
  */
 public record StoringRules(
         List<FieldName> targets,
@@ -33,7 +34,8 @@ public record StoringRules(
         int variantsMax,
         boolean post,
         List<FieldName> unsharedFields,
-        long pinSeconds) {
+        long pinSeconds,
+        LeakGuardLevel leakGuard) {
 
     /** Determines the fields that a 200 response must have to be stored. The ordinals are Traffic Server's numbers. */
     public enum RequiredHeaders {
@@ -71,6 +73,16 @@ public record StoringRules(
         NOT_TEXT,
         /** All except text; text too if the response has no Set-Cookie, or has {@code public}. */
         NOT_TEXT_UNLESS_PUBLIC
+    }
+
+    /** Determines the storing of a response that looks personal although its URL looks like a static file. */
+    public enum LeakGuardLevel {
+        /** It is stored like any other. */
+        OFF,
+        /** It is stored, counted and logged. */
+        WARN,
+        /** It is not stored. */
+        ON
     }
 
     /**

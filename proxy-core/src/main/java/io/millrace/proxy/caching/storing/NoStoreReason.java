@@ -60,6 +60,8 @@ public enum NoStoreReason {
     GUESS_WITHHELD("guess-withheld", "it has no lifetime, and the request had cookies or Authorization"),
     /** The fields that {@link StoringRules#requiredHeaders} requires are missing. */
     REQUIRED_HEADERS("required-headers", "it lacks a field that cache.required_headers demands"),
+    /** The URL looks like a static file, but the response looks like a page for one user ({@link LeakGuard}). */
+    LEAK_GUARD("leak-guard", "its type contradicts its URL, and it may be for one user (cache.leak_guard)"),
     /** The content is longer than {@link StoringRules#maxObjectBytes}. */
     TOO_LARGE("too-large", "its content is too long");
 
@@ -89,11 +91,17 @@ public enum NoStoreReason {
         return sentence;
     }
 
-    /** The limit of this cache that the response exceeds, as a word for Cache-Status; null for other reasons. */
-    public @Nullable String limit() {
+    /**
+     * The detail of Cache-Status, for responses that look personal or exceed a limit of this cache; null for other
+     * reasons.
+     */
+    public @Nullable String detail() {
         return switch (this) {
             case TAGS -> "tags-limit";
             case CACHE_GROUPS -> "cache-groups-limit";
+            case AUTHORIZATION -> "leak-guard:authorization";
+            case COOKIES, GUESS_WITHHELD -> "leak-guard:cookies";
+            case LEAK_GUARD -> "leak-guard:type";
             default -> null;
         };
     }

@@ -115,8 +115,13 @@ public sealed interface Storability {
             return NoStoreReason.TAGS;
         }
         reason = ofLifetime(request, response, control, responseTimeMillis, settings);
-        return reason == null && !settings.storing().allowsLength(declaredLength(response.fields()))
-                ? NoStoreReason.TOO_LARGE
+        if (reason == null && !settings.storing().allowsLength(declaredLength(response.fields()))) {
+            return NoStoreReason.TOO_LARGE;
+        }
+        return reason == null
+                        && settings.storing().leakGuard() == StoringRules.LeakGuardLevel.ON
+                        && LeakGuard.finds(request, response, control, settings)
+                ? NoStoreReason.LEAK_GUARD
                 : reason;
     }
 

@@ -181,7 +181,11 @@ public final class Validation {
                 .withPin(stored.pinnedUntilSeconds());
         StoredHead answer = forRequestingClient(head, update.fields(), settings);
         NoStoreReason reason = Storability.ofResponse(request, response, responseTimeMillis, settings);
-        return reason == null || reason == NoStoreReason.NO_LIFETIME || reason == NoStoreReason.GUESS_WITHHELD
+        // A 304 confirms content that was stored, also if this request has credentials and the first one had none.
+        return reason == null
+                        || reason == NoStoreReason.NO_LIFETIME
+                        || reason == NoStoreReason.GUESS_WITHHELD
+                        || reason == NoStoreReason.LEAK_GUARD
                 ? new Freshened(head, answer)
                 : new Unstorable(answer, reason);
     }

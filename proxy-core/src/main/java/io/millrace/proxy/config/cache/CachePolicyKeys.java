@@ -97,6 +97,13 @@ public final class CachePolicyKeys {
             .description("Content types that are stored and reused if the request has Cookie or the response has"
                     + " Set-Cookie: none; all; images; all but text (not_text); or all but text that has"
                     + " Set-Cookie and not public (not_text_unless_public).");
+    public static final ConfigKey<StoringRules.LeakGuardLevel> LEAK_GUARD = ConfigKey.builder(
+                    "cache.leak_guard", ValueType.word(StoringRules.LeakGuardLevel.class, false))
+            .defaultsTo(StoringRules.LeakGuardLevel.ON)
+            .perRule()
+            .description("HTML or JSON at a URL that ends like a static file, such as /account/x.css, with Cookie,"
+                    + " Authorization or Set-Cookie, and without public or s-maxage. on: not stored. warn: stored,"
+                    + " counted and logged. off: stored.");
     public static final ConfigKey<Boolean> DYNAMIC_URLS = ConfigKey.builder(
                     "cache.cache_urls_that_look_dynamic", ValueType.BOOLEAN)
             .defaultsTo(true)

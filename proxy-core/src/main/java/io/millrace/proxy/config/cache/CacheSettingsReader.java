@@ -74,6 +74,7 @@ final class CacheSettingsReader {
                 .ignoreAuthentication(values.get(CachePolicyKeys.IGNORE_AUTHENTICATION))
                 .cookies(values.get(CachePolicyKeys.RESPONSES_TO_COOKIES))
                 .dynamicUrls(values.get(CachePolicyKeys.DYNAMIC_URLS))
+                .leakGuard(values.get(CachePolicyKeys.LEAK_GUARD))
                 .variantsMax(values.get(CachePolicyKeys.VARIANTS_MAX))
                 .post(values.get(CachePolicyKeys.POST_METHOD));
     }

@@ -7,6 +7,8 @@ import io.millrace.proxy.config.access.TransparentKeys;
 import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.edge.EdgeChecks;
+import io.millrace.proxy.config.edge.MirrorKeys;
 import io.millrace.proxy.config.extension.ExtensionChecks;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -14,14 +16,16 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.WorkerConfig;
 import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
-import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.config.value.OpenFilesLimit;
 import io.millrace.proxy.config.value.Regex;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.config.value.SystemMemory;
 import io.millrace.proxy.config.value.Units;
 import java.nio.file.Files;
@@ -63,6 +67,8 @@ public final class ConfigChecks {
         new RequestLimitChecks(problems, wholeFile).check(values);
         new ErrorPageChecks(problems, wholeFile).check(values);
         new GuardChecks(problems, wholeFile).check(values);
+        new EdgeChecks(problems, wholeFile).check(values);
+        checkMirrors(values);
         new ExtensionChecks(problems, wholeFile).check(values);
         new CompressionChecks(problems, wholeFile).check(values);
         new DnsChecks(problems, wholeFile).check(values);
@@ -114,6 +120,27 @@ public final class ConfigChecks {
                     "cache.ram_size",
                     Units.formatSize(ramSize) + " is above the memory of this machine or control group, "
                             + Units.formatSize(memoryBytes));
+        }
+    }
+
+    /** Refuses copies of requests to the origin that gets the requests themselves. */
+    private void checkMirrors(ConfigValues values) {
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            RuleUrl copies = rules.get(i).over(values).find(MirrorKeys.TO);
+            RuleUrl to = rules.get(i).find(RemapKeys.TO);
+            if (copies != null
+                    && to != null
+                    && copies.effectivePort() == to.effectivePort()
+                    && String.valueOf(copies.host()).equals(to.host())
+                    && rules.get(i).find(RemapKeys.ORIGINS) == null) {
+                String path = "remap[" + i + "].mirror.to";
+                Place rule = problems.placeOf("remap[" + i + "]", wholeFile);
+                problems.error(
+                        problems.placeOf(path, rule),
+                        path,
+                        copies.authority() + " is the origin of the rule, which would get each request twice");
+            }
         }
     }
 
@@ -279,7 +306,8 @@ public final class ConfigChecks {
             }
         }
         steps = addSteps(steps, RequestLimitChecks.expressions(values), "request_limits");
-        addSteps(steps, GuardChecks.expressions(values), "signed_urls");
+        steps = addSteps(steps, GuardChecks.expressions(values), "signed_urls");
+        addSteps(steps, EdgeChecks.expressions(values), "cors.origins");
     }
 
     /** Adds the program steps of one rule's expressions, and reports the first rule that exceeds the limit. */

@@ -2,6 +2,7 @@ package io.millrace.proxy.config.check;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
+import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.key.ConfigKey;
@@ -9,8 +10,8 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
-import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.value.RuleUrl;
@@ -48,17 +49,24 @@ public final class OriginGroupChecks {
         }
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
-            String name = rules.get(i).find(RemapKeys.ORIGINS);
-            if (name != null && !names.containsKey(name) && !problems.isBroken("origins")) {
-                String path = "remap[" + i + "].origins";
-                problems.error(
-                        at(path),
-                        path,
-                        "no group of origins is named '" + name + "'",
-                        problems.closest(name, names.keySet()));
+            checkName(rules.get(i).find(RemapKeys.ORIGINS), "remap[" + i + "].origins", names);
+            List<ConfigValues> branches = rules.get(i).elements(SplitKeys.SPLIT);
+            for (int j = 0; j < branches.size(); j++) {
+                String path = "remap[" + i + "].split[" + j + "].origins";
+                checkName(branches.get(j).find(SplitKeys.ORIGINS), path, names);
             }
         }
         checkForwarding(values, groups, names);
+    }
+
+    private void checkName(@Nullable String name, String path, Map<String, Integer> names) {
+        if (name != null && !names.containsKey(name) && !problems.isBroken("origins")) {
+            problems.error(
+                    at(path),
+                    path,
+                    "no group of origins is named '" + name + "'",
+                    problems.closest(name, names.keySet()));
+        }
     }
 
     /**

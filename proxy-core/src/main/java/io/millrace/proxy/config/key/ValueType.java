@@ -142,6 +142,16 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** Like {@link #NAMES}, for web origins. Expressions among them may contain commas, so spaces separate them. */
+    public static final ValueType<List<String>> CORS_ORIGINS = new ValueType<>(
+            "web origins",
+            "a list of origins such as https://www.example.com, expressions after ~, null, or *",
+            namesClass(),
+            WebOrigin::read,
+            origins -> String.join(" ", origins),
+            null,
+            false);
+
     public static final ValueType<String> REFERER_REDIRECT = new ValueType<>(
             "URL with codes",
             "a URL or a path, with %r, %f, %t and %o",
@@ -516,7 +526,12 @@ public final class ValueType<T> {
 
     /** Returns true if a list of words may be empty. */
     public boolean mayBeEmpty() {
-        return isWords() && this != NAMES && this != REFERERS && this != ADDRESSES;
+        return isWords() && this != NAMES && !isSpaced() && this != ADDRESSES;
+    }
+
+    /** Returns true if spaces separate the words of a list in a single text, because words may contain commas. */
+    public boolean isSpaced() {
+        return this == REFERERS || this == CORS_ORIGINS;
     }
 
     /** Returns true if a value is a list of words, written as a list or separated by commas. */

@@ -3,6 +3,7 @@ package io.millrace.proxy.config.remap;
 import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -126,7 +127,9 @@ public final class RemapKeys {
             RuleKeys.OF_REMAP,
             ExtensionKeys.OF_REMAP,
             RequestLimitKeys.OF_REMAP,
-            ErrorPageKeys.OF_REMAP);
+            ErrorPageKeys.OF_REMAP,
+            SplitKeys.SPLIT,
+            SplitKeys.SPLIT_BY);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.ofEntries(
             Map.entry(RemapVerb.MAP, MAP),

@@ -306,7 +306,7 @@ final class ConfigBinder {
             } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; omit the key for the default: " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {
-                String text = String.join(key.type() == ValueType.REFERERS ? " " : ",", names);
+                String text = String.join(key.type().isSpaced() ? " " : ",", names);
                 bindText(expanded(text, path), key, into);
             }
         } catch (InvalidValueException e) {

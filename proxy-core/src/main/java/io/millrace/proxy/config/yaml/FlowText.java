@@ -98,7 +98,7 @@ public final class FlowText {
             return fieldLines(text);
         }
         // The loader reads a list of expressions as one text separated by spaces.
-        if (!key.type().isWords() || key.type() == ValueType.REFERERS) {
+        if (!key.type().isWords() || key.type().isSpaced()) {
             return scalar(text);
         }
         if (text.equals("[]")) {
@@ -162,7 +162,7 @@ public final class FlowText {
             }
             words.add(scalar.getValue());
         }
-        return words.isEmpty() ? "[]" : String.join(key.type() == ValueType.REFERERS ? " " : ",", words);
+        return words.isEmpty() ? "[]" : String.join(key.type().isSpaced() ? " " : ",", words);
     }
 
     /**

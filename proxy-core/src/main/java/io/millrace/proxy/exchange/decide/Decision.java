@@ -9,6 +9,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.extension.RequestHooks;
+import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
@@ -118,6 +119,11 @@ public final class Decision {
     private @Nullable Rewrite rewrite;
     private @Nullable ExchangeTrace trace;
     private @Nullable RequestHooks hooks;
+    /** Name of the branch of the canary split; null for none. */
+    private @Nullable String branch;
+    /** The changes of the CORS fields of the response; null for none. */
+    private @Nullable FieldEdits cors;
+
     private int random;
     private long decidedMillis;
     /** Finds objects in RAM without a reference; null when each found object is retained. */
@@ -166,6 +172,8 @@ public final class Decision {
         rules = null;
         answer = null;
         rewrite = null;
+        cors = null;
+        branch = null;
         random = 0;
         decidedMillis = 0;
         residents = null;
@@ -182,6 +190,28 @@ public final class Decision {
     /** The hooks of extensions for the request; null if its rule has none. */
     public @Nullable RequestHooks hooks() {
         return hooks;
+    }
+
+    /** Sets the name of the branch of the canary split. */
+    Decision branch(String name) {
+        branch = name;
+        return this;
+    }
+
+    /** Name of the branch of the canary split; null if the request goes to the rule's own origin. */
+    public @Nullable String branch() {
+        return branch;
+    }
+
+    /** Sets the changes of the CORS fields of the response. */
+    Decision cors(@Nullable FieldEdits changes) {
+        cors = changes;
+        return this;
+    }
+
+    /** The changes of the CORS fields of any response to the request; null if this proxy does not answer for CORS. */
+    public @Nullable FieldEdits cors() {
+        return cors;
     }
 
     /** Sets a kind that needs no other values. */

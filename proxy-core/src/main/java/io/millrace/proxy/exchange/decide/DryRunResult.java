@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param rules the elements of {@code rules} that match, in order
  * @param limits the request limits that apply, in order
  * @param extensions the extensions whose hooks the request would call, in order
+ * @param branch name of the branch of the canary split; null for the rule's own origin
  * @param cacheRules description of the matching cache rules; null for none
  * @param settings the cache settings for the request; null when no rule maps it
  * @param keyUrl URL of the cache key; null without a lookup
@@ -49,6 +50,7 @@ public record DryRunResult(
         List<RuleMatch> rules,
         List<LimitState> limits,
         List<ExtensionUse> extensions,
+        @Nullable String branch,
         @Nullable String cacheRules,
         @Nullable CacheSettings settings,
         @Nullable String keyUrl,

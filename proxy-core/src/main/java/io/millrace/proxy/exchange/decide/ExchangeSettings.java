@@ -11,6 +11,7 @@ import io.millrace.proxy.config.key.ViaConfig;
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.value.SourceAddress;
+import io.millrace.proxy.edge.EdgeRules;
 import io.millrace.proxy.extension.Hook;
 import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.HookChains;
@@ -57,6 +58,7 @@ import org.jspecify.annotations.Nullable;
  * @param clients limits per client
  * @param errorPages pages for errors of this proxy; null if there are none
  * @param guards signatures and passwords that requests for some rules need; null for none
+ * @param edge CORS, canary splits and mirrored requests of some rules; null for none
  * @param requestLimits limits of the number of requests in a period; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param extensions hooks of extensions for each rule; null if there are no extensions
@@ -84,6 +86,7 @@ public record ExchangeSettings(
         ClientLimits clients,
         @Nullable ErrorPages errorPages,
         @Nullable Guards guards,
+        @Nullable EdgeRules edge,
         @Nullable RequestLimits requestLimits,
         @Nullable RulePrograms rules,
         @Nullable HookChains extensions,
@@ -140,6 +143,7 @@ public record ExchangeSettings(
                 ClientLimits.of(config),
                 ErrorPages.of(config),
                 Guards.of(config),
+                EdgeRules.of(config),
                 RequestLimits.of(config),
                 RulePrograms.of(config),
                 extensions,
@@ -147,14 +151,20 @@ public record ExchangeSettings(
                 ChallengeAnswers.of(config.acme()));
     }
 
-    /** Returns the scopes of a URL if extensions divide its responses by parts of cache keys; otherwise empty. */
+    /**
+     * Returns the scopes of a URL if extensions or canary splits divide its responses by parts of cache keys; otherwise
+     * empty.
+     */
     public List<InvalidationScope> dividedScopes(TargetUri url) {
-        if (extensions == null || !extensions.changesKeys()) {
+        HookChains hooks = extensions != null && extensions.changesKeys() ? extensions : null;
+        EdgeRules splits = edge != null && edge.dividesKeys() ? edge : null;
+        if (hooks == null && splits == null) {
             return List.of();
         }
         boolean divided = remap.matches(url).stream().anyMatch(mapped -> {
-            HookChain chain = extensions.of(mapped.rule());
-            return chain != null && chain.has(Hook.CACHE_KEY);
+            HookChain chain = hooks == null ? null : hooks.of(mapped.rule());
+            return (chain != null && chain.has(Hook.CACHE_KEY))
+                    || (splits != null && splits.split(mapped.rule().index()) != null);
         });
         return divided ? InvalidationScopes.urls(List.of(url), remap) : List.of();
     }

@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.validate.Validation;
+import io.millrace.proxy.edge.CorsFields;
 import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -54,6 +55,7 @@ public final class FetchPlan implements StoringTarget {
     private final boolean isPassedByMethod;
     private final @Nullable ExchangeTrace trace;
     private final @Nullable FetchHooks hooks;
+    private final boolean answersForCors;
     private int spans;
     private volatile @Nullable ClientSpan span;
     private @Nullable RangeRequest range;
@@ -93,6 +95,7 @@ public final class FetchPlan implements StoringTarget {
         this.rewrite = decision.rewrite();
         this.trace = decision.trace();
         this.hooks = FetchHooks.of(decision.hooks());
+        this.answersForCors = decision.cors() != null;
         // A part of the origin's content is no part of the transformed content.
         this.asksForWhole = hooks != null && hooks.transformsBodies();
         this.fallbackHead = stale == null ? decision.fallbackHead() : stale.head();
@@ -347,12 +350,14 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Returns the origin's response head after the changes by rules and then by extensions. Conditions of rules see the status of the whole
+     * Returns the origin's response head without CORS fields if this proxy answers for CORS, and after the changes by
+     * rules and then by extensions. Conditions of rules see the status of the whole
      * representation: for a 304 the stored status, for a part 200. For a 304, conditions see the updated stored fields.
      *
      * @throws FetchHooks.ClosedResponseException if the failure of an extension refuses the response
      */
-    public ResponseHead headAfterRules(ResponseHead head) {
+    public ResponseHead headAfterRules(ResponseHead received) {
+        ResponseHead head = answersForCors ? CorsFields.withoutCors(received) : received;
         boolean isRuled = rules != null && rules.changesOriginResponses();
         FetchHooks called = hooks;
         boolean isHooked = called != null && called.changesResponses();
@@ -401,10 +406,11 @@ public final class FetchPlan implements StoringTarget {
 
     /** Returns the fields for the origin after the changes of the rules and then of the extensions. */
     public FieldSection fieldsAfterRules(FieldSection fields) {
-        FieldSection ruled = fields;
+        // A request that changes something keeps Origin, by which origins detect forgeries.
+        FieldSection ruled = answersForCors && mayStore ? CorsFields.withoutOrigin(fields) : fields;
         if (rules != null && rules.changesOriginRequests()) {
             RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
-            ruled = rules.originFields(view, fields);
+            ruled = rules.originFields(view, ruled);
         }
         return hooks == null ? ruled : hooks.originFields(ruled);
     }

@@ -12,7 +12,13 @@ import io.millrace.proxy.caching.field.CacheControl;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.key.DynamicUrls;
 import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.config.edge.SplitConfig;
+import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.edge.CorsRule;
+import io.millrace.proxy.edge.SplitRule;
+import io.millrace.proxy.edge.SplitTargets;
 import io.millrace.proxy.extension.RequestHooks;
+import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -63,6 +69,8 @@ public final class RequestDecider {
     private static final String NOT_ADMITTED =
             "the host requires a client certificate, which this connection did not present: open a new connection for the host";
 
+    private static final RuleConfig.Answer PREFLIGHT = new RuleConfig.Answer(204, null, "text/plain");
+
     private static final byte[] CHALLENGE_PATH = ChallengeAnswers.PATH.getBytes(StandardCharsets.US_ASCII);
 
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
@@ -74,6 +82,8 @@ public final class RequestDecider {
     private final LimitDecider limits;
     private final GuardDecider guards;
     private final HookDecider hooks;
+    private final SplitTargets splits = new SplitTargets();
+    private final boolean dryRun;
 
     public RequestDecider(DecisionInputs shared, LoopCounters counters) {
         this(shared, counters, false);
@@ -82,6 +92,7 @@ public final class RequestDecider {
     /** @param dryRun whether requests are decided about without being counted against request limits */
     public RequestDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
         this.shared = shared;
+        this.dryRun = dryRun;
         this.counters = counters;
         this.forwards = new ForwardDecider(counters);
         this.rules = new RuleDecider(counters);
@@ -169,8 +180,16 @@ public final class RequestDecider {
         RemapResult found = map(settings.remap(), request, client, upgrading);
         AccessRules access = settings.access();
         decision.rule(ruleOf(found));
+        CorsRule cors =
+                settings.edge() == null ? null : settings.edge().cors(decision.rule());
+        if (cors != null) {
+            decision.cors(cors.response(request.fields()));
+        }
         if (isRefused(decision, client, settings, nowMillis)) {
             return decision;
+        }
+        if (cors != null && CorsRule.isPreflight(request)) {
+            return preflight(decision, cors);
         }
         if (request.method() == Method.CONNECT) {
             return forwards.connect(
@@ -188,9 +207,12 @@ public final class RequestDecider {
             counters.increment(Counter.DENIED_SCHEME);
             return decision.denied(MISDIRECTED, NOT_SECURED, "scheme");
         }
-        if (!(found instanceof Mapped mapped)) {
+        if (!(found instanceof Mapped rule)) {
             return notMapped(decision, found, settings);
         }
+        SplitRule split =
+                settings.edge() == null ? null : settings.edge().split(rule.rule().index());
+        Mapped mapped = split == null ? rule : branch(decision, rule, split, client, access);
         CacheRules cacheRules = settings.cacheRules();
         RuledSettings ruled = cacheRules.isEmpty()
                 ? cacheRules.without(mapped)
@@ -238,6 +260,38 @@ public final class RequestDecider {
         return protocols != null
                 ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
                 : lookedUp(lookUp(decision, contentLength, nowMillis));
+    }
+
+    /** Chooses the branch of a canary split for a request, and counts it once. */
+    private Mapped branch(
+            Decision decision, Mapped rule, SplitRule split, ClientConnection client, AccessRules access) {
+        RequestHead request = decision.request();
+        int index = split.choose(request.fields(), access.namedClient(request, client.remoteIp()));
+        String name = index == SplitRule.OWN
+                ? SplitConfig.OWN
+                : split.branches().get(index).name();
+        if (!dryRun && !decision.isUncounted()) {
+            counters.splitRequest(name);
+        }
+        if (index == SplitRule.OWN) {
+            return rule;
+        }
+        decision.branch(name);
+        return splits.of(rule, split, index);
+    }
+
+    /**
+     * Answers a preflight request (Fetch standard, "CORS-preflight fetch"). It has no credentials, so that it is
+     * answered before passwords and tokens are checked, and its method need not be permitted.
+     */
+    private Decision preflight(Decision decision, CorsRule cors) {
+        FieldEdits permitted = cors.preflight(decision.request().fields());
+        if (permitted == null) {
+            counters.increment(Counter.DENIED_CORS);
+            return decision.denied(403, "cors.origins does not have the origin of the script", "cors:origin");
+        }
+        counters.increment(Counter.CORS_PREFLIGHTS);
+        return decision.cors(permitted).answered(PREFLIGHT, "cors:preflight");
     }
 
     /** Lets extensions decide about the use of the stored response. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param keptUnder store key under which the received part is kept if the origin fails; null when it is not kept
  * @param contentLength bytes of content to come, -1 when unknown
  * @param responseMillis time of receipt of the head, in epoch milliseconds
- * @param limit the limit, in one word, because of which the response is not stored; null for none
+ * @param detail the detail of Cache-Status about a response that is not stored; null for none
  */
 public record FetchedResponse(
         int originStatus,
@@ -33,7 +33,7 @@ public record FetchedResponse(
         @Nullable StoreKey keptUnder,
         long contentLength,
         long responseMillis,
-        @Nullable String limit) {
+        @Nullable String detail) {
 
     /** Returns a response that is passed on unchanged. */
     public static FetchedResponse passed(ResponseHead head, long contentLength, long responseMillis) {
@@ -59,16 +59,16 @@ public record FetchedResponse(
     /** Returns the same response as made from a stored variant. */
     public FetchedResponse fromVariant() {
         return new FetchedResponse(
-                0, head, representation, selection, part, stored, keptUnder, contentLength, responseMillis, limit);
+                0, head, representation, selection, part, stored, keptUnder, contentLength, responseMillis, detail);
     }
 
     public FetchedResponse unstored() {
         return new FetchedResponse(
-                originStatus, head, representation, selection, part, false, null, contentLength, responseMillis, limit);
+                originStatus, head, representation, selection, part, false, null, contentLength, responseMillis, detail);
     }
 
     public FetchedResponse keptUnder(StoreKey key) {
         return new FetchedResponse(
-                originStatus, head, representation, selection, part, stored, key, contentLength, responseMillis, limit);
+                originStatus, head, representation, selection, part, stored, key, contentLength, responseMillis, detail);
     }
 }

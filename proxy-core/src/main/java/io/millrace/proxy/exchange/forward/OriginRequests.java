@@ -11,6 +11,7 @@ import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.ProxyProtocolVersion;
 import io.millrace.proxy.config.value.SourceAddress;
+import io.millrace.proxy.edge.MirrorRule;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
@@ -218,6 +219,33 @@ public final class OriginRequests {
         return builder;
     }
 
+    /**
+     * Composes a copy of a request for another origin.
+     *
+     * @param rule the other origin, and its limits
+     * @param contentLength bytes of the content; negative for a request without content
+     */
+    static OriginRequest copy(FetchPlan plan, ExchangeSettings settings, MirrorRule rule, int contentLength) {
+        FieldSection sent = plan.fieldsAfterRules(fields(plan, settings, null).buildLast());
+        RemapRuleConfig config = plan.mapped().rule().config();
+        FieldSection.Builder fields = FieldSection.builderLike(sent).addAll(sent);
+        if (!config.pristineHostHdr()) {
+            fields.set(FieldName.HOST, rule.authority());
+        }
+        OriginRequest.Builder builder = OriginRequest.to(rule.origin())
+                .method(plan.request().methodName())
+                .target(plan.originTarget())
+                .fields(fields.build())
+                .tls(config.originTls())
+                .settings(rule.settings(settings.fetch()));
+        if (contentLength >= 0) {
+            builder.contentLength(contentLength);
+        } else if (plan.request().fields().contains(FieldName.CONTENT_LENGTH)) {
+            builder.contentLength(0);
+        }
+        return builder.build();
+    }
+
     private static @Nullable AsciiString via(FetchPlan plan, ViaText text) {
         RequestHead request = plan.request();
         if (!text.hasCodes()) {
@@ -238,7 +266,7 @@ public final class OriginRequests {
         Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
-        Path socket = mapped.rule().config().unixSocket();
+        Path socket = mapped.rule().unixSocket();
         if (socket != null) {
             return origin.onSocket(socket.toString());
         }

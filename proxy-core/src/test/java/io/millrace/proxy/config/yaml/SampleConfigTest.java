@@ -116,6 +116,7 @@ final class SampleConfigTest {
                         "signed_urls.keys",
                         secret("keys", "key0 = abcdefghijklmnop\n").toString()),
                 Map.entry("signed_urls.when", "path == \"/a\""),
+                Map.entry("cors.origins", "https://a.example"),
                 Map.entry("fleet.name", "fleet"),
                 Map.entry("fleet.node", "node"),
                 Map.entry("fleet.address", "http://node.example:8080"),

@@ -8,6 +8,7 @@ import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import io.millrace.store.StoreKey;
@@ -107,8 +108,9 @@ public final class ObjectExports implements CopySource {
             throw new AdminException(409, "purged", "a purge covers the response");
         }
         List<String> selecting = head.selectingFields();
-        if (selecting == null || head.fields().contains(FieldName.SET_COOKIE)) {
-            throw new AdminException(409, "of-one-client", "the response has a cookie, or cookies select it");
+        boolean isOfBranch = new String(key, StandardCharsets.ISO_8859_1).contains(RemapRule.BRANCH_KEY);
+        if (isOfBranch || selecting == null || head.fields().contains(FieldName.SET_COOKIE)) {
+            throw new AdminException(409, "of-one-client", "the response has a cookie, or cookies or a canary split select it");
         }
         long nowMillis = proxy.shared().clock().millis();
         return new StoredCopy(

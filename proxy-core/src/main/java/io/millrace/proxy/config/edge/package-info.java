@@ -1,0 +1,5 @@
+/** Keys, records and checks of CORS, canary splits and mirroring. */
+@NullMarked
+package io.millrace.proxy.config.edge;
+
+import org.jspecify.annotations.NullMarked;

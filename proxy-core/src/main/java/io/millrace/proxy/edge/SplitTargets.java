@@ -1,0 +1,41 @@
+package io.millrace.proxy.edge;
+
+import io.millrace.proxy.config.edge.SplitConfig;
+import io.millrace.proxy.remap.Mapped;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The branches of splits as results of remap rules, built at their first use; for the last {@value #RULES_MAX} rules.
+ * Expressions of hosts make any number of rules.
+ *
+ * <p>Confined to one event loop.
+ */
+public final class SplitTargets {
+    private static final int RULES_MAX = 256;
+
+    private final Map<Mapped, Mapped[]> byRule = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Mapped, Mapped[]> eldest) {
+            return size() > RULES_MAX;
+        }
+    };
+
+    /** Returns the rule with the origin of a branch, and with its own cache keys if the branch is separate. */
+    public Mapped of(Mapped rule, SplitRule split, int branch) {
+        Mapped[] known = byRule.get(rule);
+        if (known == null) {
+            known = split.branches().stream()
+                    .map(each -> target(rule, each))
+                    .toArray(Mapped[]::new);
+            byRule.put(rule, known);
+        }
+        return known[branch];
+    }
+
+    private static Mapped target(Mapped rule, SplitConfig.Branch branch) {
+        return rule.rule().branch(branch.name(), branch.to(), branch.origins(), branch.isSeparate());
+    }
+}
