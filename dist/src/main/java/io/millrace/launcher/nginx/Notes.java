@@ -125,7 +125,7 @@ final class Notes {
                 MISSING,
                 "requests of other methods than GET and HEAD are not answered from the cache",
                 "proxy_cache_methods");
-        put(MISSING, "requests are not copied", "mirror mirror_request_body");
+        put(MISSING, "not translated; write mirror with the origin that gets the copies", "mirror mirror_request_body");
         put(MISSING, "origins get the method, fields and content of the client's request", """
                 proxy_method proxy_set_body proxy_pass_request_headers proxy_pass_request_body""");
         put(MISSING, "set purge.allow; clients send PURGE for the URL", "proxy_cache_purge");
@@ -134,8 +134,8 @@ final class Notes {
         put(
                 MISSING,
                 "only constant variables, and those of proxy_cache_bypass and proxy_no_cache, are translated",
-                """
-                map split_clients""");
+                "map");
+        put(MISSING, "not translated; write remap[].split", "split_clients");
         put(MISSING, "the importer cannot translate the condition; write an element of rules with when", "if");
         put(MISSING, "not translated; map_with_referer restricts a rule by Referer", "valid_referers");
         put(MISSING, "only HTTP is proxied: no plain TCP or UDP, and no mail", "stream mail");

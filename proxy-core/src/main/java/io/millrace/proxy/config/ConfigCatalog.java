@@ -616,6 +616,11 @@ public final class ConfigCatalog {
                 "Code of other parties, see [extensions.md](../guide/extensions.md). The keys of `config` are those of"
                         + " the extension.");
         SECTIONS.put("basic_auth", "Passwords of users (RFC 7617), see [access.md](../guide/access.md#passwords).");
+        SECTIONS.put(
+                "cors",
+                "Scripts of other origins (CORS), see [access.md](../guide/access.md#cross-origin-requests).");
+        SECTIONS.put(
+                "mirror", "Copies of requests to another origin, see [origins.md](../guide/origins.md#mirrored-requests).");
         SECTIONS.put("jwt", "Tokens of users (RFC 7519), see [access.md](../guide/access.md#tokens).");
         SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
         SECTIONS.put(

@@ -64,7 +64,7 @@ public final class ExplanationText {
         limits();
         extensions();
         rules();
-        if (rule != null) {
+        if (rule != null && result.outcome() != Outcome.DENY) {
             new EdgeText(config, request, rule.index(), result.branch()).tell(this::step);
         }
         if (result.settings() != null) {

@@ -24,6 +24,8 @@ import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.edge.CorsKeys;
+import io.millrace.proxy.config.edge.MirrorKeys;
+import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
@@ -68,6 +70,8 @@ final class ConfigCatalogTest {
                 TokenKeys.class,
                 SignedUrlKeys.class,
                 CorsKeys.class,
+                MirrorKeys.class,
+                SplitKeys.class,
                 RequestLimitKeys.class,
                 ErrorPageKeys.class,
                 FleetKeys.class,
@@ -139,7 +143,9 @@ final class ConfigCatalogTest {
             boolean isSecret = Stream.of(
                             "secret", "password", "passphrase", "token", "credential", "private", "api_key")
                     .anyMatch(key.name()::contains);
-            assertTrue(!isSecret || key.type() == ValueType.PATH || key.type() == ValueType.LIST, key.path());
+            boolean isHarmless =
+                    List.of(ValueType.PATH, ValueType.LIST, ValueType.BOOLEAN).contains(key.type());
+            assertTrue(!isSecret || isHarmless, key.path());
         }
     }
 

@@ -41,6 +41,7 @@ public final class OtherValues {
             Map.entry("application name", "other"),
             Map.entry("host", "other.example"),
             Map.entry("URL", "http://other.example/"),
+            Map.entry("URL without path", "http://other.example"),
             Map.entry("text", "other"),
             Map.entry("address", ":1"),
             Map.entry("format", "combined"),

@@ -88,7 +88,7 @@ public final class Plugins {
             Map.entry("authproxy.so", "requests are not checked with an external service"),
             Map.entry("icap.so", "bodies are not inspected"),
             Map.entry("esi.so", "bodies are not assembled (ESI)"),
-            Map.entry("multiplexer.so", "requests are not copied to other origins"),
+            Map.entry("multiplexer.so", "not translated; write mirror with the origin that gets the copies"),
             Map.entry("prefetch.so", "Millrace fetches nothing that no client has requested"),
             Map.entry("origin_server_auth.so", "requests to origins are not signed"),
             Map.entry("statichit.so", "not translated; write an element of rules with answer"),

@@ -117,6 +117,7 @@ final class SampleConfigTest {
                         secret("keys", "key0 = abcdefghijklmnop\n").toString()),
                 Map.entry("signed_urls.when", "path == \"/a\""),
                 Map.entry("cors.origins", "https://a.example"),
+                Map.entry("mirror.to", "https://mirror.example"),
                 Map.entry("fleet.name", "fleet"),
                 Map.entry("fleet.node", "node"),
                 Map.entry("fleet.address", "http://node.example:8080"),
