@@ -48,7 +48,8 @@ class CorsOnTheWireTest {
                             text.replace("@origin", proxy.origin().url())
                                     + (text.contains("remap:")
                                             ? ""
-                                            : "\nremap: [{map: /, to: '" + proxy.origin().url() + "'}]"),
+                                            : "\nremap: [{map: /, to: '"
+                                                    + proxy.origin().url() + "'}]"),
                             "m.yaml",
                             Map.of(
                                     "listen", "['127.0.0.1:0']",
@@ -56,7 +57,8 @@ class CorsOnTheWireTest {
                                     "cache.ram_size", "32MiB",
                                     "worker.event_loops", "1",
                                     "worker.fast_lane",
-                                            String.valueOf(fresh.build().worker().fastLane())));
+                                            String.valueOf(
+                                                    fresh.build().worker().fastLane())));
                     assertNotNull(result.config(), result::text);
                     return result.config().toBuilder();
                 });
@@ -83,8 +85,8 @@ class CorsOnTheWireTest {
     @Test
     void oneStoredResponseServesAllOrigins() throws Exception {
         start(LIST);
-        List<String> permitted = List.of(
-                "access-control-allow-origin: https://a.example", "vary: accept-language", "vary: origin");
+        List<String> permitted =
+                List.of("access-control-allow-origin: https://a.example", "vary: accept-language", "vary: origin");
         List<String> refused = List.of("vary: accept-language", "vary: origin");
         assertEquals(permitted, lines(proxy.getAndSettle("/a", A)));
         assertEquals(permitted, lines(proxy.get("/a", A)));
@@ -152,16 +154,15 @@ class CorsOnTheWireTest {
         proxy.origin().close();
         RawClient.Response failed = proxy.get("/a", A);
         assertEquals(502, failed.status());
-        assertEquals(
-                List.of("access-control-allow-origin: https://a.example", "vary: origin"), lines(failed));
+        assertEquals(List.of("access-control-allow-origin: https://a.example", "vary: origin"), lines(failed));
     }
 
     @Test
     void optionsWithoutAPreflightGoesToTheOrigin() throws Exception {
         start(LIST);
         try (RawClient client = proxy.client()) {
-            RawClient.Response answer =
-                    client.send("OPTIONS /a HTTP/1.1\r\nHost: test.example\r\n" + A + "\r\n").response();
+            RawClient.Response answer = client.send("OPTIONS /a HTTP/1.1\r\nHost: test.example\r\n" + A + "\r\n")
+                    .response();
             assertEquals(200, answer.status());
             assertEquals("https://a.example", answer.field("access-control-allow-origin"));
         }
@@ -204,9 +205,12 @@ class CorsOnTheWireTest {
 
     private Map<String, String> explained(String method, Field... fields) throws Exception {
         return new RequestExplanation(new ServerView(proxy.proxy()))
-                .explain(new Question("http://test.example/a", method, List.of(fields), null, 0, false))
-                .toCompletableFuture()
-                .get().steps().stream().collect(java.util.stream.Collectors.toMap(Step::name, Step::text));
+                        .explain(new Question("http://test.example/a", method, List.of(fields), null, 0, false))
+                        .toCompletableFuture()
+                        .get()
+                        .steps()
+                        .stream()
+                        .collect(java.util.stream.Collectors.toMap(Step::name, Step::text));
     }
 
     @Test

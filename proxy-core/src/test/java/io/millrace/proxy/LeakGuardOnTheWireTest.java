@@ -32,8 +32,7 @@ class LeakGuardOnTheWireTest {
         start("on");
         RawClient.Response victim = proxy.getAndSettle("/account/x.css", VICTIM);
         assertEquals("page of the victim", victim.text());
-        assertTrue(
-                victim.field("cache-status").endsWith("; detail=leak-guard:type"), victim.field("cache-status"));
+        assertTrue(victim.field("cache-status").endsWith("; detail=leak-guard:type"), victim.field("cache-status"));
         assertEquals("please log in", proxy.getAndSettle("/account/x.css").text());
         assertEquals(2, proxy.origin().requests());
         assertEquals(1, proxy.counted(Counter.LEAK_GUARD_TYPE));
@@ -83,9 +82,11 @@ class LeakGuardOnTheWireTest {
 
     private String explained(String path, Field... fields) throws Exception {
         return new RequestExplanation(new ServerView(proxy.proxy()))
-                .explain(new Question("http://test.example" + path, "GET", List.of(fields), null, 0, false))
-                .toCompletableFuture()
-                .get().steps().stream()
+                        .explain(new Question("http://test.example" + path, "GET", List.of(fields), null, 0, false))
+                        .toCompletableFuture()
+                        .get()
+                        .steps()
+                        .stream()
                         .filter(step -> step.name().equals("leak-guard"))
                         .map(Step::text)
                         .reduce("", String::concat);

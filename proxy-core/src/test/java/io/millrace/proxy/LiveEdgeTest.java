@@ -80,7 +80,8 @@ class LiveEdgeTest {
     private LiveProxy split(String rule, String branch) throws IOException {
         live.script(stored("own"));
         String url = "'" + live.origin(stored("branch")).url() + "'";
-        return live.file("remap: [{map: /, to: '@origin', " + rule + "split: [{" + branch.replace("@branch", url) + "}]}]");
+        return live.file(
+                "remap: [{map: /, to: '@origin', " + rule + "split: [{" + branch.replace("@branch", url) + "}]}]");
     }
 
     private String answer(String... fields) throws IOException {

@@ -126,7 +126,10 @@ class MirrorOnTheWireTest {
         await(Counter.MIRRORED_SENT, 1);
         String copy = copies.remove();
         assertTrue(copy.startsWith("POST /a HTTP/1.1\r\n") && copy.endsWith("\r\n\r\nhello"), copy);
-        assertEquals("own", post("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").text());
+        assertEquals(
+                "own",
+                post("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+                        .text());
         await(Counter.MIRRORED_SENT, 2);
         copy = copies.remove();
         assertEquals("5", RawClient.field(copy, "content-length"));

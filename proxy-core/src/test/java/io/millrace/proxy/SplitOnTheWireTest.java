@@ -55,7 +55,8 @@ class SplitOnTheWireTest {
                             "log.access.enabled", "false",
                             "cache.ram_size", "32MiB",
                             "worker.event_loops", "1",
-                            "worker.fast_lane", String.valueOf(fresh.build().worker().fastLane()),
+                            "worker.fast_lane",
+                                    String.valueOf(fresh.build().worker().fastLane()),
                             "purge.allow", "127.0.0.1"));
             assertNotNull(result.config(), result::text);
             return result.config().toBuilder();
@@ -119,12 +120,16 @@ class SplitOnTheWireTest {
         text("/a");
         String metrics = proxy.proxy().metricsText();
         assertTrue(
-                metrics.lines().anyMatch(line ->
-                        line.startsWith("millrace_split_requests_total{") && line.contains("\"new\"") && line.endsWith(" 2.0")),
+                metrics.lines()
+                        .anyMatch(line -> line.startsWith("millrace_split_requests_total{")
+                                && line.contains("\"new\"")
+                                && line.endsWith(" 2.0")),
                 metrics);
         assertTrue(
-                metrics.lines().anyMatch(line ->
-                        line.startsWith("millrace_split_requests_total{") && line.contains("\"own\"") && line.endsWith(" 1.0")),
+                metrics.lines()
+                        .anyMatch(line -> line.startsWith("millrace_split_requests_total{")
+                                && line.contains("\"own\"")
+                                && line.endsWith(" 1.0")),
                 metrics);
     }
 
@@ -136,7 +141,9 @@ class SplitOnTheWireTest {
         try (RawClient client = proxy.client()) {
             assertEquals(
                     200,
-                    client.send("PURGE /a HTTP/1.1\r\nHost: test.example\r\n\r\n").response().status());
+                    client.send("PURGE /a HTTP/1.1\r\nHost: test.example\r\n\r\n")
+                            .response()
+                            .status());
         }
         text("/a");
         text("/a", CANARY);
@@ -154,9 +161,12 @@ class SplitOnTheWireTest {
 
     private Map<String, String> explained(Field... fields) throws Exception {
         return new RequestExplanation(new ServerView(proxy.proxy()))
-                .explain(new Question("http://test.example/a", "GET", List.of(fields), null, 0, false))
-                .toCompletableFuture()
-                .get().steps().stream().collect(Collectors.toMap(Step::name, Step::text));
+                        .explain(new Question("http://test.example/a", "GET", List.of(fields), null, 0, false))
+                        .toCompletableFuture()
+                        .get()
+                        .steps()
+                        .stream()
+                        .collect(Collectors.toMap(Step::name, Step::text));
     }
 
     @Test

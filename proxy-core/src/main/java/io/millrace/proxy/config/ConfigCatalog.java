@@ -617,10 +617,10 @@ public final class ConfigCatalog {
                         + " the extension.");
         SECTIONS.put("basic_auth", "Passwords of users (RFC 7617), see [access.md](../guide/access.md#passwords).");
         SECTIONS.put(
-                "cors",
-                "Scripts of other origins (CORS), see [access.md](../guide/access.md#cross-origin-requests).");
+                "cors", "Scripts of other origins (CORS), see [access.md](../guide/access.md#cross-origin-requests).");
         SECTIONS.put(
-                "mirror", "Copies of requests to another origin, see [origins.md](../guide/origins.md#mirrored-requests).");
+                "mirror",
+                "Copies of requests to another origin, see [origins.md](../guide/origins.md#mirrored-requests).");
         SECTIONS.put("jwt", "Tokens of users (RFC 7519), see [access.md](../guide/access.md#tokens).");
         SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
         SECTIONS.put(

@@ -72,10 +72,7 @@ public final class CorsFields {
         ListCursor members = ListCursor.over(fields, FieldName.VARY);
         while (members.next()) {
             String member = new String(
-                    members.bytes(),
-                    members.start(),
-                    members.end() - members.start(),
-                    StandardCharsets.ISO_8859_1);
+                    members.bytes(), members.start(), members.end() - members.start(), StandardCharsets.ISO_8859_1);
             if (!member.equalsIgnoreCase(FieldName.ORIGIN.text())) {
                 kept.append(kept.length() == 0 ? "" : ", ").append(member);
             }

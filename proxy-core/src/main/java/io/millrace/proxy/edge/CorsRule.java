@@ -55,8 +55,7 @@ public final class CorsRule {
         addList(preflight, CorsFields.ALLOW_METHODS, config.methods());
         addList(preflight, CorsFields.ALLOW_HEADERS, config.headers());
         preflight.add(CorsFields.MAX_AGE, config.maxAgeSeconds());
-        return new Permission(
-                origin, FieldEdits.of(OWN, response.build()), FieldEdits.of(OWN, preflight.build()));
+        return new Permission(origin, FieldEdits.of(OWN, response.build()), FieldEdits.of(OWN, preflight.build()));
     }
 
     /** Returns a builder with Vary, unless all clients get the same fields (Fetch standard, "CORS and caches"). */

@@ -27,9 +27,7 @@ public final class SplitTargets {
     public Mapped of(Mapped rule, SplitRule split, int branch) {
         Mapped[] known = byRule.get(rule);
         if (known == null) {
-            known = split.branches().stream()
-                    .map(each -> target(rule, each))
-                    .toArray(Mapped[]::new);
+            known = split.branches().stream().map(each -> target(rule, each)).toArray(Mapped[]::new);
             byRule.put(rule, known);
         }
         return known[branch];

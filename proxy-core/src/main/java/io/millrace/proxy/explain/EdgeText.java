@@ -18,11 +18,16 @@ import org.jspecify.annotations.Nullable;
  * @param rule index of the remap rule; negative for none
  * @param branch name of the branch of the canary split; null for the rule's own origin
  */
-record EdgeText(ProxyConfig config, RequestHead request, int rule, @Nullable String branch) {
+record EdgeText(
+        ProxyConfig config,
+        RequestHead request,
+        int rule,
+        @Nullable String branch) {
     void tell(FreshnessText.Steps steps) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
-        CorsConfig cors =
-                rule < 0 || rule >= remap.size() ? null : CorsConfig.from(remap.get(rule).over(config.values()));
+        CorsConfig cors = rule < 0 || rule >= remap.size()
+                ? null
+                : CorsConfig.from(remap.get(rule).over(config.values()));
         if (cors != null) {
             steps.step("cors", cors(cors), "cors.origins");
         }
@@ -30,8 +35,9 @@ record EdgeText(ProxyConfig config, RequestHead request, int rule, @Nullable Str
         if (split != null) {
             steps.step("split", split(split), "remap[" + rule + "].split");
         }
-        MirrorConfig mirror =
-                rule < 0 || rule >= remap.size() ? null : MirrorConfig.from(remap.get(rule).over(config.values()));
+        MirrorConfig mirror = rule < 0 || rule >= remap.size()
+                ? null
+                : MirrorConfig.from(remap.get(rule).over(config.values()));
         if (mirror != null) {
             steps.step("mirror", mirror(mirror), "mirror.to");
         }

@@ -165,7 +165,8 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "no valid token, where jwt needs one; the access log has the reason in detail",
             "jwt"),
-    DENIED_CORS(MetricFamily.DENIED_REQUESTS, "a preflight request of an origin that cors.origins does not have", "cors"),
+    DENIED_CORS(
+            MetricFamily.DENIED_REQUESTS, "a preflight request of an origin that cors.origins does not have", "cors"),
     DENIED_EXTENSION(MetricFamily.DENIED_REQUESTS, "an extension refuses the request", "extension"),
     DENIED_EXTENSION_FAILED(
             MetricFamily.DENIED_REQUESTS, "an extension failed, and on_error is closed", "extension-failed"),
@@ -183,11 +184,8 @@ public enum Counter {
 
     MIRRORED_SENT(ExtensionMetric.MIRRORED_REQUESTS, "answered by the other origin, with any status", "sent"),
     MIRRORED_DROPPED(
-            ExtensionMetric.MIRRORED_REQUESTS,
-            "not sent: too many copies in progress, or too much content",
-            "dropped"),
-    MIRRORED_FAILED(
-            ExtensionMetric.MIRRORED_REQUESTS, "the other origin did not answer completely", "failed"),
+            ExtensionMetric.MIRRORED_REQUESTS, "not sent: too many copies in progress, or too much content", "dropped"),
+    MIRRORED_FAILED(ExtensionMetric.MIRRORED_REQUESTS, "the other origin did not answer completely", "failed"),
     CORS_PREFLIGHTS(ExtensionMetric.CORS_PREFLIGHTS, "permitted"),
 
     FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange object"),

@@ -32,10 +32,12 @@ public final class RemapRule {
     private final RuleUrl to;
     /** The target that cache keys contain, if they contain one. */
     private final RuleUrl keyTo;
+
     private final @Nullable Pattern hostPattern;
     private final RemapResult result;
     /** The branch of a canary split to which the rule belongs; null for none. */
     private final @Nullable Branch branch;
+
     private final byte[] fromPath;
     private final byte[] toPath;
     /** The query of {@code to} with its question mark; empty for none. */
@@ -70,11 +72,7 @@ public final class RemapRule {
 
     /** @param keyTo the target that cache keys contain, if they contain one */
     private RemapRule(
-            RemapRuleConfig config,
-            RuleUrl to,
-            RuleUrl keyTo,
-            @Nullable Pattern hostPattern,
-            @Nullable Branch branch) {
+            RemapRuleConfig config, RuleUrl to, RuleUrl keyTo, @Nullable Pattern hostPattern, @Nullable Branch branch) {
         this.config = config;
         this.to = to;
         this.branch = branch;
@@ -142,9 +140,8 @@ public final class RemapRule {
      * @param isSeparate whether the cache keys contain the name of the branch
      */
     public Mapped branch(String name, @Nullable RuleUrl origin, @Nullable String group, boolean isSeparate) {
-        RuleUrl target = origin == null
-                ? to
-                : new RuleUrl(origin.scheme(), origin.host(), origin.port(), to.path(), to.query());
+        RuleUrl target =
+                origin == null ? to : new RuleUrl(origin.scheme(), origin.host(), origin.port(), to.path(), to.query());
         Branch of = new Branch(origin != null, group, isSeparate ? BRANCH_KEY + name : "");
         return new Mapped(new RemapRule(config, target, keyTo, null, of));
     }

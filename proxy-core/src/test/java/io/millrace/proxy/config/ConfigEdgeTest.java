@@ -46,7 +46,9 @@ class ConfigEdgeTest {
         ConfigResult result = read(general(text));
         assertNull(result.config());
         assertTrue(
-                result.text().matches("(?s)m\\.yaml:3:\\d+: .*") && result.text().contains(message), result::text);
+                result.text().matches("(?s)m\\.yaml:3:\\d+: .*")
+                        && result.text().contains(message),
+                result::text);
     }
 
     @ParameterizedTest
@@ -62,7 +64,9 @@ class ConfigEdgeTest {
         ConfigResult result = read("remap:\n- {map: /, to: 'http://o/', " + keys + "}\n");
         assertNull(result.config());
         assertTrue(
-                result.text().matches("(?s)m\\.yaml:3:\\d+: .*") && result.text().contains(message), result::text);
+                result.text().matches("(?s)m\\.yaml:3:\\d+: .*")
+                        && result.text().contains(message),
+                result::text);
     }
 
     /** A rule turns credentials on that the general origins do not permit. */

@@ -118,7 +118,6 @@ final class SplitRuleTest {
 
     @Test
     void unknownClientsGetTheOriginOfTheRule() {
-        assertEquals(
-                SplitRule.OWN, split(null, branch("a", 9_999, null, null)).choose(FieldSection.EMPTY, null));
+        assertEquals(SplitRule.OWN, split(null, branch("a", 9_999, null, null)).choose(FieldSection.EMPTY, null));
     }
 }

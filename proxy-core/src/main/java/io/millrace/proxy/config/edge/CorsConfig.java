@@ -2,8 +2,8 @@ package io.millrace.proxy.config.edge;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.config.key.ConfigValues;
-import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.key.WebOrigin;
+import io.millrace.proxy.config.value.Regex;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -4,8 +4,8 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.WebOrigin;
-import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -91,8 +91,8 @@ public final class EdgeChecks {
      */
     private void reportUnused(
             ConfigValues own, String prefix, ConfigKey<?> main, List<ConfigKey<?>> others, ConfigKey<?> off) {
-        boolean usedByRule = prefix.isEmpty()
-                && own.elements(ConfigKeys.REMAP).stream().anyMatch(rule -> rule.isSet(main));
+        boolean usedByRule =
+                prefix.isEmpty() && own.elements(ConfigKeys.REMAP).stream().anyMatch(rule -> rule.isSet(main));
         if (usedByRule || isBroken(prefix, main) || isBroken("", main)) {
             return;
         }

@@ -27,11 +27,13 @@ public final class SplitKeys {
     public static final ConfigKey<Double> WEIGHT = ConfigKey.builder("remap[].split[].weight", ValueType.DECIMAL)
             .within(0.0, 100.0)
             .defaultsTo(0.0)
-            .description("Percentage of the clients that get this branch, in steps of 0.01; at most 100 for all branches"
-                    + " together.");
+            .description(
+                    "Percentage of the clients that get this branch, in steps of 0.01; at most 100 for all branches"
+                            + " together.");
     public static final ConfigKey<String> COOKIE = ConfigKey.builder("remap[].split[].cookie", ValueType.STRING)
-            .description("Cookie with which a client gets this branch, whatever the weights: NAME=VALUE, or NAME for any"
-                    + " value.");
+            .description(
+                    "Cookie with which a client gets this branch, whatever the weights: NAME=VALUE, or NAME for any"
+                            + " value.");
     public static final ConfigKey<Boolean> SEPARATE_CACHE = ConfigKey.builder(
                     "remap[].split[].separate_cache", ValueType.BOOLEAN)
             .defaultsTo(true)

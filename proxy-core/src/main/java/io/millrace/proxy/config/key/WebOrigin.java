@@ -67,8 +67,8 @@ public final class WebOrigin {
                     "'" + each + "' has more than scheme, host and port", each.substring(0, scheme + 3 + end));
         }
         if (authority.indexOf('*') >= 0) {
-            throw new InvalidValueException("'" + each + "' contains *; use an expression, such as "
-                    + "~https://[a-z0-9-]+\\.example\\.com");
+            throw new InvalidValueException(
+                    "'" + each + "' contains *; use an expression, such as " + "~https://[a-z0-9-]+\\.example\\.com");
         }
         String lower = each.toLowerCase(Locale.ROOT);
         if (!lower.equals(each)) {

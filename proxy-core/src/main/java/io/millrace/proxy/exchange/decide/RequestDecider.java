@@ -180,8 +180,7 @@ public final class RequestDecider {
         RemapResult found = map(settings.remap(), request, client, upgrading);
         AccessRules access = settings.access();
         decision.rule(ruleOf(found));
-        CorsRule cors =
-                settings.edge() == null ? null : settings.edge().cors(decision.rule());
+        CorsRule cors = settings.edge() == null ? null : settings.edge().cors(decision.rule());
         if (cors != null) {
             decision.cors(cors.response(request.fields()));
         }
@@ -210,8 +209,9 @@ public final class RequestDecider {
         if (!(found instanceof Mapped rule)) {
             return notMapped(decision, found, settings);
         }
-        SplitRule split =
-                settings.edge() == null ? null : settings.edge().split(rule.rule().index());
+        SplitRule split = settings.edge() == null
+                ? null
+                : settings.edge().split(rule.rule().index());
         Mapped mapped = split == null ? rule : branch(decision, rule, split, client, access);
         CacheRules cacheRules = settings.cacheRules();
         RuledSettings ruled = cacheRules.isEmpty()

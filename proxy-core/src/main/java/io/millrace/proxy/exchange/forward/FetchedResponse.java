@@ -64,11 +64,29 @@ public record FetchedResponse(
 
     public FetchedResponse unstored() {
         return new FetchedResponse(
-                originStatus, head, representation, selection, part, false, null, contentLength, responseMillis, detail);
+                originStatus,
+                head,
+                representation,
+                selection,
+                part,
+                false,
+                null,
+                contentLength,
+                responseMillis,
+                detail);
     }
 
     public FetchedResponse keptUnder(StoreKey key) {
         return new FetchedResponse(
-                originStatus, head, representation, selection, part, stored, key, contentLength, responseMillis, detail);
+                originStatus,
+                head,
+                representation,
+                selection,
+                part,
+                stored,
+                key,
+                contentLength,
+                responseMillis,
+                detail);
     }
 }

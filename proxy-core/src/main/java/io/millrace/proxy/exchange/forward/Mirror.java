@@ -55,8 +55,7 @@ public final class Mirror {
     /** Returns the rule for copies of the requests of a plan; null if this request is not copied. */
     public static @Nullable MirrorRule ruleOf(FetchPlan plan, ExchangeSettings settings) {
         EdgeRules edge = settings.edge();
-        MirrorRule rule =
-                edge == null ? null : edge.mirror(plan.mapped().rule().index());
+        MirrorRule rule = edge == null ? null : edge.mirror(plan.mapped().rule().index());
         return rule == null || plan.upgrade() != null || !rule.isSampled() ? null : rule;
     }
 

@@ -37,11 +37,7 @@ public final class MirroredCall implements OriginCall, OriginResponseHandler {
     private int length;
 
     MirroredCall(
-            Mirror mirror,
-            MirrorRule rule,
-            FetchPlan plan,
-            ExchangeSettings settings,
-            OriginResponseHandler handler) {
+            Mirror mirror, MirrorRule rule, FetchPlan plan, ExchangeSettings settings, OriginResponseHandler handler) {
         this.mirror = mirror;
         this.rule = rule;
         this.plan = plan;

@@ -71,8 +71,20 @@ final class LeakGuardTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "/account", "/", "/x.css/", "/x.css/y", "/css", "/x.html", "/x.json", "/x.xml", "/x.txt", "/x.cssx",
-                "/x.", "/x.php?y=.css", "/a.css;b/c", "/x.verylongextension"
+                "/account",
+                "/",
+                "/x.css/",
+                "/x.css/y",
+                "/css",
+                "/x.html",
+                "/x.json",
+                "/x.xml",
+                "/x.txt",
+                "/x.cssx",
+                "/x.",
+                "/x.php?y=.css",
+                "/a.css;b/c",
+                "/x.verylongextension"
             })
     void findsNoPageAtAnotherUrl(String path) {
         assertFalse(finds(path, COOKIE, 200, "Content-Type: text/html^Cache-Control: max-age=60"));
@@ -180,14 +192,15 @@ final class LeakGuardTest {
     @Test
     void validationWithCredentialsKeepsAPageThatWasStored() {
         ResponseHead page = Heads.response(200, "Content-Type: text/html", "Cache-Control: max-age=60", "ETag: \"a\"");
-        assertTrue(Validation.freshen(
-                        request("/wiki/File:A.jpg", COOKIE),
-                        Heads.stored(page),
-                        Heads.response(304, "ETag: \"a\""),
-                        NOW,
-                        NOW,
-                        CacheSettings.DEFAULTS)
-                instanceof Validation.Freshened);
+        assertTrue(
+                Validation.freshen(
+                                request("/wiki/File:A.jpg", COOKIE),
+                                Heads.stored(page),
+                                Heads.response(304, "ETag: \"a\""),
+                                NOW,
+                                NOW,
+                                CacheSettings.DEFAULTS)
+                        instanceof Validation.Freshened);
     }
 
     private static List<String> corpus(String file) throws IOException {

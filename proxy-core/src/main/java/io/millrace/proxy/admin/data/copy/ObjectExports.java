@@ -110,7 +110,8 @@ public final class ObjectExports implements CopySource {
         List<String> selecting = head.selectingFields();
         boolean isOfBranch = new String(key, StandardCharsets.ISO_8859_1).contains(RemapRule.BRANCH_KEY);
         if (isOfBranch || selecting == null || head.fields().contains(FieldName.SET_COOKIE)) {
-            throw new AdminException(409, "of-one-client", "the response has a cookie, or cookies or a canary split select it");
+            throw new AdminException(
+                    409, "of-one-client", "the response has a cookie, or cookies or a canary split select it");
         }
         long nowMillis = proxy.shared().clock().millis();
         return new StoredCopy(
