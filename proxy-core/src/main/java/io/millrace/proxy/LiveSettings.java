@@ -2,10 +2,12 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.access.OwnAddresses;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.geo.GeoKeys;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.ForwardSettings;
 import io.millrace.proxy.extension.ExtensionSet;
+import io.millrace.proxy.geo.GeoFiles;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
@@ -33,6 +35,7 @@ record LiveSettings(
      * @param forwardedBefore the current settings of forwarding, which a reload replaces; null when the proxy is
      * built
      * @param extensions the open extensions
+     * @param geo the databases of locations
      */
     static LiveSettings of(
             ProxyConfig config,
@@ -40,6 +43,7 @@ record LiveSettings(
             @Nullable ForwardSettings forwardedBefore,
             OwnAddresses ownAddresses,
             ExtensionSet extensions,
+            GeoFiles geo,
             long nowMillis) {
         return new LiveSettings(
                 config,
@@ -47,7 +51,8 @@ record LiveSettings(
                         config,
                         built,
                         ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis),
-                        extensions.chains(config.remap())),
+                        extensions.chains(config.remap()),
+                        GeoKeys.areSet(config.values()) ? geo : null),
                 DnsSettingsFactory.of(config.dns()),
                 http1(config),
                 http2(config),

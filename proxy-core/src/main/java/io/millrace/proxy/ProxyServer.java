@@ -15,12 +15,14 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.config.geo.GeoKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginFaults;
+import io.millrace.proxy.geo.GeoFiles;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsLibrary;
@@ -106,6 +108,9 @@ public final class ProxyServer implements AutoCloseable {
     /** Interval at which the machine's own addresses are read, in seconds. */
     private static final long ADDRESSES_SECONDS = 10;
 
+    /** Interval at which changed databases of locations are opened again, in seconds. */
+    private static final long LOCATIONS_SECONDS = 10;
+
     /** Interval at which meters with changing label values are added to the application's registry, in seconds. */
     private static final long METERS_SECONDS = 10;
 
@@ -132,6 +137,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OriginMetrics originMetrics;
     private final OwnAddresses ownAddresses = new OwnAddresses();
     private final ExtensionSet extensions;
+    private final GeoFiles geo = new GeoFiles();
     private final HealthChecks healthChecks;
     private final PatternSweeper patternSweeper;
     private final OverloadWatch overloadWatch;
@@ -153,8 +159,9 @@ public final class ProxyServer implements AutoCloseable {
         ProxyConfig config = builder.config();
         built = config;
         this.extensions = extensions;
+        openLocations(config);
         live = LiveSettings.of(
-                config, config, null, ownAddresses, extensions, builder.clock().millis());
+                config, config, null, ownAddresses, extensions, geo, builder.clock().millis());
         originTls.apply(config);
         serverTls = new ServerTls(config, builder.clock()::millis, builder.tlsState());
         adopted = builder.adopted();
@@ -336,6 +343,10 @@ public final class ProxyServer implements AutoCloseable {
                     .loop()
                     .scheduleWithFixedDelay(
                             this::readOwnAddresses, ADDRESSES_SECONDS, ADDRESSES_SECONDS, TimeUnit.SECONDS);
+            loops.get(0)
+                    .loop()
+                    .scheduleWithFixedDelay(
+                            this::checkLocations, LOCATIONS_SECONDS, LOCATIONS_SECONDS, TimeUnit.SECONDS);
             if (metrics.isMirrored()) {
                 loops.get(0)
                         .loop()
@@ -365,6 +376,17 @@ public final class ProxyServer implements AutoCloseable {
     private void readOwnAddresses() {
         if (live.config().forwardProxy().enabled()) {
             CompletableFuture.runAsync(ownAddresses::read);
+        }
+    }
+
+    private void openLocations(ProxyConfig config) {
+        geo.apply(config.values().find(GeoKeys.DATABASE), config.values().find(GeoKeys.ASN_DATABASE));
+    }
+
+    /** Opens databases of locations again that have changed. */
+    private void checkLocations() {
+        if (geo.isUsed()) {
+            CompletableFuture.runAsync(geo::check);
         }
     }
 
@@ -412,9 +434,10 @@ public final class ProxyServer implements AutoCloseable {
         }
         originTls.apply(config);
         long nowMillis = shared.clock().millis();
+        openLocations(config);
         // Steps that may fail run before the first change takes effect.
         LiveSettings next =
-                LiveSettings.of(config, built, live.exchange().forward(), ownAddresses, extensions, nowMillis);
+                LiveSettings.of(config, built, live.exchange().forward(), ownAddresses, extensions, geo, nowMillis);
         SelfDetection isThisProxy = SelfDetection.of(config, ownAddresses);
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());

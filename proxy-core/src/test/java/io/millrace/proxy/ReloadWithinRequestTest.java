@@ -59,7 +59,7 @@ class ReloadWithinRequestTest {
         }
         ProxyConfig config = result.config();
         return ExchangeSettings.of(
-                config, config, ForwardSettings.of(config, config, null, new OwnAddresses(), 0), null);
+                config, config, ForwardSettings.of(config, config, null, new OwnAddresses(), 0), null, null);
     }
 
     /** Returns the status of a request that reads its settings from a supplier. */

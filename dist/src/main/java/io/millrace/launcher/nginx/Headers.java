@@ -3,6 +3,7 @@ package io.millrace.launcher.nginx;
 import io.millrace.launcher.importing.draft.Draft;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.access.AuthRequest;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.LinkedHashMap;
@@ -52,7 +53,7 @@ final class Headers {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
             String value = each.arg(1);
             String known = FORWARDED.get(name);
-            if (name.equals("host")) {
+            if (name.equals("host") || AuthRequest.isReceived(scope, each)) {
                 continue;
             }
             if (known != null && !value.isEmpty()) {

@@ -6,6 +6,7 @@ import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
 import io.millrace.launcher.nginx.access.AccessPlan;
+import io.millrace.launcher.nginx.access.AuthRequest;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.request.RequestLimits;
@@ -456,8 +457,10 @@ final class RuleWriter {
             scope.block().markHandled().note("written where try_files or error_page leads to it");
         }
         Target target = Target.of(scope);
-        boolean authenticates = AccessPlan.requiresAuthentication(location.scope());
-        if (denies || authenticates || AccessPlan.requiresAuthentication(scope)) {
+        AuthRequest authorization = authorization(server, base, location, denies);
+        boolean authenticates =
+                authorization == null && AccessPlan.requiresAuthentication(location.scope());
+        if (denies || authenticates || (authorization == null && AccessPlan.requiresAuthentication(scope))) {
             for (Directive each : scope.all("allow", "deny")) {
                 each.markHandled();
             }
@@ -483,8 +486,23 @@ final class RuleWriter {
         String prefix = UrlBase.encoded(location.path());
         planned.add(new Planned(base.rank(), node -> {
             write(server, base, prefix, scope, target, node);
+            if (authorization != null) {
+                authorization.write(scope, node);
+            }
             node.from(location.source().markHandled());
         }));
+    }
+
+    /**
+     * Returns the authorisation server of a location. Returns null if there is none, and if the location has
+     * restrictions that hold for a part of its paths.
+     */
+    private @Nullable AuthRequest authorization(Server server, UrlBase base, Location location, boolean denies) {
+        boolean simple = !denies
+                && location.kind() != Kind.EXACT
+                && server.handler(location.scope()) == location.scope()
+                && !separated.contains(base.verb() + base.url(location.path()));
+        return simple ? AuthRequest.of(server.scope(), location.scope()) : null;
     }
 
     private void write(Server server, UrlBase base, String path, Scope scope, Target target, DraftNode node) {

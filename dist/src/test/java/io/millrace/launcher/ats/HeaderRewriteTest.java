@@ -167,7 +167,7 @@ final class HeaderRewriteTest extends AtsFixture {
                 "cond %{READ_RESPONSE_HDR_HOOK}",
                 "cond %{METHOD} =GET",
                 "set-header X-A b");
-        assertOutcome(Outcome.NOT_MAPPED, "r.conf", 2, "%{GEO:COUNTRY} has no equivalent");
+        assertOutcome(Outcome.NOT_MAPPED, "r.conf", 2, "reads country, which needs geo.database");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 3, "its condition has no equivalent");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 5, "values of rules are constant");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 7, "the status of a response cannot be changed");

@@ -1,6 +1,9 @@
 package io.millrace.proxy.access;
 
+import io.millrace.proxy.access.authorize.ReceivedFields;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.guard.AuthorizeConfig;
+import io.millrace.proxy.config.guard.AuthorizeKeys;
 import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
@@ -17,13 +20,23 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The proofs that requests for each remap rule need: the signature of their URL, a password, and a token. Immutable. */
+/** The proofs that requests for each remap rule need: the signature of their URL, a password, a token, and the
+ * decision of an authorisation server. Immutable. */
 public final class Guards {
     /** The guards of one remap rule. */
     private record Guard(
             @Nullable SignedUrlConfig signed,
             @Nullable PasswordConfig password,
-            @Nullable TokenConfig token) {}
+            @Nullable TokenConfig token,
+            @Nullable Authorization authorization) {}
+
+    /**
+     * The authorisation server of a remap rule.
+     *
+     * @param config the settings
+     * @param received the fields that only the server may set
+     */
+    public record Authorization(AuthorizeConfig config, ReceivedFields received) {}
 
     private static final List<ConfigKey<?>> KEYS = List.of(
             SignedUrlKeys.KEYS,
@@ -44,7 +57,19 @@ public final class Guards {
             TokenKeys.FORWARD,
             TokenKeys.REALM,
             TokenKeys.CLOCK_SKEW,
-            TokenKeys.WHEN);
+            TokenKeys.WHEN,
+            AuthorizeKeys.ENABLED,
+            AuthorizeKeys.URL,
+            AuthorizeKeys.METHOD,
+            AuthorizeKeys.SEND_FIELDS,
+            AuthorizeKeys.RECEIVE_FIELDS,
+            AuthorizeKeys.CACHE_KEY,
+            AuthorizeKeys.TTL,
+            AuthorizeKeys.NEGATIVE_TTL,
+            AuthorizeKeys.TIMEOUT,
+            AuthorizeKeys.ON_ERROR,
+            AuthorizeKeys.FORWARD,
+            AuthorizeKeys.WHEN);
 
     private final Guard[] byRule;
 
@@ -55,7 +80,7 @@ public final class Guards {
         Map<List<@Nullable Object>, Guard> known = new HashMap<>();
         for (int i = 0; i < remap.size(); i++) {
             ConfigValues inForce = TokenConfig.inForce(remap.get(i), config.values());
-            byRule[i] = known.computeIfAbsent(valuesOf(inForce), values -> read(inForce));
+            byRule[i] = known.computeIfAbsent(valuesOf(inForce), values -> read(inForce, config.values()));
         }
     }
 
@@ -67,9 +92,16 @@ public final class Guards {
         return values;
     }
 
-    private static Guard read(ConfigValues inForce) {
+    private static Guard read(ConfigValues inForce, ConfigValues general) {
         try {
-            return new Guard(SignedUrlConfig.from(inForce), PasswordConfig.from(inForce), TokenConfig.from(inForce));
+            AuthorizeConfig authorize = AuthorizeConfig.from(inForce, general);
+            return new Guard(
+                    SignedUrlConfig.from(inForce),
+                    PasswordConfig.from(inForce),
+                    TokenConfig.from(inForce),
+                    authorize == null
+                            ? null
+                            : new Authorization(authorize, ReceivedFields.of(authorize.receiveFields())));
         } catch (InvalidValueException e) {
             throw new IllegalArgumentException(e.problem(), e);
         }
@@ -87,7 +119,9 @@ public final class Guards {
     }
 
     private static boolean hasGuard(ConfigValues values) {
-        return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE) || TokenConfig.isSet(values);
+        return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE)
+                || values.isSet(AuthorizeKeys.URL)
+                || TokenConfig.isSet(values);
     }
 
     /**
@@ -115,5 +149,14 @@ public final class Guards {
      */
     public @Nullable TokenConfig token(int rule) {
         return rule < byRule.length ? byRule[rule].token() : null;
+    }
+
+    /**
+     * Returns the authorisation server that decides about requests for a remap rule; null for none.
+     *
+     * @param rule index of the rule
+     */
+    public @Nullable Authorization authorization(int rule) {
+        return rule < byRule.length ? byRule[rule].authorization() : null;
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.clients;
 
+import io.millrace.proxy.access.authorize.AuthorizationTable;
 import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.access.token.TokenVerifier;
 import io.millrace.proxy.clients.ClientCounts.Kind;
@@ -24,6 +25,7 @@ public final class ClientAdmission {
     private final RateTable rates = new RateTable();
     private final PasswordVerifier passwords = new PasswordVerifier();
     private final AtomicReference<@Nullable TokenVerifier> tokens = new AtomicReference<>();
+    private final AtomicReference<@Nullable AuthorizationTable> authorizations = new AtomicReference<>();
     private final FaultLog faults;
 
     /** Creates the admission of a new proxy. */
@@ -55,6 +57,17 @@ public final class ClientAdmission {
             return before == null ? created : before;
         }
         return verifier;
+    }
+
+    /** The decisions of authorisation servers. Created at the first use. */
+    public AuthorizationTable authorizations() {
+        AuthorizationTable table = authorizations.get();
+        if (table == null) {
+            AuthorizationTable created = new AuthorizationTable();
+            AuthorizationTable before = authorizations.compareAndExchange(null, created);
+            return before == null ? created : before;
+        }
+        return table;
     }
 
     /** The state of the limits on the request rate of each client. */

@@ -24,6 +24,8 @@ import io.millrace.proxy.config.edge.MirrorKeys;
 import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
+import io.millrace.proxy.config.geo.GeoKeys;
+import io.millrace.proxy.config.guard.AuthorizeKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.guard.TokenKeys;
@@ -257,6 +259,20 @@ public final class ConfigCatalog {
             TokenKeys.REALM,
             TokenKeys.CLOCK_SKEW,
             TokenKeys.WHEN,
+            AuthorizeKeys.ENABLED,
+            AuthorizeKeys.URL,
+            AuthorizeKeys.METHOD,
+            AuthorizeKeys.SEND_FIELDS,
+            AuthorizeKeys.RECEIVE_FIELDS,
+            AuthorizeKeys.CACHE_KEY,
+            AuthorizeKeys.TTL,
+            AuthorizeKeys.NEGATIVE_TTL,
+            AuthorizeKeys.TIMEOUT,
+            AuthorizeKeys.ON_ERROR,
+            AuthorizeKeys.FORWARD,
+            AuthorizeKeys.WHEN,
+            GeoKeys.DATABASE,
+            GeoKeys.ASN_DATABASE,
             SignedUrlKeys.ENABLED,
             SignedUrlKeys.KEYS,
             SignedUrlKeys.WHEN,
@@ -622,6 +638,12 @@ public final class ConfigCatalog {
                 "mirror",
                 "Copies of requests to another origin, see [origins.md](../guide/origins.md#mirrored-requests).");
         SECTIONS.put("jwt", "Tokens of users (RFC 7519), see [access.md](../guide/access.md#tokens).");
+        SECTIONS.put(
+                "authorize",
+                "A server that decides about requests, see"
+                        + " [access.md](../guide/access.md#external-authorisation).");
+        SECTIONS.put(
+                "geo", "Countries and networks of clients, see [rules.md](../guide/rules.md#countries-and-networks).");
         SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
         SECTIONS.put(
                 "request_limits",

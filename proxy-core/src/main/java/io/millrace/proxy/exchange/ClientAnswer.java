@@ -18,6 +18,7 @@ import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -289,6 +290,11 @@ final class ClientAnswer {
      * @param closing whether to close the connection after the response
      */
     void sendLocal(int status, String text, ExchangeOutcome result, @Nullable Decision decision, boolean closing) {
+        byte[] body = decision == null ? null : decision.localBody();
+        if (decision != null && body != null) {
+            sendLocal(status, Objects.requireNonNull(decision.localFields()), body, result, closing);
+            return;
+        }
         ErrorPages pages = exchangeLoop.settings().errorPages();
         ErrorPageConfig page =
                 pages == null ? null : pages.find(decision == null ? AccessRules.NO_RULE : decision.rule(), status);
@@ -306,6 +312,19 @@ final class ClientAnswer {
                 page);
         report.refusedAs(result, null);
         sendLocal(head, content, closing);
+    }
+
+    /** Sends the response of another server, whose fields replace those of this proxy. */
+    private void sendLocal(int status, FieldSection fields, byte[] body, ExchangeOutcome result, boolean closing) {
+        OutboundHead head = LocalAnswers.extension(
+                exchangeLoop.outbound(),
+                status,
+                fields,
+                body.length,
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers());
+        report.refusedAs(result, null);
+        sendLocal(head, Unpooled.wrappedBuffer(body), closing);
     }
 
     /** Answers an ACME challenge with the key authorization only (RFC 8555 section 8.3). */

@@ -125,11 +125,11 @@ final class Exchange
     /**
      * Begins the exchange like {@link #begin()}, for a request about which an outdated decision was made before.
      *
-     * @param called the hooks of extensions that were called for the request; null for none
+     * @param before that decision
      */
-    void beginAgain(@Nullable RequestHooks called) {
+    void beginAgain(Decision before) {
         lookups++;
-        act(exchangeLoop.decider().decideAgain(request, contentLength, stream.connection(), called));
+        act(exchangeLoop.decider().decideAgain(request, contentLength, stream.connection(), before));
     }
 
     /** Begins the exchange like {@link #begin()}, with a decision that the fast lane has already made. */
@@ -533,7 +533,7 @@ final class Exchange
         origin.forget();
         if (reason == NotShared.ENDED && lookups < LOOKUPS_MAX) {
             stale.release();
-            beginAgain(current().hooks());
+            beginAgain(current());
             return;
         }
         exchangeLoop.counters().increment(Counter.COLLAPSED_FAILED);

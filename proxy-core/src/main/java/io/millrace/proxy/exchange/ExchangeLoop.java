@@ -197,7 +197,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         this.counters = counters;
         this.logs = logs;
         this.mirror = new Mirror(origins, counters);
-        this.decider = new RequestDecider(shared, counters);
+        this.decider = new RequestDecider(shared, counters, origins);
         this.variants = new Variants(shared, counters);
         this.fastHits = new FastHits(this, shared.clock());
     }

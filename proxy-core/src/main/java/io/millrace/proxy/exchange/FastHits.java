@@ -188,7 +188,7 @@ final class FastHits {
             }
             try {
                 if (isStoredMeanwhile(decision)) {
-                    exchange.beginAgain(decision.hooks());
+                    exchange.beginAgain(decision);
                 } else {
                     decision.replaceRequest(head);
                     exchange.begin(decision);

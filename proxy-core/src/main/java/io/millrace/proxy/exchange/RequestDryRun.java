@@ -63,7 +63,7 @@ final class RequestDryRun {
         this.shared = shared;
         this.client = client;
         this.contentLength = contentLength;
-        decider = new RequestDecider(shared, new LoopCounters(), true);
+        decider = RequestDecider.ofDryRun(shared, new LoopCounters());
         decision = new Decision(request);
     }
 

@@ -160,7 +160,8 @@ public final class ExplanationText {
         return denial.startsWith("signed-url:")
                 || denial.startsWith("basic-auth:")
                 || denial.startsWith("jwt:")
-                || denial.startsWith("cors:");
+                || denial.startsWith("cors:")
+                || denial.startsWith("authorize:");
     }
 
     private @Nullable String filterPlace(String denial) {

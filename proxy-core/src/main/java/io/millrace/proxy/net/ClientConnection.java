@@ -3,6 +3,8 @@ package io.millrace.proxy.net;
 import io.millrace.proxy.config.access.ListenerConfig.Transparency;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.value.ListenAddress;
+import io.millrace.proxy.geo.GeoDatabase;
+import io.millrace.proxy.geo.GeoLocation;
 import io.millrace.proxy.http.IpAddress;
 import io.netty.channel.Channel;
 import io.netty.channel.unix.DomainSocketChannel;
@@ -58,6 +60,8 @@ public final class ClientConnection {
     private final boolean secure;
     private final boolean announcedSecure;
     private Transparency transparency = Transparency.OFF;
+    private @Nullable GeoDatabase database;
+    private @Nullable GeoLocation location;
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
     private @Nullable IpAddress countedAs;
@@ -212,6 +216,24 @@ public final class ClientConnection {
      */
     public boolean isSecureForClient() {
         return secure || announcedSecure;
+    }
+
+    /** Sets the databases that {@link #location} uses. */
+    public void locateBy(@Nullable GeoDatabase geo) {
+        if (database != geo) {
+            database = geo;
+            location = null;
+        }
+    }
+
+    /** Returns the location of the client's address; {@link GeoLocation#UNKNOWN} without databases. */
+    public GeoLocation location() {
+        GeoLocation known = location;
+        if (known == null) {
+            known = database == null ? GeoLocation.UNKNOWN : database.find(remoteIp());
+            location = known;
+        }
+        return known;
     }
 
     /** The client's address, for comparisons; null when it is no IP address. */

@@ -167,11 +167,28 @@ public enum Counter {
             "jwt"),
     DENIED_CORS(
             MetricFamily.DENIED_REQUESTS, "a preflight request of an origin that cors.origins does not have", "cors"),
+    DENIED_AUTHORIZE(
+            MetricFamily.DENIED_REQUESTS,
+            "refused by the authorisation server of authorize, or without its decision; the access log has the reason"
+                    + " in detail",
+            "authorize"),
     DENIED_EXTENSION(MetricFamily.DENIED_REQUESTS, "an extension refuses the request", "extension"),
     DENIED_EXTENSION_FAILED(
             MetricFamily.DENIED_REQUESTS, "an extension failed, and on_error is closed", "extension-failed"),
     DENIED_REWRITE(MetricFamily.DENIED_REQUESTS, "a rule would rewrite the path to one with a dot segment", "rewrite"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
+
+    AUTHORIZE_ALLOWED(MetricFamily.AUTHORIZE_DECISIONS, "the server allows the request", "allowed"),
+    AUTHORIZE_REFUSED(
+            MetricFamily.AUTHORIZE_DECISIONS, "the server refuses the request or redirects the client", "refused"),
+    AUTHORIZE_FAILED(
+            MetricFamily.AUTHORIZE_DECISIONS,
+            "no decision within authorize.timeout, or another status; look at the server",
+            "failed"),
+    AUTHORIZE_REMEMBERED(
+            MetricFamily.AUTHORIZE_DECISIONS, "remembered, so that no request was sent", "remembered"),
+    AUTHORIZE_COLLAPSED(
+            MetricFamily.AUTHORIZE_DECISIONS, "taken from the response to an equal request in progress", "collapsed"),
 
     ACME_CHALLENGES_HTTP(MetricFamily.ACME_CHALLENGES, "by a request", "http-01"),
 

@@ -1,6 +1,7 @@
 package io.millrace.proxy.rules;
 
 import io.millrace.proxy.expression.request.RequestFacts;
+import io.millrace.proxy.geo.GeoLocation;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.IpAddress;
@@ -201,6 +202,25 @@ public final class RequestView implements RequestFacts {
     @Override
     public @Nullable IpAddress client() {
         return connection == null ? null : connection.remoteIp();
+    }
+
+    private GeoLocation location() {
+        return connection == null ? GeoLocation.UNKNOWN : connection.location();
+    }
+
+    @Override
+    public @Nullable String country() {
+        return location().country();
+    }
+
+    @Override
+    public @Nullable String continent() {
+        return location().continent();
+    }
+
+    @Override
+    public long asn() {
+        return location().asn();
     }
 
     @Override

@@ -75,9 +75,10 @@ public final class LocalAnswers {
         if (server != null && !fields.contains(FieldName.SERVER)) {
             fields.add(FieldName.SERVER, server);
         }
+        FieldSection own = more == null ? FieldSection.EMPTY : fields.build();
         for (int line = 0; more != null && line < more.size(); line++) {
-            FieldName name = FieldName.of(more.name(line));
-            if (!fields.contains(name)) {
+            // A name may have several lines, such as WWW-Authenticate.
+            if (!own.contains(FieldName.of(more.name(line)))) {
                 fields.addLine(more, line);
             }
         }
@@ -232,6 +233,7 @@ public final class LocalAnswers {
             case 204 -> "No Content";
             case 301 -> "Moved Permanently";
             case 302 -> "Found";
+            case 303 -> "See Other";
             case 304 -> "Not Modified";
             case 307 -> "Temporary Redirect";
             case 308 -> "Permanent Redirect";

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests {@code signed_urls}, {@code basic_auth}, {@code jwt} and {@code error_pages} in the file. */
+/** Tests {@code signed_urls}, {@code basic_auth}, {@code jwt}, {@code authorize} and {@code error_pages} in the file. */
 class ConfigGuardsTest {
     @TempDir
     Path directory;
@@ -61,6 +61,30 @@ class ConfigGuardsTest {
                 "jwt: {realm: a} # jwt.realm: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {clock_skew: 1s} # jwt.clock_skew: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {when: 'path == \"/\"'} # jwt.when: has no effect without jwt.keys_file or jwt.keys_url",
+                "authorize: {url: 'ftp://a/'} # authorize.url: needs http:// or https:// and a host",
+                "authorize: {url: 'http://a b/'} # authorize.url: is not a URL",
+                "authorize: {url: 'http://u:p@a/'} # authorize.url: must not contain a user",
+                "authorize: {url: 'http://a:70000/'} # authorize.url: has the port 70000, limit=1..65535",
+                "authorize: {url: 'http://a', send_fields: [Host]} # authorize.send_fields: Host: cannot be sent",
+                "authorize: {url: 'http://a', send_fields: [Range]} # authorize.send_fields: Range: cannot be sent",
+                "authorize: {url: 'http://a', receive_fields: [TE]} # authorize.receive_fields: TE: cannot be set",
+                "authorize: {url: 'http://a', receive_fields: [X_Forwarded_User]} #"
+                        + " authorize.receive_fields: X_Forwarded_User: cannot be set, since origins take it",
+                "authorize: {url: 'http://a', cache_key: [port]} # authorize.cache_key: 'port' is none of method",
+                "authorize: {url: 'http://a', cache_key: [url, url]} # authorize.cache_key: has url twice",
+                "authorize: {url: 'http://a', when: 'status == 1'} # authorize.when: reads status, which is known only",
+                "authorize: {url: 'http://a', ttl: 25h} # authorize.ttl: ",
+                "authorize: {url: 'http://a', on_error: half} # authorize.on_error: ",
+                "authorize: {url: 'http://a', send_fields: [Cookie], forward: true} #"
+                        + " authorize.forward: has no effect, since authorize.send_fields does not have Authorization",
+                "authorize: {ttl: 1m} # authorize.ttl: has no effect without authorize.url",
+                "geo: {database: none} # geo.database: @/none: no such file",
+                "geo: {database: users} # geo.database: @/users is not a MaxMind DB file",
+                "rules: [{when: 'country == \"DE\"', bypass: true}] #"
+                        + " rules[0].when: reads country, which needs geo.database",
+                "request_limits: [{name: a, rate: 1/s, when: 'asn == 1'}] #"
+                        + " request_limits[0].when: reads asn, which needs geo.asn_database",
+                "authorize: {url: 'http://a', when: 'continent == \"EU\"'} # authorize.when: reads continent, which",
                 "error_pages: [{status: 404}] # error_pages[0].file: missing; it takes",
                 "error_pages: [{file: keys}] # error_pages[0].status: missing; it takes",
                 "error_pages: [{status: 200, file: keys}] # error_pages[0].status: 200 is no error; pages are for 400",
@@ -94,6 +118,23 @@ class ConfigGuardsTest {
         ConfigResult unused = readRule("{issuer: a, cookie: b}", "");
         assertTrue(unused.text().contains("remap[0].jwt.issuer: has no effect"), unused::text);
         assertTrue(unused.text().contains("remap[0].jwt.cookie: has no effect"), unused::text);
+    }
+
+    @Test
+    void settingsOfAuthorisationNeedAServerGloballyOrInARule() {
+        String rule = "listen: [':1']\nremap: [{map: /, to: 'http://o/', authorize: @}]\n";
+        String url = "{url: 'http://auth.example/'}";
+        for (String text : new String[] {
+            rule.replace("@", url) + "authorize: {ttl: 1m}",
+            rule.replace("@", "{ttl: 1m}") + "authorize: " + url,
+            rule.replace("@", "{enabled: false}")
+        }) {
+            ConfigResult result = ConfigLoader.parse(text, "m.yaml", directory, Map.of());
+            assertNotNull(result.config(), result::text);
+        }
+        ConfigResult unused =
+                ConfigLoader.parse(rule.replace("@", "{ttl: 1m}"), "m.yaml", directory, Map.of());
+        assertTrue(unused.text().contains("remap[0].authorize.ttl: has no effect"), unused::text);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.SourceFile;
 import java.util.List;
 import java.util.Map;
@@ -95,7 +96,23 @@ public final class Plugins {
             Map.entry("traffic_dump.so", "requests are not recorded"),
             Map.entry("otel_tracer.so", "set traces.endpoint to send spans to a collector, see docs/guide/traces.md"));
 
+    /** The parameter of header_rewrite that names a database of locations. */
+    static final String GEO_PATH = "--geo-db-path=";
+
     private Plugins() {}
+
+    /**
+     * Writes the database of locations that a parameter of header_rewrite names.
+     *
+     * @param parameter the parameter with its value
+     * @param source the line of the parameter
+     */
+    static void locations(ImportState state, String parameter, Entry source) {
+        state.draft()
+                .root()
+                .put("geo.database", parameter.substring(GEO_PATH.length()))
+                .from(source);
+    }
 
     static boolean isBuiltIn(String plugin) {
         return BUILT_IN.contains(plugin);
@@ -131,6 +148,10 @@ public final class Plugins {
             String path = words.at(0);
             String plugin = path.substring(path.lastIndexOf('/') + 1);
             if (plugin.equals(HEADER_REWRITE)) {
+                words.words().stream()
+                        .skip(1)
+                        .filter(word -> word.startsWith(GEO_PATH))
+                        .forEach(word -> locations(state, word, words.entry()));
                 words.words().stream()
                         .skip(1)
                         .filter(word -> !word.startsWith("-"))

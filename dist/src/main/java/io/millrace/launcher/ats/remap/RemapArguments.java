@@ -101,8 +101,10 @@ final class RemapArguments {
         }
     }
 
-    private static void rewrite(String text, RemapRule rule) {
-        if (text.startsWith("-")) {
+    private void rewrite(String text, RemapRule rule) {
+        if (text.startsWith(Plugins.GEO_PATH)) {
+            Plugins.locations(state, text, rule.entry());
+        } else if (text.startsWith("-")) {
             rule.entry().notMapped("@pparam=" + text + " of header_rewrite.so has no equivalent");
         } else {
             rule.rewrites().add(text);

@@ -69,6 +69,7 @@ final class RewriteCondition {
                         flags);
             case "COOKIE" -> text("cookie[" + Expression.literal(part) + "]", operand, flags);
             case "IP" -> address(part, operand);
+            case "GEO" -> location(part.toUpperCase(Locale.ROOT), operand, flags);
             case "CACHE" -> cache(operand);
             case "RANDOM" -> random(part, operand);
             default -> throw new UnknownConditionException("the condition %{" + name + "} has no equivalent");
@@ -188,6 +189,15 @@ final class RewriteCondition {
             throw new UnknownConditionException("the comparison " + operand + " of addresses has no equivalent");
         }
         return "client in (" + String.join(", ", ranges) + ")";
+    }
+
+    private static String location(String part, String operand, Set<String> flags) throws UnknownConditionException {
+        String unquoted = operand.replace("\"", "");
+        return switch (part) {
+            case "COUNTRY" -> text("country", unquoted, flags);
+            case "ASN" -> number("asn", unquoted);
+            default -> throw new UnknownConditionException("%{GEO:" + part + "} has no equivalent");
+        };
     }
 
     private static String cache(String operand) throws UnknownConditionException {

@@ -10,6 +10,7 @@ import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.edge.EdgeChecks;
 import io.millrace.proxy.config.edge.MirrorKeys;
 import io.millrace.proxy.config.extension.ExtensionChecks;
+import io.millrace.proxy.config.geo.GeoChecks;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -69,6 +70,7 @@ public final class ConfigChecks {
         new GuardChecks(problems, wholeFile).check(values);
         new EdgeChecks(problems, wholeFile).check(values);
         checkMirrors(values);
+        new GeoChecks(problems, wholeFile).check(values);
         new ExtensionChecks(problems, wholeFile).check(values);
         new CompressionChecks(problems, wholeFile).check(values);
         new DnsChecks(problems, wholeFile).check(values);

@@ -1,5 +1,7 @@
 package io.millrace.proxy.config.check;
 
+import io.millrace.proxy.config.guard.AuthorizeConfig;
+import io.millrace.proxy.config.guard.AuthorizeKeys;
 import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
@@ -14,7 +16,7 @@ import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks the settings of signed URLs, passwords and tokens, for all requests and for each remap rule. */
+/** Checks the settings of signed URLs, passwords, tokens and authorisation servers, for all requests and for each remap rule. */
 final class GuardChecks {
     /** Settings of tokens that have an effect only with the keys of the issuer. */
     private static final List<ConfigKey<?>> TOKEN_KEYS = List.of(
@@ -27,6 +29,20 @@ final class GuardChecks {
             TokenKeys.REALM,
             TokenKeys.CLOCK_SKEW,
             TokenKeys.WHEN);
+
+    /** Settings of authorisation servers that have an effect only with the URL of one. */
+    private static final List<ConfigKey<?>> AUTHORIZE_KEYS = List.of(
+            AuthorizeKeys.ENABLED,
+            AuthorizeKeys.METHOD,
+            AuthorizeKeys.SEND_FIELDS,
+            AuthorizeKeys.RECEIVE_FIELDS,
+            AuthorizeKeys.CACHE_KEY,
+            AuthorizeKeys.TTL,
+            AuthorizeKeys.NEGATIVE_TTL,
+            AuthorizeKeys.TIMEOUT,
+            AuthorizeKeys.ON_ERROR,
+            AuthorizeKeys.FORWARD,
+            AuthorizeKeys.WHEN);
 
     private final ConfigProblems problems;
     private final Place wholeFile;
@@ -64,6 +80,7 @@ final class GuardChecks {
         checkPasswords(own, general, prefix);
         checkTokens(own, general, prefix);
         reportUnusedTokens(own, general, prefix);
+        checkAuthorization(own, general, prefix);
         boolean set = own.isSet(SignedUrlKeys.WHEN) || isNotDefault(own, SignedUrlKeys.URL);
         if (set && !own.over(general).isSet(SignedUrlKeys.KEYS) && !problems.isBroken(keys)) {
             String path = prefix + (own.isSet(SignedUrlKeys.WHEN) ? SignedUrlKeys.WHEN : SignedUrlKeys.URL).path();
@@ -135,6 +152,38 @@ final class GuardChecks {
         }
     }
 
+    private void checkAuthorization(ConfigValues own, ConfigValues general, String prefix) {
+        checkIfSet(own, AuthorizeKeys.URL, prefix, () -> AuthorizeConfig.checkUrl(own));
+        checkIfSet(own, AuthorizeKeys.SEND_FIELDS, prefix, () -> AuthorizeConfig.checkSendFields(own));
+        checkIfSet(own, AuthorizeKeys.RECEIVE_FIELDS, prefix, () -> AuthorizeConfig.checkReceiveFields(own));
+        checkIfSet(own, AuthorizeKeys.CACHE_KEY, prefix, () -> AuthorizeConfig.checkCacheKey(own));
+        checkIfSet(own, AuthorizeKeys.WHEN, prefix, () -> AuthorizeConfig.checkWhen(own));
+        ConfigValues inForce = own.over(general);
+        boolean used = inForce.isSet(AuthorizeKeys.URL)
+                || problems.isBroken(prefix + AuthorizeKeys.URL.path())
+                || problems.isBroken(AuthorizeKeys.URL.path())
+                || (prefix.isEmpty()
+                        && own.elements(ConfigKeys.REMAP).stream().anyMatch(rule -> rule.isSet(AuthorizeKeys.URL)));
+        for (ConfigKey<?> key : used ? List.<ConfigKey<?>>of() : AUTHORIZE_KEYS) {
+            boolean turnedOff = key.equals(AuthorizeKeys.ENABLED) && Boolean.FALSE.equals(own.find(key));
+            if (isNotDefault(own, key) && !turnedOff) {
+                error(prefix, key, "has no effect without authorize.url, the authorisation server");
+            }
+        }
+        if (own.isSet(AuthorizeKeys.FORWARD)
+                && own.get(AuthorizeKeys.FORWARD)
+                && !hasAuthorization(inForce.get(AuthorizeKeys.SEND_FIELDS))) {
+            error(
+                    prefix,
+                    AuthorizeKeys.FORWARD,
+                    "has no effect, since authorize.send_fields does not have Authorization: origins get it anyway");
+        }
+    }
+
+    private static boolean hasAuthorization(List<String> names) {
+        return names.stream().anyMatch("Authorization"::equalsIgnoreCase);
+    }
+
     private boolean isSourceBroken(String prefix) {
         return problems.isBroken(prefix + TokenKeys.KEYS_FILE.path())
                 || problems.isBroken(prefix + TokenKeys.KEYS_URL.path());
@@ -166,10 +215,12 @@ final class GuardChecks {
         List<String> patterns = new ArrayList<>(SignedUrlConfig.patterns(values));
         patterns.addAll(PasswordConfig.patterns(values));
         patterns.addAll(TokenConfig.patterns(values));
+        patterns.addAll(AuthorizeConfig.patterns(values));
         for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
             patterns.addAll(SignedUrlConfig.patterns(rule));
             patterns.addAll(PasswordConfig.patterns(rule));
             patterns.addAll(TokenConfig.patterns(rule));
+            patterns.addAll(AuthorizeConfig.patterns(rule));
         }
         return patterns;
     }

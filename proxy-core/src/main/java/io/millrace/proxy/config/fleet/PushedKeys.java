@@ -70,6 +70,8 @@ public final class PushedKeys {
                     "include",
                     "error_pages[].file",
                     "dns.hosts_file",
+                    "geo.database",
+                    "geo.asn_database",
                     "tls.client_ca_file",
                     "tls.client_revocation_file",
                     "listen[].tls.client_ca_file",

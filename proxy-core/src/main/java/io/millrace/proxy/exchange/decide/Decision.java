@@ -22,6 +22,8 @@ import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,9 +101,13 @@ public final class Decision {
     private @Nullable TargetUri unsigned;
 
     private @Nullable CredentialCheck check;
-    private CredentialCheck.@Nullable Checked checked;
+    private List<CredentialCheck.Checked> checked = List.of();
     /** True if the password was right, and Authorization was removed. */
     private boolean authenticated;
+    /** The change of the request's fields that an authorisation server requires; null for none. */
+    private @Nullable UnaryOperator<FieldSection> authorized;
+
+    private byte @Nullable [] localBody;
 
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
@@ -156,8 +162,10 @@ public final class Decision {
         rule = AccessRules.NO_RULE;
         unsigned = null;
         check = null;
-        checked = null;
+        checked = List.of();
         authenticated = false;
+        authorized = null;
+        localBody = null;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
@@ -303,6 +311,22 @@ public final class Decision {
     Decision denied(int status, String why, String what, FieldSection fields) {
         localFields = fields;
         return denied(status, why, what);
+    }
+
+    /**
+     * Denies the request with the response of another server.
+     *
+     * @param fields fields of the response
+     * @param body content of the response, which is not changed any more; empty for a line or page of this proxy
+     */
+    Decision denied(int status, String why, String what, FieldSection fields, byte[] body) {
+        localBody = body.length == 0 ? null : body;
+        return denied(status, why, what, fields);
+    }
+
+    /** Content of the response of another server; null for a line or page of this proxy. */
+    public byte @Nullable [] localBody() {
+        return localBody;
     }
 
     /** Additional fields of the response of this proxy; null for none. */
@@ -671,6 +695,9 @@ public final class Decision {
         if (authenticated) {
             removeAuthorization();
         }
+        if (authorized != null) {
+            request = request.with(request.target(), authorized.apply(request.fields()));
+        }
         if (unsigned != null) {
             request = request.with(unsigned, request.fields());
         }
@@ -691,17 +718,33 @@ public final class Decision {
         return check;
     }
 
-    /** Sets the result of the check of the request's credentials. */
-    Decision checked(CredentialCheck.Checked result) {
-        checked = result;
+    /** Sets the results of the checks of the request's credentials. */
+    Decision checked(List<CredentialCheck.Checked> results) {
+        checked = results;
         return this;
     }
 
+    /** The results of the checks of the request's credentials. */
+    public List<CredentialCheck.Checked> checked() {
+        return checked;
+    }
+
     /**
-     * Returns the result of the check of these credentials by these settings; null if another or no check has ended.
+     * Returns the result of the check of these credentials by these settings; null if no such check has ended.
      */
     CredentialCheck.@Nullable Result checkResult(CredentialDigest digest) {
-        return checked != null && checked.digest().equals(digest) ? checked.result() : null;
+        for (CredentialCheck.Checked one : checked) {
+            if (one.digest().equals(digest)) {
+                return one.result();
+            }
+        }
+        return null;
+    }
+
+    /** Changes the fields of the request as an authorisation server requires. */
+    void authorized(UnaryOperator<FieldSection> change) {
+        authorized = change;
+        request = request.with(request.target(), change.apply(request.fields()));
     }
 
     /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */

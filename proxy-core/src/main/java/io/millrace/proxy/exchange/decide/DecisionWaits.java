@@ -65,17 +65,16 @@ public final class DecisionWaits {
 
     /** Checks the credentials of the request off the event loop. */
     public void credentials(Decision next, Consumer<Function<RequestDecider, Decision>> resume) {
-        RequestHooks called = next.hooks();
         next.credentialCheck()
                 .begin(
                         loop,
                         result -> resume.accept(
-                                decider -> decider.decideChecked(request, contentLength, client, result, called)));
+                                decider -> decider.decideChecked(request, contentLength, client, result, next)));
     }
 
     /** Waits for a hook of an extension. */
     public void hook(Decision next, Consumer<Function<RequestDecider, Decision>> resume) {
         RequestHooks hooks = Objects.requireNonNull(next.hooks());
-        hooks.await(loop, () -> resume.accept(decider -> decider.decideAgain(request, contentLength, client, hooks)));
+        hooks.await(loop, () -> resume.accept(decider -> decider.decideAgain(request, contentLength, client, next)));
     }
 }

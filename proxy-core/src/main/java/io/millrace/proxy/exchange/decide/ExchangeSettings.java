@@ -16,6 +16,7 @@ import io.millrace.proxy.extension.Hook;
 import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.HookChains;
 import io.millrace.proxy.fetch.FetchSettings;
+import io.millrace.proxy.geo.GeoFiles;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Via;
@@ -62,6 +63,7 @@ import org.jspecify.annotations.Nullable;
  * @param requestLimits limits of the number of requests in a period; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param extensions hooks of extensions for each rule; null if there are no extensions
+ * @param geo the databases of locations; null if the configuration names none
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
  */
@@ -90,6 +92,7 @@ public record ExchangeSettings(
         @Nullable RequestLimits requestLimits,
         @Nullable RulePrograms rules,
         @Nullable HookChains extensions,
+        @Nullable GeoFiles geo,
         CacheStatus cacheStatus,
         @Nullable ChallengeAnswers challenges) {
 
@@ -99,9 +102,14 @@ public record ExchangeSettings(
      * @param built the configuration by which the store was opened, which a reload does not change
      * @param forward the settings of the forward proxy
      * @param extensions hooks of extensions for each rule; null if there are no extensions
+     * @param geo the databases of locations; null if the configuration names none
      */
     public static ExchangeSettings of(
-            ProxyConfig config, ProxyConfig built, ForwardSettings forward, @Nullable HookChains extensions) {
+            ProxyConfig config,
+            ProxyConfig built,
+            ForwardSettings forward,
+            @Nullable HookChains extensions,
+            @Nullable GeoFiles geo) {
         Timeouts timeouts = config.timeouts();
         OriginConfig origin = config.origin();
         ViaConfig via = config.via();
@@ -147,6 +155,7 @@ public record ExchangeSettings(
                 RequestLimits.of(config),
                 RulePrograms.of(config),
                 extensions,
+                geo,
                 new CacheStatus(via.name()),
                 ChallengeAnswers.of(config.acme()));
     }

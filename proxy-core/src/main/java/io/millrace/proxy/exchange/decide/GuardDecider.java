@@ -6,15 +6,22 @@ import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.access.SignedUrl;
+import io.millrace.proxy.access.authorize.AuthorizationResult;
+import io.millrace.proxy.access.authorize.AuthorizationTable;
+import io.millrace.proxy.access.authorize.ReceivedFields;
 import io.millrace.proxy.access.password.Credentials;
 import io.millrace.proxy.access.password.PasswordVerifier;
+import io.millrace.proxy.config.guard.AuthorizeConfig;
 import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
 import io.millrace.proxy.config.guard.TokenConfig;
+import io.millrace.proxy.exchange.authorize.Authorizer;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.request.RequestFacts;
+import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
@@ -28,7 +35,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests without a valid signature, password or token, for remap rules that require them. They are removed from the request, so that cache keys and origins do not have them.
+ * Refuses requests without a valid signature, password or token, or without the permission of an authorisation server,
+ * for remap rules that require them. They are removed from the request, so that cache keys and origins do not have
+ * them.
  *
  * <p>Confined to one event loop.
  */
@@ -48,13 +57,20 @@ final class GuardDecider {
     private final SignedUrl signatures = new SignedUrl();
     private final MessageDigest digest = CredentialDigest.function();
     private final TokenDecider tokens;
+    private final Authorizer.Digests digests = new Authorizer.Digests();
+    private final @Nullable Authorizer authorizer;
 
-    /** @param dryRun whether passwords that were not compared before count as right, since a comparison takes long */
-    GuardDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
+    /**
+     * @param dryRun whether passwords that were not compared before count as right, since a comparison takes long
+     * @param origins origin connections of the loop, for requests to authorisation servers; null for a dry run
+     */
+    GuardDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun, @Nullable OriginClient origins) {
         this.shared = shared;
         this.counters = counters;
         this.dryRun = dryRun;
         this.tokens = new TokenDecider(shared, counters, digest, dryRun);
+        this.authorizer =
+                origins == null ? null : new Authorizer(origins, counters, shared.clock()::millis);
     }
 
     /**
@@ -75,7 +91,82 @@ final class GuardDecider {
                 || isPasswordNeeded(decision, guards.password(rule), client, nowMillis)
                 || (token != null
                         && holds(token.when(), decision, client, nowMillis)
-                        && tokens.stops(decision, token, nowMillis));
+                        && tokens.stops(decision, token, nowMillis))
+                || isAuthorizationNeeded(decision, guards.authorization(rule), client, access, nowMillis);
+    }
+
+    private boolean isAuthorizationNeeded(
+            Decision decision,
+            Guards.@Nullable Authorization authorization,
+            ClientConnection client,
+            AccessRules access,
+            long nowMillis) {
+        if (authorization == null) {
+            return false;
+        }
+        AuthorizeConfig needed = authorization.config();
+        if (!holds(needed.when(), decision, client, nowMillis)) {
+            setReceived(decision, authorization, FieldSection.EMPTY, false);
+            return false;
+        }
+        RequestHead request = decision.request();
+        IpAddress address = access.namedClient(request, client.remoteIp());
+        String clientText = address == null ? null : address.toText();
+        AuthorizationTable table = shared.clients().authorizations();
+        CredentialDigest key = digests.of(table, digest, needed, request, clientText);
+        AuthorizationResult result = decision.checkResult(key) instanceof AuthorizationResult asked ? asked : null;
+        if (result == null) {
+            result = table.remembered(key, nowMillis);
+            if (result != null) {
+                counters.increment(Counter.AUTHORIZE_REMEMBERED);
+            } else if (authorizer != null) {
+                decision.authenticate(authorizer.question(table, needed, key, request, clientText, settings(request)));
+                return true;
+            }
+        }
+        if (result != null && isAuthorizationRefused(decision, needed, result)) {
+            return true;
+        }
+        FieldSection received = result == null ? FieldSection.EMPTY : result.fields();
+        setReceived(decision, authorization, received, !needed.isForwarded());
+        return false;
+    }
+
+    private Authorizer.Settings settings(RequestHead request) {
+        ExchangeSettings settings = shared.settings().get();
+        return new Authorizer.Settings(
+                settings.fetch(), settings.source(), settings.requestVia().plain(request.version()));
+    }
+
+    private boolean isAuthorizationRefused(Decision decision, AuthorizeConfig needed, AuthorizationResult result) {
+        if (result.kind() == AuthorizationResult.Kind.REFUSED) {
+            counters.increment(Counter.DENIED_AUTHORIZE);
+            decision.denied(
+                    result.status(),
+                    "the authorisation server refuses the request",
+                    result.detail(),
+                    result.fields(),
+                    result.body());
+            return true;
+        }
+        if (result.kind() == AuthorizationResult.Kind.FAILED && !needed.isOpenOnError()) {
+            counters.increment(Counter.DENIED_AUTHORIZE);
+            decision.denied(UNAVAILABLE, "the authorisation server has made no decision", result.detail());
+            return true;
+        }
+        return false;
+    }
+
+    /** Replaces the fields that only the authorisation server may set by those that it has set. */
+    private static void setReceived(
+            Decision decision,
+            Guards.Authorization authorization,
+            FieldSection received,
+            boolean withoutAuthorization) {
+        ReceivedFields names = authorization.received();
+        if (names.changes(decision.request().fields(), received, withoutAuthorization)) {
+            decision.authorized(fields -> names.replace(fields, received, withoutAuthorization));
+        }
     }
 
     private boolean isPasswordNeeded(

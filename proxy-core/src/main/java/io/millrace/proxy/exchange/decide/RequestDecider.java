@@ -18,6 +18,7 @@ import io.millrace.proxy.edge.CorsRule;
 import io.millrace.proxy.edge.SplitRule;
 import io.millrace.proxy.edge.SplitTargets;
 import io.millrace.proxy.extension.RequestHooks;
+import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
@@ -43,6 +44,7 @@ import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -85,19 +87,28 @@ public final class RequestDecider {
     private final SplitTargets splits = new SplitTargets();
     private final boolean dryRun;
 
-    public RequestDecider(DecisionInputs shared, LoopCounters counters) {
-        this(shared, counters, false);
+    /** @param origins origin connections of the loop, for requests to authorisation servers */
+    public RequestDecider(DecisionInputs shared, LoopCounters counters, OriginClient origins) {
+        this(shared, counters, false, origins);
     }
 
-    /** @param dryRun whether requests are decided about without being counted against request limits */
-    public RequestDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
+    /**
+     * Returns a decider that does not count requests against request limits, and sends no requests to authorisation
+     * servers.
+     */
+    public static RequestDecider ofDryRun(DecisionInputs shared, LoopCounters counters) {
+        return new RequestDecider(shared, counters, true, null);
+    }
+
+    private RequestDecider(
+            DecisionInputs shared, LoopCounters counters, boolean dryRun, @Nullable OriginClient origins) {
         this.shared = shared;
         this.dryRun = dryRun;
         this.counters = counters;
         this.forwards = new ForwardDecider(counters);
         this.rules = new RuleDecider(counters);
         this.limits = new LimitDecider(shared, counters, dryRun);
-        this.guards = new GuardDecider(shared, counters, dryRun);
+        this.guards = new GuardDecider(shared, counters, dryRun, origins);
         this.hooks = new HookDecider(counters, dryRun);
     }
 
@@ -115,32 +126,41 @@ public final class RequestDecider {
      * Decides once more about a request that was decided about before. Request limits do not count it again, and it is
      * not looked up among the ACME challenges again.
      *
-     * @param called the hooks of extensions that were called for the request; null for none
+     * @param before the decision before, whose hooks of extensions and checks of credentials are not repeated: without
+     *     that, a check that is not remembered would follow each lookup
      */
-    public Decision decideAgain(
-            RequestHead request, long contentLength, ClientConnection client, @Nullable RequestHooks called) {
-        Decision decision =
-                new Decision(request).withoutCounting().passChallenges().hooks(called);
-        return decide(decision, contentLength, client, shared.clock().millis());
+    public Decision decideAgain(RequestHead request, long contentLength, ClientConnection client, Decision before) {
+        return decideAgain(request, contentLength, client, before, before.checked());
     }
 
     /**
-     * Decides about a request whose credentials were checked. Request limits do not count it again, and it is not
-     * looked up among the ACME challenges again: without that, a check that is not remembered would follow each lookup.
+     * Decides like {@link #decideAgain} about a request one of whose credentials was checked.
      *
-     * @param called as for {@link #decideAgain}
+     * @param result the result of the check
      */
     public Decision decideChecked(
             RequestHead request,
             long contentLength,
             ClientConnection client,
             CredentialCheck.Checked result,
-            @Nullable RequestHooks called) {
+            Decision before) {
+        List<CredentialCheck.Checked> results = new ArrayList<>(before.checked());
+        results.removeIf(one -> one.digest().equals(result.digest()));
+        results.add(result);
+        return decideAgain(request, contentLength, client, before, results);
+    }
+
+    private Decision decideAgain(
+            RequestHead request,
+            long contentLength,
+            ClientConnection client,
+            Decision before,
+            List<CredentialCheck.Checked> results) {
         Decision decision = new Decision(request)
                 .withoutCounting()
                 .passChallenges()
-                .checked(result)
-                .hooks(called);
+                .checked(results)
+                .hooks(before.hooks());
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
@@ -160,6 +180,9 @@ public final class RequestDecider {
         decision.stamp(shared.invalidator().stamp());
         RequestHead request = decision.request();
         ExchangeSettings settings = shared.settings().get();
+        if (settings.geo() != null) {
+            client.locateBy(settings.geo().current());
+        }
         if (settings.rules() != null) {
             rules.begin(decision, settings.rules(), nowMillis);
         }

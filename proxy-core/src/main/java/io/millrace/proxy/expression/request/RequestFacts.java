@@ -41,6 +41,17 @@ public interface RequestFacts {
     @Nullable
     IpAddress client();
 
+    /** The country of the client's address, such as {@code DE}; null if unknown. */
+    @Nullable
+    String country();
+
+    /** The continent of the client's address, such as {@code EU}; null if unknown. */
+    @Nullable
+    String continent();
+
+    /** The number of the autonomous system of the client's address; negative if unknown. */
+    long asn();
+
     /** The client's protocol, such as {@code http/1.1} or {@code http/2}. */
     String protocol();
 

@@ -10,7 +10,10 @@ import java.util.Set;
 public final class RequestFields {
     private static final Set<String> OF_RESPONSE = Set.of("status", "cache", "response_header");
     private static final Set<String> OF_CLIENT =
-            Set.of("request_header", "cookie", "client", "protocol", "time", "weekday", "random");
+            Set.of("request_header", "cookie", "client", "country", "continent", "asn", "protocol", "time", "weekday",
+                    "random");
+    private static final Set<String> OF_PLACES = Set.of("country", "continent");
+    private static final String ASN = "asn";
 
     /** All fields, in the order of the reference page. */
     public static final Schema<RequestFacts> SCHEMA = Schema.of(List.of(
@@ -37,6 +40,22 @@ public final class RequestFields {
                     "client",
                     "the client's address of the connection, or that of a trusted PROXY header",
                     RequestFacts::client),
+            Field.text(
+                    "country",
+                    "the country of the address in `client`, an ISO 3166-1 code such as `DE`, from `geo.database`; no"
+                            + " value if unknown",
+                    RequestFacts::country),
+            Field.text(
+                    "continent",
+                    "the continent of the address in `client`, `AF`, `AN`, `AS`, `EU`, `NA`, `OC` or `SA`, from"
+                            + " `geo.database`; no value if unknown",
+                    RequestFacts::continent),
+            Field.number(
+                    ASN,
+                    FieldType.INTEGER,
+                    "the number of the autonomous system of the address in `client`, from `geo.asn_database`; no value"
+                            + " if unknown",
+                    facts -> facts.asn() < 0 ? Field.ABSENT : facts.asn()),
             Field.lowerCase("protocol", "`http/1.0`, `http/1.1` or `http/2`", RequestFacts::protocol),
             Field.number(
                     "time",
@@ -62,6 +81,16 @@ public final class RequestFields {
     /** Returns true if the field is known only when the response is sent. */
     public static boolean isOfResponse(Field<RequestFacts> field) {
         return OF_RESPONSE.contains(field.name());
+    }
+
+    /** Returns true if the field needs a database of countries. */
+    public static boolean isOfPlaces(Field<RequestFacts> field) {
+        return OF_PLACES.contains(field.name());
+    }
+
+    /** Returns true if the field needs a database of autonomous systems. */
+    public static boolean isOfNetworks(Field<RequestFacts> field) {
+        return field.name().equals(ASN);
     }
 
     /** Returns true if the field can differ between clients that request the same URL. */

@@ -112,6 +112,9 @@ final class SampleConfigTest {
                         secret("users", "one:$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe\n")
                                 .toString()),
                 Map.entry("basic_auth.when", "path == \"/a\""),
+                Map.entry("authorize.url", "http://auth.example/"),
+                Map.entry("authorize.cache_key", "method"),
+                Map.entry("authorize.when", "path == \"/a\""),
                 Map.entry(
                         "signed_urls.keys",
                         secret("keys", "key0 = abcdefghijklmnop\n").toString()),

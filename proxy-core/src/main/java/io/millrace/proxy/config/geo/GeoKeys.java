@@ -1,0 +1,22 @@
+package io.millrace.proxy.config.geo;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ValueType;
+import java.nio.file.Path;
+
+/** Configuration keys for databases of the locations of clients. */
+public final class GeoKeys {
+    public static final ConfigKey<Path> DATABASE = ConfigKey.builder("geo.database", ValueType.PATH)
+            .description("File in the MaxMind DB format with countries or cities, for the fields country and continent"
+                    + " of conditions. It is opened again within 10 s after a change. Replace it by renaming.");
+    public static final ConfigKey<Path> ASN_DATABASE = ConfigKey.builder("geo.asn_database", ValueType.PATH)
+            .description("File in the MaxMind DB format with autonomous systems, for the field asn of conditions.");
+
+    private GeoKeys() {}
+
+    /** Returns true if the values name a database. */
+    public static boolean areSet(ConfigValues values) {
+        return values.isSet(DATABASE) || values.isSet(ASN_DATABASE);
+    }
+}

@@ -1,0 +1,185 @@
+package io.millrace.proxy.exchange.authorize;
+
+import io.millrace.proxy.access.authorize.AuthorizationResult;
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.config.guard.AuthorizeConfig;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginRequest;
+import io.millrace.proxy.fetch.OriginResponseHandler;
+import io.millrace.proxy.fetch.response.ResponseFraming;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request to an authorisation server. Its response is never stored as content.
+ *
+ * <p>Confined to one event loop.
+ */
+final class AuthorizeCall implements OriginResponseHandler {
+    /** Limit of the bytes of a refusal's content; longer content is replaced by a line of this proxy. */
+    static final int BODY_MAX = 64 * 1024;
+
+    private static final byte[] NO_BODY = {};
+    private static final int UNAUTHORIZED = 401;
+    private static final int SUCCESS_MIN = 200;
+    private static final int SUCCESS_MAX = 299;
+    private static final long MILLIS = 1000;
+
+    /** Fields of a refusal that the client gets in any case. */
+    private static final FieldNames OF_REFUSALS =
+            FieldNames.of(FieldName.WWW_AUTHENTICATE, FieldName.SET_COOKIE, FieldName.RETRY_AFTER);
+
+    /** Fields that describe the content of a refusal. */
+    private static final FieldNames OF_CONTENT =
+            FieldNames.of(FieldName.CONTENT_TYPE, FieldName.CONTENT_LANGUAGE, FieldName.CONTENT_ENCODING);
+
+    /** Receives the result. */
+    interface End {
+        /**
+         * Called once.
+         *
+         * @param freshMillis time for which the result may be remembered; 0 for none
+         */
+        void onResult(AuthorizationResult result, long freshMillis);
+    }
+
+    private final AuthorizeConfig needed;
+    private final End end;
+    private final OriginCall call;
+    private final Future<?> deadline;
+    private @Nullable ResponseHead refusal;
+    private byte[] body = NO_BODY;
+    private int received;
+    private boolean ended;
+
+    private AuthorizeCall(
+            OriginClient origins, OriginRequest request, AuthorizeConfig needed, EventExecutor loop, End end) {
+        this.needed = needed;
+        this.end = end;
+        // OriginClient calls no method of the handler before fetch returns.
+        this.call = origins.fetch(request, this);
+        this.deadline = loop.schedule(this::onTimeout, needed.timeoutMillis(), TimeUnit.MILLISECONDS);
+        if (request.hasContent()) {
+            call.finishRequest();
+        }
+    }
+
+    /** Sends the request. The end gets the result later, never during this call. */
+    static void start(
+            OriginClient origins, OriginRequest request, AuthorizeConfig needed, EventExecutor loop, End end) {
+        new AuthorizeCall(origins, request, needed, loop, end);
+    }
+
+    private void onTimeout() {
+        call.cancel();
+        decide(AuthorizationResult.failed("timeout"), 0);
+    }
+
+    @Override
+    public void onHead(ResponseHead head, ResponseFraming framing) {
+        int status = head.status();
+        if (status >= SUCCESS_MIN && status <= SUCCESS_MAX) {
+            long fresh = freshMillis(head, needed.ttlMillis());
+            decide(AuthorizationResult.allowed(receivedFields(head.fields())), fresh);
+        } else if (isRefusal(head)) {
+            refusal = head;
+        } else {
+            decide(AuthorizationResult.failed("status-" + status), 0);
+        }
+    }
+
+    private static boolean isRefusal(ResponseHead head) {
+        return switch (head.status()) {
+            case 401, 403 -> true;
+            case 301, 302, 303, 307, 308 -> head.fields().contains(FieldName.LOCATION);
+            default -> false;
+        };
+    }
+
+    private FieldSection receivedFields(FieldSection from) {
+        FieldSection.Builder fields = FieldSection.builder();
+        for (FieldName name : needed.receiveFields()) {
+            for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
+                fields.addLine(from, line);
+            }
+        }
+        return fields.build();
+    }
+
+    private static long freshMillis(ResponseHead head, long ttlMillis) {
+        CacheControl control = CacheControl.ofResponse(head.fields(), List.of());
+        if (control.isNoStore() || control.isNoCache()) {
+            return 0;
+        }
+        long maxAge = control.maxAgeSeconds();
+        return maxAge == CacheControl.ABSENT ? ttlMillis : Math.min(ttlMillis, maxAge * MILLIS);
+    }
+
+    @Override
+    public void onContent(ByteBuf piece) {
+        int size = piece.readableBytes();
+        received += size;
+        ResponseHead head = refusal;
+        if (head != null && received <= BODY_MAX) {
+            body = Arrays.copyOf(body, received);
+            piece.readBytes(body, received - size, size);
+        }
+        piece.release();
+        if (received > BODY_MAX) {
+            call.cancel();
+            deadline.cancel(false);
+            if (head != null) {
+                refuse(head, NO_BODY);
+            }
+        }
+    }
+
+    @Override
+    public void onComplete(@Nullable FieldSection trailers) {
+        deadline.cancel(false);
+        ResponseHead head = refusal;
+        if (head != null) {
+            refuse(head, body);
+        }
+    }
+
+    private void refuse(ResponseHead head, byte[] content) {
+        FieldSection from = head.fields();
+        FieldSection.Builder fields = FieldSection.builder();
+        boolean redirects = head.status() < UNAUTHORIZED;
+        for (int line = 0; line < from.size(); line++) {
+            if (OF_REFUSALS.contains(from, line)
+                    || (content.length > 0 && OF_CONTENT.contains(from, line))
+                    || (redirects && from.isNamed(line, FieldName.LOCATION))) {
+                fields.addLine(from, line);
+            }
+        }
+        long fresh = freshMillis(head, needed.negativeTtlMillis());
+        decide(AuthorizationResult.refused(head.status(), fields.build(), content), fresh);
+    }
+
+    @Override
+    public void onFailure(OriginFailure failure) {
+        deadline.cancel(false);
+        decide(AuthorizationResult.failed(failure.reason().text()), 0);
+    }
+
+    /** Passes the result on, unless there is one. The rest of a response is read to keep its connection. */
+    private void decide(AuthorizationResult result, long freshMillis) {
+        if (!ended) {
+            ended = true;
+            end.onResult(result, freshMillis);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Requests to authorisation servers. */
+@NullMarked
+package io.millrace.proxy.exchange.authorize;
+
+import org.jspecify.annotations.NullMarked;

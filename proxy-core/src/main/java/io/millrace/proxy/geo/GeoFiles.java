@@ -1,0 +1,96 @@
+package io.millrace.proxy.geo;
+
+import io.millrace.proxy.tls.FileStamp;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The databases of locations that the configuration names. {@link #check} opens a file again after it has changed. A
+ * file that cannot be used leaves the one before in use.
+ *
+ * <p>Thread-safe. {@link #current} does not block.
+ */
+public final class GeoFiles {
+    private static final Logger log = LoggerFactory.getLogger(GeoFiles.class);
+
+    /** One file, and the version of it that is in use. */
+    private static final class Source {
+        private @Nullable Path path;
+        private @Nullable FileStamp stamp;
+        private @Nullable MmdbFile file;
+
+        /** Opens the file again if another path is named, or the file has changed. Returns true if it did so. */
+        boolean update(@Nullable Path named) {
+            FileStamp now = named == null ? null : FileStamp.of(named);
+            if (Objects.equals(path, named) && Objects.equals(stamp, now)) {
+                return false;
+            }
+            boolean isOther = !Objects.equals(path, named);
+            path = named;
+            stamp = now;
+            try {
+                file = named == null ? null : MmdbFile.open(named);
+                return true;
+            } catch (MmdbException e) {
+                file = isOther ? null : file;
+                log.error("{}; {}", e.getMessage(), isOther ? "locations are unknown" : "the file before stays in use");
+                return isOther;
+            }
+        }
+    }
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Source places = new Source();
+    private final Source networks = new Source();
+    private volatile @Nullable GeoDatabase current;
+    private volatile boolean used;
+
+    /** Creates an object without files. */
+    public GeoFiles() {}
+
+    /**
+     * Opens the files of a configuration that are not open. Blocks.
+     *
+     * @param placesPath database of countries or cities; null for none
+     * @param networksPath database of autonomous systems; null for none
+     */
+    public void apply(@Nullable Path placesPath, @Nullable Path networksPath) {
+        lock.lock();
+        try {
+            used = placesPath != null || networksPath != null;
+            // Both files are updated.
+            boolean changed = places.update(placesPath) | networks.update(networksPath);
+            if (changed) {
+                current = placesPath == null && networksPath == null
+                        ? null
+                        : new GeoDatabase(places.file, networks.file);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Opens files again that have changed. Blocks. */
+    public void check() {
+        lock.lock();
+        try {
+            apply(places.path, networks.path);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns true if the configuration names a file. */
+    public boolean isUsed() {
+        return used;
+    }
+
+    /** The databases in use; null if the configuration names none. */
+    public @Nullable GeoDatabase current() {
+        return current;
+    }
+}

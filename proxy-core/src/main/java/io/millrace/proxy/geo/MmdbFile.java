@@ -1,0 +1,228 @@
+package io.millrace.proxy.geo;
+
+import io.millrace.proxy.http.IpAddress;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file in the MaxMind DB format, version 2: a binary tree of address prefixes, whose leaves refer to maps of values,
+ * and a map of metadata at the end. The file is mapped into memory. Immutable and thread-safe.
+ *
+ * <p>Every position is checked against the end of the file, and nested values against a depth, so that a damaged file
+ * gives no wrong result other than values of another address.
+ */
+public final class MmdbFile {
+    /** Result of {@link #find} for an address that is not in the file. */
+    public static final int NONE = -1;
+
+    private static final byte[] MARKER = "\u00ab\u00cd\u00efMaxMind.com".getBytes(StandardCharsets.ISO_8859_1);
+
+    /** The metadata begin in the last bytes of a file, by its specification. */
+    private static final int METADATA_MAX = 128 * 1024;
+
+    /** Bytes between the tree and the values. */
+    private static final int SEPARATOR = 16;
+
+    private static final int VERSION = 2;
+    private static final int V4_BITS = 32;
+    private static final int V6_BITS = 128;
+    private static final int V4_PREFIX_BITS = V6_BITS - V4_BITS;
+
+    private final Path path;
+    private final ByteBuffer bytes;
+    private final MmdbValues values;
+    private final long nodes;
+    private final int recordBits;
+    private final boolean withV6;
+    private final long treeBytes;
+    private final long v4Start;
+
+    private MmdbFile(Path path, ByteBuffer bytes) throws MmdbException {
+        this.path = path;
+        this.bytes = bytes;
+        int metadata = metadata();
+        MmdbValues of = new MmdbValues(bytes, metadata, bytes.limit());
+        long version = of.number(metadata, "binary_format_major_version");
+        if (version != VERSION) {
+            throw fault("has the format version " + version + ", and only " + VERSION + " is supported");
+        }
+        nodes = of.number(metadata, "node_count");
+        recordBits = (int) of.number(metadata, "record_size");
+        long ipVersion = of.number(metadata, "ip_version");
+        if (nodes < 1 || (recordBits != 24 && recordBits != 28 && recordBits != 32)) {
+            throw fault("is damaged: node_count is " + nodes + ", record_size is " + recordBits);
+        }
+        if (ipVersion != 4 && ipVersion != 6) {
+            throw fault("is damaged: ip_version is " + ipVersion + ", and 4 or 6 is expected");
+        }
+        withV6 = ipVersion == 6;
+        treeBytes = nodes * recordBits / 4;
+        int end = metadata - MARKER.length;
+        if (treeBytes + SEPARATOR > end) {
+            throw fault("is cut off: the tree of " + nodes + " nodes is longer than the file");
+        }
+        values = new MmdbValues(bytes, (int) treeBytes + SEPARATOR, end);
+        v4Start = withV6 ? v4Start() : 0;
+    }
+
+    /**
+     * Opens a file, and reads it into the page cache. Blocks.
+     *
+     * @throws MmdbException if the file cannot be read or has a fault
+     */
+    public static MmdbFile open(Path path) throws MmdbException {
+        return of(path, true);
+    }
+
+    /**
+     * Checks the metadata of a file. Blocks.
+     *
+     * @throws MmdbException if the file cannot be read or has a fault
+     */
+    public static void check(Path path) throws MmdbException {
+        of(path, false);
+    }
+
+    private static MmdbFile of(Path path, boolean load) throws MmdbException {
+        if (Files.isDirectory(path)) {
+            throw new MmdbException(path + " is a directory, not a file");
+        }
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+            if (channel.size() > Integer.MAX_VALUE) {
+                throw new MmdbException(path + " has " + channel.size() + " bytes, limit=" + Integer.MAX_VALUE);
+            }
+            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+            MmdbFile file = new MmdbFile(path, mapped);
+            if (load) {
+                mapped.load();
+            }
+            return file;
+        } catch (IndexOutOfBoundsException e) {
+            throw new MmdbException(path + " is damaged: " + e.getMessage());
+        } catch (NoSuchFileException e) {
+            throw new MmdbException(path + ": no such file");
+        } catch (AccessDeniedException e) {
+            throw new MmdbException(path + ": permission denied");
+        } catch (IOException e) {
+            throw new MmdbException(path + " cannot be read: " + e.getMessage());
+        }
+    }
+
+    private MmdbException fault(String what) {
+        return new MmdbException(path + " " + what);
+    }
+
+    /** Returns the position behind the last marker. */
+    private int metadata() throws MmdbException {
+        int first = Math.max(0, bytes.limit() - METADATA_MAX);
+        for (int at = bytes.limit() - MARKER.length; at >= first; at--) {
+            int same = 0;
+            while (same < MARKER.length && bytes.get(at + same) == MARKER[same]) {
+                same++;
+            }
+            if (same == MARKER.length) {
+                return at + MARKER.length;
+            }
+        }
+        throw fault("is not a MaxMind DB file: it has no metadata");
+    }
+
+    /** Returns the node or record of the prefix ::/96, below which IPv4 addresses are. */
+    private long v4Start() {
+        long node = 0;
+        for (int i = 0; i < V4_PREFIX_BITS && node < nodes; i++) {
+            node = record(node, 0);
+        }
+        return node;
+    }
+
+    /**
+     * Returns the position of the values for an address.
+     *
+     * @return {@link #NONE} if there are none
+     */
+    public int find(IpAddress address) {
+        boolean v4 = address.isV4();
+        if (!v4 && !withV6) {
+            return NONE;
+        }
+        try {
+            return find(address, v4);
+        } catch (InternalError e) {
+            // The file became shorter while it is mapped.
+            return NONE;
+        }
+    }
+
+    private int find(IpAddress address, boolean v4) {
+        long node = v4 ? v4Start : 0;
+        for (int i = v4 ? V4_PREFIX_BITS : 0; i < V6_BITS && node < nodes; i++) {
+            long half = i < Long.SIZE ? address.high() : address.low();
+            node = record(node, (int) (half >>> (Long.SIZE - 1 - i % Long.SIZE)) & 1);
+        }
+        long at = treeBytes + node - nodes;
+        return node <= nodes || at >= values.end() ? NONE : (int) at;
+    }
+
+    private long record(long node, int side) {
+        int at = (int) (node * recordBits / 4);
+        if (recordBits == 28) {
+            int middle = bytes.get(at + 3) & 0xff;
+            return side == 0 ? (long) (middle >> 4) << 24 | number(at, 3) : (middle & 0xf) << 24 | number(at + 4, 3);
+        }
+        int length = recordBits / Byte.SIZE;
+        return number(at + side * length, length);
+    }
+
+    private long number(int at, int length) {
+        long number = 0;
+        for (int i = 0; i < length; i++) {
+            number = number << Byte.SIZE | (bytes.get(at + i) & 0xff);
+        }
+        return number;
+    }
+
+    /**
+     * Returns the text below some keys of nested maps.
+     *
+     * @param at result of {@link #find}
+     * @return null if there is none
+     */
+    public @Nullable String text(int at, String... keys) {
+        String[] found = {null};
+        read(of -> {
+            found[0] = of.text(at, keys);
+            return 0;
+        });
+        return found[0];
+    }
+
+    /**
+     * Returns the number with a key.
+     *
+     * @param at result of {@link #find}
+     * @return negative if there is none
+     */
+    public long number(int at, String key) {
+        return read(of -> of.number(at, key));
+    }
+
+    /** Reads a value. A damaged file has no values. So does a file that became shorter while it is mapped. */
+    private long read(ToLongFunction<MmdbValues> reader) {
+        try {
+            return reader.applyAsLong(values);
+        } catch (IndexOutOfBoundsException | InternalError e) {
+            return -1;
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.millrace.proxy;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Tests live changes of the authorisation server that decides about requests. */
+class LiveAuthorizeTest {
+    @RegisterExtension
+    final LiveProxy live = new LiveProxy();
+
+    private final AtomicInteger questions = new AtomicInteger();
+    private String url;
+
+    /** The server allows requests with a path of "yes", fails with "fail", answers late with "late", else refuses. */
+    @BeforeEach
+    void startServer() throws IOException {
+        RawOrigin server = live.origin(question -> {
+            questions.incrementAndGet();
+            if (question.has("GET /yes ") || question.has("X-Allow: 1")) {
+                question.ok("X-One: 1\r\nX-Two: 2\r\n", new byte[0]);
+            } else if (question.has("GET /fail ")) {
+                question.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
+            } else if (question.has("GET /silent ")) {
+                question.awaitClose();
+            } else {
+                String answer = question.has("POST /post ") ? "200 Yes" : "403 No";
+                question.send("HTTP/1.1 " + answer + "\r\nContent-Length: 0\r\n\r\n");
+            }
+        });
+        url = server.url();
+    }
+
+    private LiveProxy authorize(String path, String more) {
+        return live.file("authorize: {url: '" + url + '/' + path + "'" + more + "}");
+    }
+
+    private int asked(String... fields) throws Exception {
+        int before = questions.get();
+        String path = live.fresh();
+        for (int i = 0; i < 2; i++) {
+            live.get(path, fields);
+        }
+        return questions.get() - before;
+    }
+
+    @LiveKey("authorize.url")
+    void server() throws Exception {
+        authorize("<yes|no>", "").turns(200, 403, () -> live.status(live.fresh()));
+    }
+
+    @LiveKey("authorize.enabled")
+    void enabled() throws Exception {
+        authorize("no", ", enabled: <true|false>").turns(403, 200, () -> live.status(live.fresh()));
+    }
+
+    @LiveKey("authorize.method")
+    void method() throws Exception {
+        authorize("post", ", method: <post|get>").turns(200, 403, () -> live.status(live.fresh()));
+    }
+
+    @LiveKey("authorize.send_fields")
+    void sendFields() throws Exception {
+        authorize("no", ", send_fields: [<X-Allow|X-Other>]")
+                .turns(200, 403, () -> live.status(live.fresh(), "X-Allow: 1\r\n"));
+    }
+
+    @LiveKey("authorize.receive_fields")
+    void receiveFields() throws Exception {
+        live.echoes();
+        authorize("yes", ", receive_fields: [<X-One|X-Two>]").turns("1", null, () -> live.sent("x-one"));
+    }
+
+    @LiveKey("authorize.cache_key")
+    void cacheKey() throws Exception {
+        authorize("yes", ", ttl: 1h, cache_key: [<method|path>]").turns(1, 2, () -> {
+            int before = questions.get();
+            live.get(live.fresh());
+            live.get(live.fresh());
+            return questions.get() - before;
+        });
+    }
+
+    @LiveKey("authorize.ttl")
+    void ttl() throws Exception {
+        authorize("yes", ", ttl: <1h|0s>").turns(1, 2, this::asked);
+    }
+
+    @LiveKey("authorize.negative_ttl")
+    void negativeTtl() throws Exception {
+        authorize("no", ", negative_ttl: <1h|0s>").turns(1, 2, this::asked);
+    }
+
+    @LiveKey("authorize.timeout")
+    void timeout() throws Exception {
+        // The request itself ends after a second, before the longer limit.
+        live.file("timeouts: {transaction: 1s}\nauthorize: {url: '" + url + "/silent', timeout: <10ms|5m>}")
+                .turns(503, 504, () -> live.status(live.fresh()));
+    }
+
+    @LiveKey("authorize.on_error")
+    void onError() throws Exception {
+        authorize("fail", ", on_error: <closed|open>").turns(503, 200, () -> live.status(live.fresh()));
+    }
+
+    @LiveKey("authorize.forward")
+    void forward() throws Exception {
+        authorize("yes", ", forward: <false|true>")
+                .turns(false, true, () -> live.isFetchedTwice(live.fresh(), "Authorization: Bearer a\r\n"));
+    }
+
+    @LiveKey("authorize.when")
+    void condition() throws Exception {
+        authorize("no", ", when: 'path =~ \"^/<v|a>\"'").turns(403, 200, () -> live.status("/v/1"));
+    }
+}
