@@ -22,8 +22,8 @@ import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginFaults;
-import io.millrace.proxy.geo.GeoFiles;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
+import io.millrace.proxy.geo.GeoFiles;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsLibrary;
 import io.millrace.proxy.net.Transport;
@@ -161,7 +161,13 @@ public final class ProxyServer implements AutoCloseable {
         this.extensions = extensions;
         openLocations(config);
         live = LiveSettings.of(
-                config, config, null, ownAddresses, extensions, geo, builder.clock().millis());
+                config,
+                config,
+                null,
+                ownAddresses,
+                extensions,
+                geo,
+                builder.clock().millis());
         originTls.apply(config);
         serverTls = new ServerTls(config, builder.clock()::millis, builder.tlsState());
         adopted = builder.adopted();

@@ -62,10 +62,6 @@ class AuthorizeOnTheWireTest {
         question.ok("X-User: ann\r\nX-Other: secret\r\nSet-Cookie: a=b\r\n", new byte[0]);
     }
 
-    private RawClient.Response client(String request) throws IOException {
-        return open(request).response();
-    }
-
     private RawClient open(String request) throws IOException {
         RawClient client = new RawClient(proxy.address());
         clients.add(client);
@@ -93,7 +89,7 @@ class AuthorizeOnTheWireTest {
             "Cookie: s=1",
             "X-Forwarded-Method: GET",
             "X-Forwarded-Proto: http",
-            "X-Forwarded-Host: www.example.com",
+            "X-Forwarded-Host: test.example",
             "X-Forwarded-Uri: /a?b=c",
             "X-Forwarded-For: 127.0.0.1",
             "Host: 127.0.0.1:" + server.port()
@@ -134,8 +130,8 @@ class AuthorizeOnTheWireTest {
 
     @Test
     void varyByAReceivedFieldSeparatesUsers() throws Exception {
-        server = new RawOrigin(question -> question.ok(
-                "X-User: " + (question.has("Bearer ann") ? "ann" : "bob") + "\r\n", new byte[0]));
+        server = new RawOrigin(question ->
+                question.ok("X-User: " + (question.has("Bearer ann") ? "ann" : "bob") + "\r\n", new byte[0]));
         proxy.start(
                 request -> request.ok(
                         "Cache-Control: max-age=600\r\nVary: X-User\r\n",
@@ -234,7 +230,9 @@ class AuthorizeOnTheWireTest {
     void anUnreachableServerRefusesOrAllowsAsConfigured() throws Exception {
         start(RawOrigin.Exchange::reset, config -> config.set(AuthorizeKeys.RECEIVE_FIELDS, List.of("X-User")));
         assertEquals(503, proxy.get("/a", "X-User: root\r\n").status());
-        proxy.reload(config -> config.set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN));
+        proxy.reload(config -> config.set(AuthorizeKeys.URL, server.url())
+                .set(AuthorizeKeys.RECEIVE_FIELDS, List.of("X-User"))
+                .set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN));
         assertEquals(200, proxy.getAndSettle("/a", "X-User: root\r\n").status());
         assertFalse(requests.get(0).contains("X-User"), requests.get(0));
     }
@@ -302,8 +300,8 @@ class AuthorizeOnTheWireTest {
     @Test
     void aRefusalThatSetsACookieIsNotRemembered() throws Exception {
         start(
-                question -> question.send("HTTP/1.1 403 No\r\nSet-Cookie: n=" + question.number()
-                        + "\r\nContent-Length: 0\r\n\r\n"),
+                question -> question.send(
+                        "HTTP/1.1 403 No\r\nSet-Cookie: n=" + question.number() + "\r\nContent-Length: 0\r\n\r\n"),
                 config -> config.set(AuthorizeKeys.NEGATIVE_TTL, Duration.ofSeconds(60)));
         assertEquals("n=1", proxy.get("/a").field("set-cookie"));
         assertEquals("n=2", proxy.get("/a").field("set-cookie"));
@@ -311,10 +309,8 @@ class AuthorizeOnTheWireTest {
 
     @Test
     void theKeyHasOnlyTheNamedParts() throws Exception {
-        start(
-                AuthorizeOnTheWireTest::allow,
-                config -> config.set(AuthorizeKeys.TTL, Duration.ofSeconds(60))
-                        .set(AuthorizeKeys.CACHE_KEY, List.of("host", "cookie[\"s\"]", "request_header['X-K']")));
+        start(AuthorizeOnTheWireTest::allow, config -> config.set(AuthorizeKeys.TTL, Duration.ofSeconds(60))
+                .set(AuthorizeKeys.CACHE_KEY, List.of("host", "cookie[\"s\"]", "request_header['X-K']")));
         assertEquals(200, proxy.getAndSettle("/a", ANN + "Cookie: s=1; t=2\r\n").status());
         assertEquals(200, proxy.getAndSettle("/b", "Cookie: t=3; s=1\r\n").status());
         assertEquals(1, questions.size());
@@ -352,8 +348,8 @@ class AuthorizeOnTheWireTest {
         start(
                 question -> {
                     decided.await();
-                    question.send("HTTP/1.1 403 No\r\nSet-Cookie: n=" + question.number()
-                            + "\r\nContent-Length: 0\r\n\r\n");
+                    question.send(
+                            "HTTP/1.1 403 No\r\nSet-Cookie: n=" + question.number() + "\r\nContent-Length: 0\r\n\r\n");
                 },
                 config -> config);
         String request = "GET /a HTTP/1.1\r\nHost: www.example.com\r\n\r\n";
@@ -361,18 +357,33 @@ class AuthorizeOnTheWireTest {
         RawClient second = open(request);
         ProxyExtension.await("a follower", () -> proxy.counted(Counter.AUTHORIZE_COLLAPSED) == 1);
         decided.countDown();
-        List<String> cookies = new ArrayList<>(List.of(
-                first.response().field("set-cookie"), second.response().field("set-cookie")));
+        List<String> cookies = new ArrayList<>(
+                List.of(first.response().field("set-cookie"), second.response().field("set-cookie")));
         cookies.sort(null);
         assertEquals(List.of("n=1", "n=2"), cookies);
     }
 
     @Test
     void contentWaitsForTheDecision() throws Exception {
-        start(AuthorizeOnTheWireTest::allow, config -> config);
-        RawClient.Response response = client("POST /a HTTP/1.1\r\nHost: www.example.com\r\n" + ANN
-                + "Content-Length: 5\r\n\r\nhello");
-        assertEquals(200, response.status());
+        CountDownLatch decided = new CountDownLatch(1);
+        server = new RawOrigin(question -> {
+            questions.add(question.head());
+            decided.await();
+            allow(question);
+        });
+        proxy.start(
+                request -> {
+                    requests.add(request.head() + request.in().readLine());
+                    request.ok("", new byte[0]);
+                },
+                fresh -> fresh.set(AuthorizeKeys.URL, server.url() + "/check"));
+        RawClient client =
+                open("POST /a HTTP/1.1\r\nHost: www.example.com\r\n" + ANN + "Content-Length: 7\r\n\r\nhello\r\n");
+        ProxyExtension.await("a question", () -> !questions.isEmpty());
+        assertEquals(0, proxy.origin().requests());
+        decided.countDown();
+        assertEquals(200, client.response().status());
+        assertTrue(requests.get(0).endsWith("hello"), requests.get(0));
         assertTrue(requests.get(0).startsWith("POST /a"), requests.get(0));
         assertTrue(questions.get(0).startsWith("GET /check"), questions.get(0));
         assertTrue(questions.get(0).contains("X-Forwarded-Method: POST"), questions.get(0));
@@ -424,5 +435,4 @@ class AuthorizeOnTheWireTest {
         assertEquals(503, refused.status());
         assertTrue(refused.field("cache-status").endsWith("detail=authorize:status-508"), refused.head());
     }
-
 }

@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -11,9 +12,10 @@ class LiveAuthorizeTest {
     final LiveProxy live = new LiveProxy();
 
     private final AtomicInteger questions = new AtomicInteger();
+    private final CountDownLatch late = new CountDownLatch(1);
     private String url;
 
-    /** The server allows requests with a path of "yes", fails with "fail", answers late with "late", else refuses. */
+    /** The server allows requests with a path of "yes", fails with "fail", does not answer the first with "late", else refuses. */
     @BeforeEach
     void startServer() throws IOException {
         RawOrigin server = live.origin(question -> {
@@ -22,8 +24,11 @@ class LiveAuthorizeTest {
                 question.ok("X-One: 1\r\nX-Two: 2\r\n", new byte[0]);
             } else if (question.has("GET /fail ")) {
                 question.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
-            } else if (question.has("GET /silent ")) {
+            } else if (question.has("GET /late ") && questions.get() == 1) {
                 question.awaitClose();
+            } else if (question.has("GET /late ")) {
+                late.await();
+                question.ok("", new byte[0]);
             } else {
                 String answer = question.has("POST /post ") ? "200 Yes" : "403 No";
                 question.send("HTTP/1.1 " + answer + "\r\nContent-Length: 0\r\n\r\n");
@@ -94,9 +99,15 @@ class LiveAuthorizeTest {
 
     @LiveKey("authorize.timeout")
     void timeout() throws Exception {
-        // The request itself ends after a second, before the longer limit.
-        live.file("timeouts: {transaction: 1s}\nauthorize: {url: '" + url + "/silent', timeout: <10ms|5m>}")
-                .turns(503, 504, () -> live.status(live.fresh()));
+        authorize("late", ", timeout: <10ms|5m>").turns(503, 200, () -> {
+            try (RawClient client = new RawClient(live.proxy().address())) {
+                client.send("GET " + live.fresh() + " HTTP/1.1\r\nHost: test.example\r\n\r\n");
+                if (live.isChanged()) {
+                    late.countDown();
+                }
+                return client.response().status();
+            }
+        });
     }
 
     @LiveKey("authorize.on_error")

@@ -37,6 +37,15 @@ class LiveGeoTest {
                 .turns(451, 200, () -> live.status(live.fresh()));
     }
 
+    @LiveKey("geo.country_field")
+    void countryField() throws Exception {
+        write("one", "DE", "EU", 1);
+        live.echoes();
+        live.in(directory)
+                .file("geo: {database: one.mmdb, country_field: <X-One|X-Two>}")
+                .turns("DE", null, () -> live.sent("x-one"));
+    }
+
     @LiveKey("geo.asn_database")
     void networks() throws Exception {
         write("one", "DE", "EU", 64_500);

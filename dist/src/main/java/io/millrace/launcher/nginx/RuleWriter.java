@@ -458,8 +458,7 @@ final class RuleWriter {
         }
         Target target = Target.of(scope);
         AuthRequest authorization = authorization(server, base, location, denies);
-        boolean authenticates =
-                authorization == null && AccessPlan.requiresAuthentication(location.scope());
+        boolean authenticates = authorization == null && AccessPlan.requiresAuthentication(location.scope());
         if (denies || authenticates || (authorization == null && AccessPlan.requiresAuthentication(scope))) {
             for (Directive each : scope.all("allow", "deny")) {
                 each.markHandled();

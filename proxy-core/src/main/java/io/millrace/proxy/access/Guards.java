@@ -1,6 +1,5 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.access.authorize.ReceivedFields;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.guard.AuthorizeConfig;
 import io.millrace.proxy.config.guard.AuthorizeKeys;
@@ -119,7 +118,8 @@ public final class Guards {
     }
 
     private static boolean hasGuard(ConfigValues values) {
-        return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE)
+        return values.isSet(SignedUrlKeys.KEYS)
+                || values.isSet(PasswordKeys.FILE)
                 || values.isSet(AuthorizeKeys.URL)
                 || TokenConfig.isSet(values);
     }

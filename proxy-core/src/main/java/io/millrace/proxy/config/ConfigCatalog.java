@@ -273,6 +273,7 @@ public final class ConfigCatalog {
             AuthorizeKeys.WHEN,
             GeoKeys.DATABASE,
             GeoKeys.ASN_DATABASE,
+            GeoKeys.COUNTRY_FIELD,
             SignedUrlKeys.ENABLED,
             SignedUrlKeys.KEYS,
             SignedUrlKeys.WHEN,

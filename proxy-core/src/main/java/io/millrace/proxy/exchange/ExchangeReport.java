@@ -686,6 +686,9 @@ final class ExchangeReport {
             byte[] bytes = address.getAddress();
             record.client(bytes, 0, bytes.length);
         }
+        if (exchangeLoop.settings().geo() != null) {
+            record.text(LogField.COUNTRY, stream.connection().location().country());
+        }
         if (fromRam) {
             record.fromRam();
         }

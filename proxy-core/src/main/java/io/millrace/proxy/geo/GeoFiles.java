@@ -1,7 +1,10 @@
 package io.millrace.proxy.geo;
 
-import io.millrace.proxy.tls.FileStamp;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -17,15 +20,28 @@ import org.slf4j.LoggerFactory;
 public final class GeoFiles {
     private static final Logger log = LoggerFactory.getLogger(GeoFiles.class);
 
+    /** Identifies one version of a file. A file that does not exist has no key and the size -1. */
+    private record Stamp(
+            @Nullable Object key, long size, @Nullable FileTime modified) {
+        static Stamp of(Path path) {
+            try {
+                BasicFileAttributes found = Files.readAttributes(path, BasicFileAttributes.class);
+                return new Stamp(found.fileKey(), found.size(), found.lastModifiedTime());
+            } catch (IOException e) {
+                return new Stamp(null, -1, null);
+            }
+        }
+    }
+
     /** One file, and the version of it that is in use. */
     private static final class Source {
         private @Nullable Path path;
-        private @Nullable FileStamp stamp;
+        private @Nullable Stamp stamp;
         private @Nullable MmdbFile file;
 
         /** Opens the file again if another path is named, or the file has changed. Returns true if it did so. */
         boolean update(@Nullable Path named) {
-            FileStamp now = named == null ? null : FileStamp.of(named);
+            Stamp now = named == null ? null : Stamp.of(named);
             if (Objects.equals(path, named) && Objects.equals(stamp, now)) {
                 return false;
             }
@@ -65,9 +81,8 @@ public final class GeoFiles {
             // Both files are updated.
             boolean changed = places.update(placesPath) | networks.update(networksPath);
             if (changed) {
-                current = placesPath == null && networksPath == null
-                        ? null
-                        : new GeoDatabase(places.file, networks.file);
+                current =
+                        placesPath == null && networksPath == null ? null : new GeoDatabase(places.file, networks.file);
             }
         } finally {
             lock.unlock();

@@ -185,8 +185,7 @@ public enum Counter {
             MetricFamily.AUTHORIZE_DECISIONS,
             "no decision within authorize.timeout, or another status; look at the server",
             "failed"),
-    AUTHORIZE_REMEMBERED(
-            MetricFamily.AUTHORIZE_DECISIONS, "remembered, so that no request was sent", "remembered"),
+    AUTHORIZE_REMEMBERED(MetricFamily.AUTHORIZE_DECISIONS, "remembered, so that no request was sent", "remembered"),
     AUTHORIZE_COLLAPSED(
             MetricFamily.AUTHORIZE_DECISIONS, "taken from the response to an equal request in progress", "collapsed"),
 

@@ -80,6 +80,8 @@ class ConfigGuardsTest {
                 "authorize: {ttl: 1m} # authorize.ttl: has no effect without authorize.url",
                 "geo: {database: none} # geo.database: @/none: no such file",
                 "geo: {database: users} # geo.database: @/users is not a MaxMind DB file",
+                "geo: {country_field: Forwarded} # geo.country_field: Forwarded: cannot be set, since origins take it",
+                "geo: {country_field: X-A} # geo.country_field: has no effect without geo.database",
                 "rules: [{when: 'country == \"DE\"', bypass: true}] #"
                         + " rules[0].when: reads country, which needs geo.database",
                 "request_limits: [{name: a, rate: 1/s, when: 'asn == 1'}] #"
@@ -132,8 +134,7 @@ class ConfigGuardsTest {
             ConfigResult result = ConfigLoader.parse(text, "m.yaml", directory, Map.of());
             assertNotNull(result.config(), result::text);
         }
-        ConfigResult unused =
-                ConfigLoader.parse(rule.replace("@", "{ttl: 1m}"), "m.yaml", directory, Map.of());
+        ConfigResult unused = ConfigLoader.parse(rule.replace("@", "{ttl: 1m}"), "m.yaml", directory, Map.of());
         assertTrue(unused.text().contains("remap[0].authorize.ttl: has no effect"), unused::text);
     }
 

@@ -32,7 +32,8 @@ public final class OtherValues {
             Map.entry("dns.name_servers", "192.0.2.53"),
             Map.entry("fleet.address", "http://other.example:8080"),
             Map.entry("fleet.servers", "nats://other.example:4222"),
-            Map.entry("forward_proxy.connect_ports", "8443"));
+            Map.entry("forward_proxy.connect_ports", "8443"),
+            Map.entry("authorize.url", "http://auth.example/"));
 
     private static final Map<String, String> BY_TYPE = Map.ofEntries(
             Map.entry("path", "/some/path"),

@@ -87,7 +87,9 @@ class GeoFilesTest {
                 .padding(padding)
                 .add(192, 0, 2, 0, 24, MmdbWriter.country("DE", "EU"))
                 .add(198, 51, 100, 0, 24, MmdbWriter.country("DE", "EU"));
-        assertEquals("DE", open(write("c.mmdb", writer), null).find(ip("198.51.100.1")).country());
+        assertEquals(
+                "DE",
+                open(write("c.mmdb", writer), null).find(ip("198.51.100.1")).country());
     }
 
     @ParameterizedTest
@@ -101,14 +103,15 @@ class GeoFilesTest {
     void faultyMetadataAreNamed(String key, int value, String message) throws Exception {
         Path file = write("c.mmdb", countries(24, 4).metadata(key, value));
         MmdbException fault = assertThrows(MmdbException.class, () -> MmdbFile.check(file));
-        assertTrue(fault.getMessage().startsWith(file + " ") && fault.getMessage().contains(message), fault::getMessage);
+        assertTrue(
+                fault.getMessage().startsWith(file + " ") && fault.getMessage().contains(message), fault::getMessage);
     }
 
     @Test
     void otherFilesAreRefused() throws Exception {
         Path text = Files.writeString(directory.resolve("text"), "no database");
-        for (Path file : new Path[] {text, directory, directory.resolve("none"), Files.createFile(directory.resolve("e"))
-        }) {
+        for (Path file :
+                new Path[] {text, directory, directory.resolve("none"), Files.createFile(directory.resolve("e"))}) {
             MmdbException fault = assertThrows(MmdbException.class, () -> MmdbFile.check(file));
             assertTrue(fault.getMessage().startsWith(file.toString()), fault::getMessage);
         }
@@ -148,7 +151,11 @@ class GeoFilesTest {
         GeoDatabase first = files.current();
         files.check();
         assertSame(first, files.current());
-        replace(file, new MmdbWriter(24, 4).add(192, 0, 2, 0, 24, MmdbWriter.country("FR", "EU")).bytes());
+        replace(
+                file,
+                new MmdbWriter(24, 4)
+                        .add(192, 0, 2, 0, 24, MmdbWriter.country("FR", "EU"))
+                        .bytes());
         files.check();
         assertEquals("FR", files.current().find(ip("192.0.2.1")).country());
         GeoDatabase second = files.current();

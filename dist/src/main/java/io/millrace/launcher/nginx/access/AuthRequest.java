@@ -37,11 +37,14 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         }
         Scope inner = inner(server, found.arg(0));
         List<Directive> passes = inner == null ? List.of() : inner.own("proxy_pass");
-        if (inner == null || passes.size() != 1 || !inner.own("return", "rewrite", "if").isEmpty()) {
+        if (inner == null
+                || passes.size() != 1
+                || !inner.own("return", "rewrite", "if").isEmpty()) {
             return null;
         }
         String url = inner.expand(passes.get(0).arg(0));
-        boolean group = outermost(server).own("upstream").stream().anyMatch(each -> each.arg(0).equals(host(url)));
+        boolean group = outermost(server).own("upstream").stream()
+                .anyMatch(each -> each.arg(0).equals(host(url)));
         if (group || !url.matches(PLAIN_URL)) {
             return null;
         }
@@ -141,9 +144,12 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
     /** Returns true if a field for origins has its value from the server. */
     public static boolean isReceived(Scope location, Directive field) {
         String value = field.arg(1).replaceAll("[{}]", "");
-        return AccessPlan.authentication(location) != null && location.all("auth_request_set").stream()
-                .anyMatch(each -> each.arg(0).equals(value)
-                        && each.arg(1).replaceAll("[{}]", "").equals("$upstream_http_" + variable(field.arg(0))));
+        return AccessPlan.authentication(location) != null
+                && location.all("auth_request_set").stream()
+                        .anyMatch(each -> each.arg(0).equals(value)
+                                && each.arg(1)
+                                        .replaceAll("[{}]", "")
+                                        .equals("$upstream_http_" + variable(field.arg(0))));
     }
 
     private static String variable(String field) {

@@ -93,8 +93,7 @@ public final class AuthorizationTable {
      * @param then receives the result, if the place is {@link Place#FOLLOWER}
      * @param alone runs instead if the result is for another client only
      */
-    public Place join(
-            CredentialDigest digest, EventExecutor loop, Consumer<AuthorizationResult> then, Runnable alone) {
+    public Place join(CredentialDigest digest, EventExecutor loop, Consumer<AuthorizationResult> then, Runnable alone) {
         Place[] place = {Place.REFUSED};
         boolean full = pending.size() >= PENDING_MAX;
         pending.compute(digest, (key, followers) -> {
@@ -128,8 +127,9 @@ public final class AuthorizationTable {
         }
         List<Follower> followers = pending.remove(digest);
         for (Follower follower : followers == null ? List.<Follower>of() : followers) {
-            Runnable next =
-                    result.isForOneClient() ? follower.alone() : () -> follower.then().accept(result);
+            Runnable next = result.isForOneClient()
+                    ? follower.alone()
+                    : () -> follower.then().accept(result);
             follower.loop().execute(next);
         }
     }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.geo;
 
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.guard.AuthorizeConfig;
 import io.millrace.proxy.config.guard.AuthorizeKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
@@ -39,17 +40,32 @@ public final class GeoChecks {
     public void check(ConfigValues values) {
         checkFile(values, GeoKeys.DATABASE);
         checkFile(values, GeoKeys.ASN_DATABASE);
+        checkField(values);
         checkConditions(values, values, "", RuleKeys.RULES, RequestLimitKeys.LIMITS);
         List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < remap.size(); i++) {
-            checkConditions(
-                    remap.get(i), values, "remap[" + i + "].", RuleKeys.OF_REMAP, RequestLimitKeys.OF_REMAP);
+            checkConditions(remap.get(i), values, "remap[" + i + "].", RuleKeys.OF_REMAP, RequestLimitKeys.OF_REMAP);
         }
     }
 
     private void checkFile(ConfigValues values, ConfigKey<Path> key) {
         if (values.isSet(key)) {
             problems.check(key.path(), wholeFile, () -> checkFile(values.get(key)));
+        }
+    }
+
+    private void checkField(ConfigValues values) {
+        String path = GeoKeys.COUNTRY_FIELD.path();
+        String name = values.find(GeoKeys.COUNTRY_FIELD);
+        if (name == null) {
+            return;
+        }
+        problems.check(path, wholeFile, () -> AuthorizeConfig.checkReceived(name));
+        if (!values.isSet(GeoKeys.DATABASE) && !problems.isBroken(GeoKeys.DATABASE.path())) {
+            problems.error(
+                    problems.placeOf(path, wholeFile),
+                    path,
+                    "has no effect without geo.database, a file in the MaxMind DB format");
         }
     }
 
@@ -76,8 +92,7 @@ public final class GeoChecks {
         }
         elements = own.elements(limits);
         for (int i = 0; i < elements.size(); i++) {
-            checkCondition(
-                    elements.get(i), RequestLimitKeys.WHEN, prefix + "request_limits[" + i + "].when", general);
+            checkCondition(elements.get(i), RequestLimitKeys.WHEN, prefix + "request_limits[" + i + "].when", general);
         }
     }
 

@@ -13,6 +13,12 @@ public final class GeoKeys {
     public static final ConfigKey<Path> ASN_DATABASE = ConfigKey.builder("geo.asn_database", ValueType.PATH)
             .description("File in the MaxMind DB format with autonomous systems, for the field asn of conditions.");
 
+    public static final ConfigKey<String> COUNTRY_FIELD = ConfigKey.builder("geo.country_field", ValueType.FIELD_NAME)
+            .description(
+                    "Request field with the code of the client's country, such as X-Client-Country. Origins get it,"
+                            + " and cache.key.fields can name it. A field of this name from clients is removed. Without it no"
+                            + " field is set.");
+
     private GeoKeys() {}
 
     /** Returns true if the values name a database. */

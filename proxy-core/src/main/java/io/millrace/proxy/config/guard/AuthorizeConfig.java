@@ -104,10 +104,12 @@ public final class AuthorizeConfig {
         String path = url.getRawPath() == null || url.getRawPath().isEmpty() ? "/" : url.getRawPath();
         target = url.getRawQuery() == null ? path : path + '?' + url.getRawQuery();
         method = inForce.get(AuthorizeKeys.METHOD);
-        sendFields =
-                inForce.get(AuthorizeKeys.SEND_FIELDS).stream().map(FieldName::of).toList();
-        receiveFields =
-                inForce.get(AuthorizeKeys.RECEIVE_FIELDS).stream().map(FieldName::of).toList();
+        sendFields = inForce.get(AuthorizeKeys.SEND_FIELDS).stream()
+                .map(FieldName::of)
+                .toList();
+        receiveFields = inForce.get(AuthorizeKeys.RECEIVE_FIELDS).stream()
+                .map(FieldName::of)
+                .toList();
         List<String> parts = inForce.find(AuthorizeKeys.CACHE_KEY);
         cacheKey = parts == null ? AuthorizeKeyPart.all(sendFields) : AuthorizeKeyPart.parse(parts);
         ttlMillis = inForce.get(AuthorizeKeys.TTL).toMillis();
@@ -207,15 +209,24 @@ public final class AuthorizeConfig {
      */
     public static void checkReceiveFields(ConfigValues values) throws InvalidValueException {
         for (String name : values.get(AuthorizeKeys.RECEIVE_FIELDS)) {
-            String lower = name.toLowerCase(Locale.ROOT).replace('_', '-');
-            if (OWN_FIELDS.contains(lower) || OF_CLIENTS.contains(lower) || lower.startsWith("content-")) {
-                throw new InvalidValueException(name + ": cannot be set, since it belongs to the connection, to the"
-                        + " content or to the client's own request");
-            }
-            if (lower.equals("forwarded") || lower.startsWith("x-forwarded") || lower.startsWith("x-original-")) {
-                throw new InvalidValueException(name + ": cannot be set, since origins take it for the client's"
-                        + " address or URL; let the server send another name, such as X-Auth-User");
-            }
+            checkReceived(name);
+        }
+    }
+
+    /**
+     * Checks the name of a request field that this proxy sets for origins.
+     *
+     * @throws InvalidValueException as {@link #checkReceiveFields}
+     */
+    public static void checkReceived(String name) throws InvalidValueException {
+        String lower = name.toLowerCase(Locale.ROOT).replace('_', '-');
+        if (OWN_FIELDS.contains(lower) || OF_CLIENTS.contains(lower) || lower.startsWith("content-")) {
+            throw new InvalidValueException(name + ": cannot be set, since it belongs to the connection, to the"
+                    + " content or to the client's own request");
+        }
+        if (lower.equals("forwarded") || lower.startsWith("x-forwarded") || lower.startsWith("x-original-")) {
+            throw new InvalidValueException(name + ": cannot be set, since origins take it for the client's"
+                    + " address or URL; use another name, such as X-Auth-User");
         }
     }
 

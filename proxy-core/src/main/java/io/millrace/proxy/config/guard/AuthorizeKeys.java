@@ -24,8 +24,9 @@ public final class AuthorizeKeys {
                     "authorize.send_fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of("Authorization", "Cookie"))
             .perRule()
-            .description("Fields of the client's request that the authorisation server gets, besides X-Forwarded-Method,"
-                    + " -Proto, -Host, -Uri and -For.");
+            .description(
+                    "Fields of the client's request that the authorisation server gets, besides X-Forwarded-Method,"
+                            + " -Proto, -Host, -Uri and -For.");
     public static final ConfigKey<List<String>> RECEIVE_FIELDS = ConfigKey.builder(
                     "authorize.receive_fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
@@ -34,8 +35,9 @@ public final class AuthorizeKeys {
                     + " are removed.");
     public static final ConfigKey<List<String>> CACHE_KEY = ConfigKey.builder("authorize.cache_key", ValueType.NAMES)
             .perRule()
-            .description("Parts of a request that determine the decision: method, host, path, url, client,"
-                    + " request_header[\"NAME\"] and cookie[\"NAME\"]. The default is everything that the server gets.");
+            .description(
+                    "Parts of a request that determine the decision: method, host, path, url, client,"
+                            + " request_header[\"NAME\"] and cookie[\"NAME\"]. The default is everything that the server gets.");
     public static final ConfigKey<Duration> TTL = ConfigKey.builder("authorize.ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ZERO)

@@ -42,7 +42,10 @@ public final class Authorizer {
      * @param source local addresses of connections
      * @param via value of Via; null for none
      */
-    public record Settings(FetchSettings fetch, SourceAddress source, @Nullable CharSequence via) {}
+    public record Settings(
+            FetchSettings fetch,
+            SourceAddress source,
+            @Nullable CharSequence via) {}
 
     private final OriginClient origins;
     private final LoopCounters counters;

@@ -104,8 +104,8 @@ public final class Decision {
     private List<CredentialCheck.Checked> checked = List.of();
     /** True if the password was right, and Authorization was removed. */
     private boolean authenticated;
-    /** The change of the request's fields that an authorisation server requires; null for none. */
-    private @Nullable UnaryOperator<FieldSection> authorized;
+    /** The change of the request's fields by the client's location and by an authorisation server; null for none. */
+    private @Nullable UnaryOperator<FieldSection> change;
 
     private byte @Nullable [] localBody;
 
@@ -164,7 +164,7 @@ public final class Decision {
         check = null;
         checked = List.of();
         authenticated = false;
-        authorized = null;
+        change = null;
         localBody = null;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
@@ -695,8 +695,8 @@ public final class Decision {
         if (authenticated) {
             removeAuthorization();
         }
-        if (authorized != null) {
-            request = request.with(request.target(), authorized.apply(request.fields()));
+        if (change != null) {
+            request = request.with(request.target(), change.apply(request.fields()));
         }
         if (unsigned != null) {
             request = request.with(unsigned, request.fields());
@@ -741,10 +741,11 @@ public final class Decision {
         return null;
     }
 
-    /** Changes the fields of the request as an authorisation server requires. */
-    void authorized(UnaryOperator<FieldSection> change) {
-        authorized = change;
-        request = request.with(request.target(), change.apply(request.fields()));
+    /** Changes the fields of the request, for this proxy and for the origin. */
+    void change(UnaryOperator<FieldSection> next) {
+        UnaryOperator<FieldSection> before = change;
+        change = before == null ? next : fields -> next.apply(before.apply(fields));
+        request = request.with(request.target(), next.apply(request.fields()));
     }
 
     /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */

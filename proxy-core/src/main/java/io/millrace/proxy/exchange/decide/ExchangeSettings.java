@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.CountryField;
 import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.clients.ClientLimits;
@@ -64,6 +65,7 @@ import org.jspecify.annotations.Nullable;
  * @param rules rules that change requests and responses; null if there are none
  * @param extensions hooks of extensions for each rule; null if there are no extensions
  * @param geo the databases of locations; null if the configuration names none
+ * @param country the request field with the country of the client; null if none is set
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
  */
@@ -93,6 +95,7 @@ public record ExchangeSettings(
         @Nullable RulePrograms rules,
         @Nullable HookChains extensions,
         @Nullable GeoFiles geo,
+        @Nullable CountryField country,
         CacheStatus cacheStatus,
         @Nullable ChallengeAnswers challenges) {
 
@@ -156,6 +159,7 @@ public record ExchangeSettings(
                 RulePrograms.of(config),
                 extensions,
                 geo,
+                CountryField.of(config),
                 new CacheStatus(via.name()),
                 ChallengeAnswers.of(config.acme()));
     }

@@ -5,10 +5,10 @@ import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.Guards;
+import io.millrace.proxy.access.ReceivedFields;
 import io.millrace.proxy.access.SignedUrl;
 import io.millrace.proxy.access.authorize.AuthorizationResult;
 import io.millrace.proxy.access.authorize.AuthorizationTable;
-import io.millrace.proxy.access.authorize.ReceivedFields;
 import io.millrace.proxy.access.password.Credentials;
 import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.config.guard.AuthorizeConfig;
@@ -69,8 +69,7 @@ final class GuardDecider {
         this.counters = counters;
         this.dryRun = dryRun;
         this.tokens = new TokenDecider(shared, counters, digest, dryRun);
-        this.authorizer =
-                origins == null ? null : new Authorizer(origins, counters, shared.clock()::millis);
+        this.authorizer = origins == null ? null : new Authorizer(origins, counters, shared.clock()::millis);
     }
 
     /**
@@ -165,7 +164,7 @@ final class GuardDecider {
             boolean withoutAuthorization) {
         ReceivedFields names = authorization.received();
         if (names.changes(decision.request().fields(), received, withoutAuthorization)) {
-            decision.authorized(fields -> names.replace(fields, received, withoutAuthorization));
+            decision.change(fields -> names.replace(fields, received, withoutAuthorization));
         }
     }
 

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.CountryField;
 import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.acme.ChallengeAnswers;
@@ -19,6 +20,8 @@ import io.millrace.proxy.edge.SplitRule;
 import io.millrace.proxy.edge.SplitTargets;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.geo.GeoFiles;
+import io.millrace.proxy.geo.GeoLocation;
 import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
@@ -178,11 +181,11 @@ public final class RequestDecider {
      */
     public Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {
         decision.stamp(shared.invalidator().stamp());
-        RequestHead request = decision.request();
         ExchangeSettings settings = shared.settings().get();
         if (settings.geo() != null) {
-            client.locateBy(settings.geo().current());
+            locate(decision, settings.geo(), settings.country(), client);
         }
+        RequestHead request = decision.request();
         if (settings.rules() != null) {
             rules.begin(decision, settings.rules(), nowMillis);
         }
@@ -315,6 +318,16 @@ public final class RequestDecider {
         }
         counters.increment(Counter.CORS_PREFLIGHTS);
         return decision.cors(permitted).answered(PREFLIGHT, "cors:preflight");
+    }
+
+    /** Notes the databases for the client's location, and sets the field with its country. */
+    private static void locate(
+            Decision decision, GeoFiles geo, @Nullable CountryField country, ClientConnection client) {
+        client.locateBy(geo.current());
+        if (country != null) {
+            GeoLocation location = client.location();
+            decision.change(fields -> country.set(fields, location));
+        }
     }
 
     /** Lets extensions decide about the use of the stored response. */

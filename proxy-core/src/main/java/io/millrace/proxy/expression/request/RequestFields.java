@@ -9,9 +9,17 @@ import java.util.Set;
 /** The fields that conditions of rules may name. */
 public final class RequestFields {
     private static final Set<String> OF_RESPONSE = Set.of("status", "cache", "response_header");
-    private static final Set<String> OF_CLIENT =
-            Set.of("request_header", "cookie", "client", "country", "continent", "asn", "protocol", "time", "weekday",
-                    "random");
+    private static final Set<String> OF_CLIENT = Set.of(
+            "request_header",
+            "cookie",
+            "client",
+            "country",
+            "continent",
+            "asn",
+            "protocol",
+            "time",
+            "weekday",
+            "random");
     private static final Set<String> OF_PLACES = Set.of("country", "continent");
     private static final String ASN = "asn";
 

@@ -59,6 +59,7 @@ final class JsonLines implements LineFormat {
         text(logged, out, ",\"user_agent\":\"", LogField.USER_AGENT);
         text(logged, out, ",\"detail\":\"", LogField.DETAIL);
         text(logged, out, ",\"trace_id\":\"", LogField.TRACE_ID);
+        text(logged, out, ",\"country\":\"", LogField.COUNTRY);
         if (logged.sampleRate() > 1) {
             out.putAscii(",\"sample\":");
             out.putDecimal(logged.sampleRate());

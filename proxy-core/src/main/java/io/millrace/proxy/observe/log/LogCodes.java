@@ -33,6 +33,7 @@ final class LogCodes {
         TEXTS.put("cssn", LogField.TLS_SERVER_NAME);
         TEXTS.put("client_subject", LogField.TLS_CLIENT_SUBJECT);
         TEXTS.put("trace_id", LogField.TRACE_ID);
+        TEXTS.put("country", LogField.COUNTRY);
         for (String url : List.of("cquuc", "cquc", "cqu", "pquc", "pqu", "cluc")) {
             TEXTS.put(url, LogField.URL);
         }

@@ -56,7 +56,8 @@ public enum LogColumn {
     SAMPLE("sample", ColumnType.NUMBER, true, null, "sample"),
     REFERER("referer", ColumnType.TEXT, false, LogField.REFERER, "{Referer}cqh"),
     USER_AGENT("user_agent", ColumnType.TEXT, false, LogField.USER_AGENT, "{User-Agent}cqh"),
-    TRACE_ID("trace_id", ColumnType.TEXT, false, LogField.TRACE_ID, "trace_id");
+    TRACE_ID("trace_id", ColumnType.TEXT, false, LogField.TRACE_ID, "trace_id"),
+    COUNTRY("country", ColumnType.TEXT, true, LogField.COUNTRY, "country");
 
     private static final class Codes {
         static final String URL = "cquc cquuc cqu pqu pquc cluc cqup cquup pqup cquuh cqus pqus";

@@ -23,6 +23,7 @@ import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.Suggestions;
+import io.millrace.proxy.geo.MmdbWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -112,6 +113,8 @@ final class SampleConfigTest {
                         secret("users", "one:$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe\n")
                                 .toString()),
                 Map.entry("basic_auth.when", "path == \"/a\""),
+                Map.entry("geo.database", database("c.mmdb", MmdbWriter.country("DE", "EU"))),
+                Map.entry("geo.asn_database", database("n.mmdb", MmdbWriter.network(64_500))),
                 Map.entry("authorize.url", "http://auth.example/"),
                 Map.entry("authorize.cache_key", "method"),
                 Map.entry("authorize.when", "path == \"/a\""),
@@ -142,6 +145,11 @@ final class SampleConfigTest {
             }
         }
         assertTrue(mutateEveryKey(lines) > 2000 / SLIPS_EACH);
+    }
+
+    private String database(String name, Map<String, Object> values) throws IOException {
+        byte[] content = new MmdbWriter(24, 4).add(192, 0, 2, 0, 24, values).bytes();
+        return Files.write(directory.resolve(name), content).toString();
     }
 
     /** Returns a file that no other user can read. */

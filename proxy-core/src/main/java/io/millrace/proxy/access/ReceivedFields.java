@@ -1,4 +1,4 @@
-package io.millrace.proxy.access.authorize;
+package io.millrace.proxy.access;
 
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The request fields that only an authorisation server may set. Immutable.
+ * The request fields that only this proxy or an authorisation server may set. Immutable.
  *
  * <p>Names are compared without regard to case. An underscore equals a hyphen, because servers that pass fields as
  * variables (RFC 3875 s4.1.18) do not distinguish them.
@@ -58,16 +58,15 @@ public final class ReceivedFields {
     }
 
     /**
-     * Returns the fields of a request without the client's fields of these names, with those of the server.
+     * Returns the fields of a request without the client's fields of these names, with those received.
      *
-     * @param received fields of the server
+     * @param received fields of this proxy or of the server
      * @param withoutAuthorization whether Authorization of the client is removed
      */
     public FieldSection replace(FieldSection request, FieldSection received, boolean withoutAuthorization) {
         FieldSection.Builder fields = FieldSection.builderLike(request);
         for (int line = 0; line < request.size(); line++) {
-            if (!contains(request, line)
-                    && !(withoutAuthorization && request.isNamed(line, FieldName.AUTHORIZATION))) {
+            if (!contains(request, line) && !(withoutAuthorization && request.isNamed(line, FieldName.AUTHORIZATION))) {
                 fields.addLine(request, line);
             }
         }
