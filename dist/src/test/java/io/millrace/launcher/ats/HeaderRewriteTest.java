@@ -7,10 +7,15 @@ import io.millrace.launcher.importing.source.Outcome;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.proxy.geo.MmdbWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -81,6 +86,32 @@ final class HeaderRewriteTest extends AtsFixture {
     void operatorsBecomeActionsOfTheirHook(String hook, String operator, String action) {
         rewrite("cond %{" + hook + "}", operator);
         assertEquals(List.of("null -> " + action), rules());
+    }
+
+    @Test
+    void countriesNeedTheDatabaseOfThePlugin(@TempDir Path directory) throws IOException {
+        MmdbWriter writer = new MmdbWriter(24, 4).add(192, 0, 2, 0, 24, MmdbWriter.country("DE", "EU"));
+        Path database = Files.write(directory.resolve("c.mmdb"), writer.bytes());
+        rewrite(
+                "cond %{SEND_RESPONSE_HDR_HOOK}",
+                "cond %{GEO:COUNTRY} (DE,AT)",
+                "set-header X-A b",
+                "cond %{SEND_RESPONSE_HDR_HOOK}",
+                "cond %{GEO:COUNTRY} =\"DE\" [NOT]",
+                "set-header X-A c",
+                "cond %{SEND_RESPONSE_HDR_HOOK}",
+                "cond %{GEO:ASN} =64500",
+                "set-header X-A d");
+        samples.file(
+                "remap.config",
+                MAP + " @plugin=header_rewrite.so @pparam=--geo-db-path=" + database + " @pparam=r.conf");
+        assertEquals(
+                List.of(
+                        "country in (\"DE\", \"AT\") -> set_response_header",
+                        "!(country == \"DE\") -> set_response_header"),
+                rules());
+        assertHas("database: " + database);
+        assertOutcome(Outcome.NOT_MAPPED, "r.conf", 9, "reads asn, which needs geo.asn_database");
     }
 
     @Test
@@ -168,7 +199,7 @@ final class HeaderRewriteTest extends AtsFixture {
                 "cond %{METHOD} =GET",
                 "set-header X-A b");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 2, "reads country, which needs geo.database");
-        assertOutcome(Outcome.NOT_MAPPED, "r.conf", 3, "its condition has no equivalent");
+        assertOutcome(Outcome.NOT_MAPPED, "r.conf", 3, "reads country, which needs geo.database");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 5, "values of rules are constant");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 7, "the status of a response cannot be changed");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 9, "the operator run-plugin has no equivalent");

@@ -69,6 +69,11 @@ public final class AccessPlan {
 
     /** Writes the filters of a rule, from allow, deny, limit_except and conditions on methods. */
     public static void write(Scope scope, DraftNode rule) {
+        for (Directive each : scope.own("auth_request", "auth_basic")) {
+            if (each.arg(0).equals("off")) {
+                each.note("off, as in Millrace");
+            }
+        }
         methods(scope, rule);
         List<Directive> exceptions = scope.own("limit_except").stream()
                 .filter(each -> !limitExcept(each, rule))
