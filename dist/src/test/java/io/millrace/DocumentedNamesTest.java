@@ -92,7 +92,7 @@ class DocumentedNamesTest {
 
     private static Set<String> typesOf() throws IOException {
         Set<String> found = new HashSet<>();
-        for (String module : List.of("cache-store", "proxy-core", "admin-cli", "dist", "benchmarks", ".")) {
+        for (String module : List.of("cache-store", "proxy-core", "admin-cli", "dist", "benchmarks", "wasm", ".")) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src"))) {
                 files.map(file -> file.getFileName().toString())
                         .filter(name -> name.endsWith(".java"))

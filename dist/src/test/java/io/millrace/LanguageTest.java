@@ -110,6 +110,7 @@ class LanguageTest {
                 "admin-cli/src",
                 "dist/src",
                 "benchmarks/src",
+                "wasm/src",
                 "src")) {
             try (Stream<Path> files = Files.walk(ROOT.resolve(folder))) {
                 files.filter(file -> file.toString().matches(".*\\.(?:java|md)"))

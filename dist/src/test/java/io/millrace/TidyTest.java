@@ -30,6 +30,7 @@ class TidyTest {
                 "../proxy-core/src",
                 "../admin-cli/src",
                 "../benchmarks/src",
+                "../wasm/src",
                 "src",
                 "../src/test"
             })
@@ -39,7 +40,7 @@ class TidyTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"cache-store", "proxy-core", "admin-cli", "benchmarks", "dist"})
+    @ValueSource(strings = {"cache-store", "proxy-core", "admin-cli", "benchmarks", "wasm", "dist"})
     void packagesAreSmall(String module) {
         Path sources = Path.of("..", module, "src/main/java");
         assertEquals(List.of(), TidyPackages.violations(sources));

@@ -66,6 +66,7 @@ class PackagesTest {
                 "-rw-r--r-- /etc/millrace/millrace.yaml",
                 "-rwxr-xr-x /etc/init.d/millrace",
                 "-rwxr-xr-x /usr/share/millrace/bin/millrace",
+                "-rw-r--r-- /usr/share/millrace/lib/extensions/millrace-wasm.jar",
                 "-rw-r--r-- /usr/lib/systemd/system/millrace.service",
                 "-rw-r--r-- /usr/lib/systemd/system/millrace.socket",
                 "-rw-r--r-- /usr/share/man/man1/millrace.1.gz",

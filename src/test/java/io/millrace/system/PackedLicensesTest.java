@@ -4,10 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -32,11 +36,11 @@ class PackedLicensesTest {
             listed.add(Pattern.compile(name + "-\\d.*\\.jar"));
         }
         assertTrue(listed.size() > 10, listed::toString);
-        List<String> jars;
+        List<String> jars = new ArrayList<>(librariesOfExtension());
         try (Stream<Path> lib = Files.list(PRODUCT.home().resolve("lib"))) {
-            jars = lib.map(file -> file.getFileName().toString())
+            lib.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".jar") && !OWN.matcher(name).matches())
-                    .toList();
+                    .forEach(jars::add);
         }
         assertEquals(
                 List.of(),
@@ -51,5 +55,32 @@ class PackedLicensesTest {
                                 jars.stream().noneMatch(jar -> row.matcher(jar).matches()))
                         .toList());
         assertTrue(Files.isRegularFile(PRODUCT.home().resolve("NOTICE")));
+    }
+
+    /** Returns the names of the libraries inside the jars of lib/extensions. */
+    private static List<String> librariesOfExtension() throws IOException {
+        List<Path> jars;
+        try (Stream<Path> files = Files.list(PRODUCT.home().resolve("lib/extensions"))) {
+            jars = files.toList();
+        }
+        assertEquals(
+                List.of("millrace-wasm.jar"),
+                jars.stream().map(jar -> jar.getFileName().toString()).toList());
+        try (JarFile jar = new JarFile(jars.get(0).toFile());
+                InputStream in = jar.getInputStream(jar.getEntry("META-INF/millrace-libraries"))) {
+            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            List<String> libraries = Stream.of(text.strip().split(","))
+                    .map(file -> file.substring(file.lastIndexOf('/') + 1))
+                    .toList();
+            assertTrue(libraries.size() > 5, libraries::toString);
+            // Code of a library that the list omits would be shipped without its licence.
+            List<String> other = jar.stream()
+                    .map(JarEntry::getName)
+                    .filter(name -> name.endsWith(".class")
+                            && !name.matches("(?:io/millrace/wasm|run/endive|org/objectweb/asm|org/jspecify)/.*"))
+                    .toList();
+            assertEquals(List.of(), other);
+            return libraries;
+        }
     }
 }

@@ -1,0 +1,142 @@
+package io.millrace.wasm;
+
+import io.millrace.proxy.spi.Fields;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields of a message as a module sees them: names in lower case, pseudo fields such as {@code :path} first. Texts
+ * have one character for each byte. Confined to one thread at a time.
+ */
+final class HeaderMap {
+    /** Limit of the changes of one message. */
+    private static final int EDITS_MAX = 1000;
+
+    /** Limit of the bytes of the changes of one message. */
+    private static final int EDIT_BYTES_MAX = 64 * 1024;
+
+    /** Names and values in turn. */
+    private final List<String> lines = new ArrayList<>();
+
+    private final List<FieldEdit> edits = new ArrayList<>();
+    private int editBytes;
+
+    /** Appends a line without a change of the message. */
+    HeaderMap with(String name, String value) {
+        lines.add(name);
+        lines.add(value);
+        return this;
+    }
+
+    /** Appends all fields of a message. */
+    HeaderMap with(Fields fields) {
+        for (int i = 0; i < fields.size(); i++) {
+            with(fields.name(i).toLowerCase(Locale.ROOT), fields.value(i));
+        }
+        return this;
+    }
+
+    /** The number of lines. */
+    int size() {
+        return lines.size() / 2;
+    }
+
+    /** The changes in their order. */
+    List<FieldEdit> edits() {
+        return edits;
+    }
+
+    /** Returns the values of a name, joined by commas; null if there is none. */
+    @Nullable
+    String get(String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        String found = null;
+        for (int i = 0; i < lines.size(); i += 2) {
+            if (lines.get(i).equals(lower)) {
+                found = found == null ? lines.get(i + 1) : found + "," + lines.get(i + 1);
+            }
+        }
+        return found;
+    }
+
+    /** Changes the lines and records the change. Returns the status for the module. */
+    int edit(FieldEdit.Kind kind, String anyCase, String value) {
+        String name = anyCase.toLowerCase(Locale.ROOT);
+        if (name.isEmpty()) {
+            return Status.BAD_ARGUMENT;
+        }
+        if (name.charAt(0) == ':') {
+            return Status.UNIMPLEMENTED;
+        }
+        editBytes += name.length() + value.length();
+        if (edits.size() >= EDITS_MAX || editBytes > EDIT_BYTES_MAX) {
+            return Status.INTERNAL_FAILURE;
+        }
+        edits.add(new FieldEdit(kind, name, value));
+        if (kind != FieldEdit.Kind.ADD) {
+            for (int i = lines.size() - 2; i >= 0; i -= 2) {
+                if (lines.get(i).equals(name)) {
+                    lines.remove(i + 1);
+                    lines.remove(i);
+                }
+            }
+        }
+        if (kind != FieldEdit.Kind.REMOVE) {
+            with(name, value);
+        }
+        return Status.OK;
+    }
+
+    /**
+     * Replaces all fields except pseudo fields. Names whose values stay the same are not changed.
+     *
+     * @param namesAndValues names and values in turn
+     */
+    int replaceAll(List<String> namesAndValues) {
+        Map<String, List<String>> before = byName(lines);
+        Map<String, List<String>> wanted = byName(namesAndValues);
+        for (String name : before.keySet()) {
+            if (!wanted.containsKey(name)) {
+                int status = edit(FieldEdit.Kind.REMOVE, name, "");
+                if (status != Status.OK) {
+                    return status;
+                }
+            }
+        }
+        for (Map.Entry<String, List<String>> field : wanted.entrySet()) {
+            if (field.getValue().equals(before.get(field.getKey()))) {
+                continue;
+            }
+            FieldEdit.Kind kind = FieldEdit.Kind.REPLACE;
+            for (String value : field.getValue()) {
+                int status = edit(kind, field.getKey(), value);
+                if (status != Status.OK) {
+                    return status;
+                }
+                kind = FieldEdit.Kind.ADD;
+            }
+        }
+        return Status.OK;
+    }
+
+    /** Returns the values of each name that is not a pseudo field. */
+    private static Map<String, List<String>> byName(List<String> namesAndValues) {
+        Map<String, List<String>> values = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.size(); i += 2) {
+            String name = namesAndValues.get(i).toLowerCase(Locale.ROOT);
+            if (!name.startsWith(":")) {
+                values.computeIfAbsent(name, key -> new ArrayList<>()).add(namesAndValues.get(i + 1));
+            }
+        }
+        return values;
+    }
+
+    /** Returns all lines in the form of the ABI: a number of pairs, their lengths, and texts that end with a zero byte. */
+    byte[] pairs() {
+        return Pairs.encode(lines);
+    }
+}

@@ -1,0 +1,219 @@
+package io.millrace.wasm;
+
+import io.millrace.proxy.spi.Answer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One message for a module: what it may read, and what it has changed. Used for one callback, by one thread at a time.
+ */
+final class HttpContext {
+    /** The number of the map of request fields in the ABI. */
+    static final int REQUEST_FIELDS = 0;
+
+    /** The number of the map of response fields in the ABI. */
+    static final int RESPONSE_FIELDS = 2;
+
+    private static final int PROPERTIES_MAX = 100;
+    private static final int PROPERTY_BYTES_MAX = 64 * 1024;
+
+    /**
+     * A response.
+     *
+     * @param fields the fields with the pseudo field
+     * @param cacheResult empty if it is not known
+     * @param url URL of the cache key; empty for a response to a client
+     */
+    record Response(int status, HeaderMap fields, String cacheResult, String url) {}
+
+    private final Supplier<@Nullable RequestCopy> requestSource;
+    private @Nullable RequestCopy request;
+    private final @Nullable Response response;
+    private final boolean mayAnswer;
+    private final Map<String, byte[]> properties;
+    private int propertyBytes;
+    private @Nullable Answer answer;
+    private boolean isContinued;
+
+    private HttpContext(
+            Supplier<@Nullable RequestCopy> requestSource,
+            @Nullable Response response,
+            boolean mayAnswer,
+            Map<String, byte[]> properties) {
+        this.requestSource = requestSource;
+        this.response = response;
+        this.mayAnswer = mayAnswer;
+        this.properties = new HashMap<>(properties);
+    }
+
+    /**
+     * A request.
+     *
+     * @param mayAnswer whether the module may answer it
+     */
+    static HttpContext ofRequest(RequestCopy request, boolean mayAnswer) {
+        return new HttpContext(() -> request, null, mayAnswer, Map.of());
+    }
+
+    /**
+     * A response.
+     *
+     * @param request supplies the request if the module reads it; null for none
+     * @param properties those that the module has set for the request
+     */
+    static HttpContext ofResponse(
+            Supplier<@Nullable RequestCopy> request, Response response, Map<String, byte[]> properties) {
+        return new HttpContext(request, response, false, properties);
+    }
+
+    private @Nullable RequestCopy request() {
+        if (request == null) {
+            request = requestSource.get();
+        }
+        return request;
+    }
+
+    /** Returns the map of a number of the ABI; null if this message has none. */
+    @Nullable
+    HeaderMap fields(int number) {
+        if (number == RESPONSE_FIELDS) {
+            return response == null ? null : response.fields();
+        }
+        RequestCopy known = number == REQUEST_FIELDS ? request() : null;
+        return known == null ? null : known.fields();
+    }
+
+    /** Returns true if the module may change the map of a number. */
+    boolean mayChange(int number) {
+        return number == (response == null ? REQUEST_FIELDS : RESPONSE_FIELDS);
+    }
+
+    /** True if the message has no content. */
+    boolean isEnd() {
+        RequestCopy known = response == null ? request() : null;
+        return known != null && known.isEnd();
+    }
+
+    /** Sets the answer. Returns the status for the module. */
+    int answer(Answer given) {
+        if (!mayAnswer) {
+            return Status.UNIMPLEMENTED;
+        }
+        answer = given;
+        return Status.OK;
+    }
+
+    /** The answer of the module; null for none. */
+    @Nullable
+    Answer answer() {
+        return answer;
+    }
+
+    void proceed() {
+        isContinued = true;
+    }
+
+    boolean isContinued() {
+        return isContinued;
+    }
+
+    /** The properties that the module has set. */
+    Map<String, byte[]> properties() {
+        return properties;
+    }
+
+    /** Sets a property. Returns the status for the module. */
+    int setProperty(String path, byte[] value) {
+        propertyBytes += path.length() + value.length;
+        if (propertyBytes > PROPERTY_BYTES_MAX || properties.size() >= PROPERTIES_MAX) {
+            return Status.INTERNAL_FAILURE;
+        }
+        properties.put(path, value);
+        return Status.OK;
+    }
+
+    /**
+     * Returns a property; null if there is none.
+     *
+     * @param path words with a zero character between them
+     */
+    byte @Nullable [] property(String path) {
+        byte[] own = properties.get(path);
+        if (own != null) {
+            return own;
+        }
+        int zero = path.indexOf('\0');
+        String first = zero < 0 ? path : path.substring(0, zero);
+        String rest = zero < 0 ? "" : path.substring(zero + 1);
+        return switch (first) {
+            case "request" -> ofRequest(rest);
+            case "source" ->
+                rest.equals("address")
+                        ? text(request() == null ? null : request().client())
+                        : null;
+            case "response" -> ofResponse(rest);
+            case "millrace" -> ofProxy(rest);
+            default -> null;
+        };
+    }
+
+    private byte @Nullable [] ofRequest(String name) {
+        RequestCopy known = request();
+        if (known == null) {
+            return null;
+        }
+        if (name.startsWith("headers\0")) {
+            return text(known.fields().get(name.substring("headers\0".length())));
+        }
+        return text(
+                switch (name) {
+                    case "path" -> known.target();
+                    case "url_path" -> known.path();
+                    case "query" -> known.query();
+                    case "host" -> known.authority();
+                    case "scheme" -> known.scheme();
+                    case "method" -> known.method();
+                    case "protocol" -> known.protocol();
+                    case "referer" -> known.fields().get("referer");
+                    case "useragent" -> known.fields().get("user-agent");
+                    default -> null;
+                });
+    }
+
+    private byte @Nullable [] ofResponse(String name) {
+        if (response == null) {
+            return null;
+        }
+        if (name.startsWith("headers\0")) {
+            return text(response.fields().get(name.substring("headers\0".length())));
+        }
+        return name.equals("code") ? number(response.status()) : null;
+    }
+
+    private byte @Nullable [] ofProxy(String name) {
+        RequestCopy known = name.equals("rule") ? request() : null;
+        return switch (name) {
+            case "rule" -> text(known == null ? null : known.rule());
+            case "cache_result" ->
+                text(response == null || response.cacheResult().isEmpty() ? null : response.cacheResult());
+            case "url" -> text(response == null || response.url().isEmpty() ? null : response.url());
+            default -> null;
+        };
+    }
+
+    private static byte @Nullable [] text(@Nullable String text) {
+        return text == null ? null : text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static byte[] number(long value) {
+        return ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(value)
+                .array();
+    }
+}

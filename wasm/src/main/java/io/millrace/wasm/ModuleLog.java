@@ -1,0 +1,83 @@
+package io.millrace.wasm;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The log of the modules of one extension. Passes at most 100 messages of modules in a second. Thread-safe. */
+final class ModuleLog {
+    private static final int MESSAGES_PER_SECOND = 100;
+    private static final int MESSAGE_CHARACTERS_MAX = 4096;
+
+    /** Limit of messages that are logged once. */
+    private static final int ONCE_MAX = 1000;
+
+    private final System.Logger log;
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
+    private final AtomicLong second = new AtomicLong();
+    private final AtomicInteger messages = new AtomicInteger();
+
+    ModuleLog(System.Logger log) {
+        this.log = log;
+    }
+
+    /** Logs a warning of the extension itself. */
+    void warn(String message) {
+        log.log(System.Logger.Level.WARNING, message);
+    }
+
+    /** Logs a message of the extension itself. */
+    void report(String message) {
+        log.log(System.Logger.Level.INFO, message);
+    }
+
+    /** Logs a warning if none with the same key was logged before. */
+    void once(String key, String message) {
+        if (logged.size() < ONCE_MAX && logged.add(key)) {
+            warn(message);
+        }
+    }
+
+    /**
+     * Logs a message of a module.
+     *
+     * @param level as in the ABI: 0 trace, 1 debug, 2 info, 3 warning, 4 error, 5 critical
+     */
+    void ofModule(int level, String message) {
+        long now = System.nanoTime() / 1_000_000_000L;
+        if (second.getAndSet(now) != now) {
+            int before = messages.getAndSet(0);
+            if (before > MESSAGES_PER_SECOND) {
+                warn((before - MESSAGES_PER_SECOND) + " messages of the module were dropped: limit="
+                        + MESSAGES_PER_SECOND + " in a second");
+            }
+        }
+        if (messages.incrementAndGet() <= MESSAGES_PER_SECOND) {
+            String text = message.length() <= MESSAGE_CHARACTERS_MAX
+                    ? message
+                    : message.substring(0, MESSAGE_CHARACTERS_MAX) + "...";
+            log.log(levelOf(level), "module: {0}", text);
+        }
+    }
+
+    private static System.Logger.Level levelOf(int level) {
+        return switch (level) {
+            case 0 -> System.Logger.Level.TRACE;
+            case 1 -> System.Logger.Level.DEBUG;
+            case 2 -> System.Logger.Level.INFO;
+            case 3 -> System.Logger.Level.WARNING;
+            default -> System.Logger.Level.ERROR;
+        };
+    }
+
+    /** The least level that the log shows, as in the ABI. */
+    int level() {
+        for (int level = 0; level < 4; level++) {
+            if (log.isLoggable(levelOf(level))) {
+                return level;
+            }
+        }
+        return 4;
+    }
+}

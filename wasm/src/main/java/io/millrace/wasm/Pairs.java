@@ -1,0 +1,60 @@
+package io.millrace.wasm;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The form of lists of fields in the Proxy-Wasm ABI: the number of fields, the lengths of each name and value, and then
+ * the texts, each with a zero byte behind it. Numbers have 32 bits, the least significant byte first.
+ */
+final class Pairs {
+    /** Limit of the fields of a list. */
+    private static final int PAIRS_MAX = 10_000;
+
+    private Pairs() {}
+
+    /** @param namesAndValues names and values in turn, one character for each byte */
+    static byte[] encode(List<String> namesAndValues) {
+        int bytes = Integer.BYTES;
+        for (String text : namesAndValues) {
+            bytes += Integer.BYTES + text.length() + 1;
+        }
+        ByteBuffer out = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        out.putInt(namesAndValues.size() / 2);
+        for (String text : namesAndValues) {
+            out.putInt(text.length());
+        }
+        for (String text : namesAndValues) {
+            out.put(text.getBytes(StandardCharsets.ISO_8859_1));
+            out.put((byte) 0);
+        }
+        return out.array();
+    }
+
+    /** Returns names and values in turn; null if the bytes do not have this form. */
+    static @Nullable List<String> decode(byte[] bytes) {
+        List<String> namesAndValues = new ArrayList<>();
+        if (bytes.length == 0) {
+            return namesAndValues;
+        }
+        ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int count = in.remaining() < Integer.BYTES ? -1 : in.getInt();
+        if (count < 0 || count > PAIRS_MAX || in.remaining() < 2L * count * Integer.BYTES) {
+            return null;
+        }
+        int text = Integer.BYTES + 2 * count * Integer.BYTES;
+        for (int i = 0; i < 2 * count; i++) {
+            int length = in.getInt();
+            if (length < 0 || length >= bytes.length - text || bytes[text + length] != 0) {
+                return null;
+            }
+            namesAndValues.add(new String(bytes, text, length, StandardCharsets.ISO_8859_1));
+            text += length + 1;
+        }
+        return namesAndValues;
+    }
+}

@@ -1,0 +1,138 @@
+package io.millrace.wasm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The instances for requests: a bounded number of threads, each with an instance of its own, and a bounded queue of
+ * waiting calls. A watch interrupts a thread whose callback exceeds its deadline.
+ *
+ * <p>Thread-safe.
+ */
+final class RequestWorkers implements AutoCloseable {
+    /** Limit of the calls that wait for an instance. */
+    static final int WAITING_MAX = 1000;
+
+    private static final long WATCH_NANOS_MIN = TimeUnit.MILLISECONDS.toNanos(1);
+    /** The looks without a running callback after which the watch sleeps. */
+    private static final int QUIET_LOOKS = 100;
+
+    private static final long CLOSE_MILLIS = 2000;
+
+    /** A call of an instance. */
+    interface Call {
+        /** Runs callbacks. Called on a thread of the pool, at most for the deadline. */
+        void run(WasmInstance instance);
+
+        /** Receives the end of {@link #run}. Called on the same thread. */
+        void done();
+
+        /** Receives the failure of {@link #run}. Called on the same thread, or on that of {@link RequestWorkers#submit}. */
+        void failed(Throwable cause);
+    }
+
+    private final BlockingQueue<Call> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
+    private final List<RequestWorker> workers = new ArrayList<>();
+    private final Thread watch;
+    private volatile boolean isClosed;
+    private volatile boolean isWatchAsleep;
+
+    /** Creates the pool. {@link #start} starts its threads. */
+    RequestWorkers(WasmProgram program, Shared shared) {
+        for (int i = 0; i < shared.settings().instances(); i++) {
+            workers.add(new RequestWorker(program, shared, waiting, shared.name() + "-" + i, this::wakeWatch));
+        }
+        long pause = Math.max(WATCH_NANOS_MIN, shared.settings().deadlineNanos() / 8);
+        watch = new Thread(() -> watch(pause), "millrace-wasm-watch-" + shared.name());
+        watch.setDaemon(true);
+    }
+
+    /**
+     * Starts the threads, and waits until each has an instance.
+     *
+     * @throws WasmFailure if the module cannot be started; then no thread stays
+     */
+    void start() throws InterruptedException {
+        watch.start();
+        workers.forEach(RequestWorker::start);
+        try {
+            for (RequestWorker worker : workers) {
+                worker.awaitInstance();
+            }
+        } catch (WasmFailure | InterruptedException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * Passes a call to the next free instance. Never blocks. A full queue fails the call.
+     *
+     * @return false if the pool is closed; then the call was not passed
+     */
+    boolean submit(Call call) {
+        if (isClosed) {
+            return false;
+        }
+        if (!waiting.offer(call)) {
+            call.failed(new WasmFailure("calls that wait for an instance: limit=" + WAITING_MAX));
+            return true;
+        }
+        return !isClosed || !waiting.remove(call);
+    }
+
+    /** Interrupts the workers whose deadline has passed. Sleeps without a limit after a while without callbacks. */
+    private void watch(long pauseNanos) {
+        int quiet = 0;
+        while (!Thread.interrupted() && (!isClosed || workers.stream().anyMatch(RequestWorker::isAlive))) {
+            boolean isAsleep = quiet > QUIET_LOOKS;
+            isWatchAsleep = isAsleep;
+            if (isAsleep && !isClosed && workers.stream().noneMatch(RequestWorker::isRunning)) {
+                LockSupport.park(this);
+                quiet = 0;
+            } else {
+                LockSupport.parkNanos(this, pauseNanos);
+            }
+            long now = System.nanoTime();
+            boolean isRunning = false;
+            for (RequestWorker worker : workers) {
+                isRunning |= worker.interruptAfterDeadline(now);
+            }
+            quiet = isRunning ? 0 : quiet + 1;
+        }
+    }
+
+    /** Wakes the watch if it sleeps. Called when a callback begins. */
+    private void wakeWatch() {
+        if (isWatchAsleep) {
+            isWatchAsleep = false;
+            LockSupport.unpark(watch);
+        }
+    }
+
+    /** Takes no further calls. Calls that wait are still run. Does not block. */
+    void retire() {
+        isClosed = true;
+        workers.forEach(RequestWorker::retire);
+        wakeWatch();
+    }
+
+    /** Ends the threads, after the calls that wait. Blocks for 2 seconds at most. */
+    @Override
+    public void close() {
+        retire();
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
+        try {
+            for (RequestWorker worker : workers) {
+                worker.awaitEnd(Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        watch.interrupt();
+    }
+}

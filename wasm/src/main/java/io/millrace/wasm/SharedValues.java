@@ -1,0 +1,71 @@
+package io.millrace.wasm;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The shared data of all instances of one extension. It survives a reload of the module. Thread-safe. */
+final class SharedValues {
+    /** Limit of the bytes of all keys and values. */
+    static final int BYTES_MAX = 1 << 20;
+
+    /** Limit of keys. */
+    static final int KEYS_MAX = 10_000;
+
+    /**
+     * A value.
+     *
+     * @param version the number for compare-and-set, never 0
+     */
+    record Value(byte[] bytes, int version) {}
+
+    private final Lock lock = new ReentrantLock();
+    private final Map<String, Value> values = new HashMap<>();
+    private int versions;
+    private long usedBytes;
+
+    /** Returns a value; null if the key has none. */
+    @Nullable
+    Value get(String key) {
+        lock.lock();
+        try {
+            return values.get(key);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Sets a value. No bytes remove the key.
+     *
+     * @param version the version that the key must have; 0 for any
+     * @return the status for the module
+     */
+    int set(String key, byte[] bytes, int version) {
+        lock.lock();
+        try {
+            Value before = values.get(key);
+            if (version != 0 && (before == null || before.version() != version)) {
+                return Status.CAS_MISMATCH;
+            }
+            long freed = before == null ? 0 : key.length() + before.bytes().length;
+            if (bytes.length == 0) {
+                values.remove(key);
+                usedBytes -= freed;
+                return Status.OK;
+            }
+            long used = usedBytes - freed + key.length() + bytes.length;
+            if (used > BYTES_MAX || (before == null && values.size() >= KEYS_MAX)) {
+                return Status.INTERNAL_FAILURE;
+            }
+            versions = versions == Integer.MAX_VALUE ? 1 : versions + 1;
+            values.put(key, new Value(bytes, versions));
+            usedBytes = used;
+            return Status.OK;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

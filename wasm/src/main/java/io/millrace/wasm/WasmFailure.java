@@ -1,0 +1,14 @@
+package io.millrace.wasm;
+
+/** A module cannot be used, or a call of it has failed. The message is for the log. */
+final class WasmFailure extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    WasmFailure(String message) {
+        super(message);
+    }
+
+    WasmFailure(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

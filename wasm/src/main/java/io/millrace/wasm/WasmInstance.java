@@ -1,0 +1,262 @@
+package io.millrace.wasm;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import run.endive.runtime.ByteArrayMemory;
+import run.endive.runtime.ExportFunction;
+import run.endive.runtime.ImportFunction;
+import run.endive.runtime.ImportValues;
+import run.endive.runtime.Instance;
+import run.endive.runtime.TableInstance;
+import run.endive.wasm.WasmModule;
+import run.endive.wasm.types.FunctionImport;
+import run.endive.wasm.types.Table;
+import run.endive.wasm.types.TableLimits;
+
+/**
+ * One instance of a module, with a memory of its own. An instance whose callback has failed must not be used again.
+ *
+ * <p>Confined to one thread at a time.
+ */
+final class WasmInstance {
+    static final String ON_REQUEST = "proxy_on_request_headers";
+    static final String ON_RESPONSE = "proxy_on_response_headers";
+    static final String ON_TICK = "proxy_on_tick";
+
+    /** The context of the plugin itself. */
+    private static final int ROOT_CONTEXT = 1;
+
+    private static final int CONTEXT_MAX = 1 << 30;
+    private static final int PAUSE = 1;
+
+    /** The least period of ticks. */
+    private static final long TICK_MILLIS_MIN = 100;
+
+    /** A callback has executed more instructions than it may. */
+    static final class InstructionLimitException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        InstructionLimitException(long limit) {
+            super("instructions of a callback: limit=" + limit);
+        }
+    }
+
+    private final Shared shared;
+    private final boolean isCounted;
+    private final Instance engine;
+    private final GuestMemory memory;
+    private final ExportFunction allocate;
+    private final @Nullable ExportFunction onContextCreate;
+    private final @Nullable ExportFunction onRequest;
+    private final @Nullable ExportFunction onResponse;
+    private final @Nullable ExportFunction onDone;
+    private final @Nullable ExportFunction onDelete;
+    private final @Nullable ExportFunction onTick;
+    private long instructionsMax;
+    private long instructionsLeft;
+    private int lastContext = ROOT_CONTEXT;
+    private @Nullable HttpContext http;
+    private long tickMillis;
+
+    /**
+     * Creates an instance and runs the start of the module.
+     *
+     * @param startInstructions limit of the instructions of the start; 0 for an instance without limits of instructions,
+     *     whose callbacks end by an interruption of their thread
+     * @param callbackInstructions limit of the instructions of each later callback
+     * @throws RuntimeException if the module refuses its configuration, or its start fails
+     */
+    WasmInstance(WasmProgram program, Shared shared, long startInstructions, long callbackInstructions) {
+        this.shared = shared;
+        isCounted = startInstructions > 0;
+        instructionsMax = startInstructions;
+        instructionsLeft = startInstructions;
+        engine = engine(program);
+        memory = new GuestMemory(engine.memory());
+        ExportFunction own = export(program, "proxy_on_memory_allocate");
+        ExportFunction malloc = own == null ? export(program, "malloc") : own;
+        if (malloc == null) {
+            throw new WasmFailure("exports neither proxy_on_memory_allocate nor malloc");
+        }
+        allocate = malloc;
+        onContextCreate = export(program, "proxy_on_context_create");
+        onRequest = export(program, ON_REQUEST);
+        onResponse = export(program, ON_RESPONSE);
+        onDone = export(program, "proxy_on_done");
+        onDelete = export(program, "proxy_on_delete");
+        onTick = export(program, ON_TICK);
+        start(program);
+        instructionsMax = callbackInstructions;
+    }
+
+    private Instance engine(WasmProgram program) {
+        WasmModule module = program.module();
+        List<ImportFunction> imports = new ArrayList<>();
+        for (int i = 0; i < module.importSection().importCount(); i++) {
+            if (module.importSection().getImport(i) instanceof FunctionImport function) {
+                imports.add(bound(program, function));
+            }
+        }
+        Instance.Builder builder = Instance.builder(module)
+                .withStart(false)
+                .withMemoryLimits(program.memory())
+                .withMemoryFactory(ByteArrayMemory::new)
+                .withTableFactory(WasmInstance::table)
+                .withImportValues(ImportValues.builder().withFunctions(imports).build());
+        if (isCounted) {
+            builder.withUnsafeExecutionListener((instruction, stack) -> {
+                if (--instructionsLeft < 0) {
+                    throw new InstructionLimitException(instructionsMax);
+                }
+            });
+        } else if (program.compiled() != null) {
+            builder.withMachineFactory(program.compiled());
+        }
+        return builder.build();
+    }
+
+    private ImportFunction bound(WasmProgram program, FunctionImport function) {
+        GuestCall.Typed known = program.call(function);
+        if (known == null) {
+            throw new WasmFailure("imports the function " + function.name() + ", which this proxy does not have");
+        }
+        return new ImportFunction(function.module(), function.name(), program.typeOf(function), (instance, args) -> {
+            int result;
+            try {
+                result = known.call().run(this, args);
+            } catch (GuestMemory.AddressException e) {
+                result = Status.INVALID_MEMORY_ACCESS;
+            }
+            return known.hasResult() ? new long[] {result} : new long[0];
+        });
+    }
+
+    /** Returns a table with a limit of its own. The limits of a module grow with its tables. */
+    private static TableInstance table(Table table, int value) {
+        long most = Math.min(table.limits().max(), WasmProgram.TABLE_ENTRIES_MAX);
+        return new TableInstance(
+                new Table(table.elementType(), new TableLimits(table.limits().min(), most)), value);
+    }
+
+    private @Nullable ExportFunction export(WasmProgram program, String name) {
+        return program.has(name) ? engine.exports().function(name) : null;
+    }
+
+    private void start(WasmProgram program) {
+        ExportFunction reactor = export(program, "_initialize");
+        ExportFunction command = reactor == null ? export(program, "_start") : reactor;
+        if (command != null) {
+            command.apply();
+        }
+        if (onContextCreate != null) {
+            onContextCreate.apply(ROOT_CONTEXT, 0);
+        }
+        mustAccept(
+                export(program, "proxy_on_vm_start"),
+                "proxy_on_vm_start",
+                shared.settings().vmBytes());
+        mustAccept(
+                export(program, "proxy_on_configure"),
+                "proxy_on_configure",
+                shared.settings().pluginBytes());
+    }
+
+    private static void mustAccept(@Nullable ExportFunction function, String name, byte[] configuration) {
+        if (function != null && function.apply(ROOT_CONTEXT, configuration.length)[0] == 0) {
+            throw new WasmFailure(name + " has refused the configuration");
+        }
+    }
+
+    Shared shared() {
+        return shared;
+    }
+
+    GuestMemory memory() {
+        return memory;
+    }
+
+    /** The message of the current callback; null outside callbacks for messages. */
+    @Nullable
+    HttpContext http() {
+        return http;
+    }
+
+    boolean isContext(int number) {
+        return number == ROOT_CONTEXT || (http != null && number == lastContext);
+    }
+
+    /** Sets the period of ticks; 0 for none. */
+    void tickMillis(long period) {
+        tickMillis = period == 0 ? 0 : Math.max(TICK_MILLIS_MIN, period);
+    }
+
+    /** The period of ticks; 0 for none. */
+    long tickMillis() {
+        return tickMillis;
+    }
+
+    /**
+     * Copies bytes into new memory of the module.
+     *
+     * @param addressAt where the module gets the address
+     * @param lengthAt where the module gets the length
+     * @return the status for the module
+     */
+    int give(byte[] bytes, long addressAt, long lengthAt) {
+        int address = 0;
+        if (bytes.length > 0) {
+            address = (int) allocate.apply(bytes.length)[0];
+            if (address == 0) {
+                return Status.INTERNAL_FAILURE;
+            }
+            memory.write(address, bytes);
+        }
+        memory.writeInt(addressAt, address);
+        memory.writeInt(lengthAt, bytes.length);
+        return Status.OK;
+    }
+
+    /** Runs the callbacks for the fields of a request. */
+    void request(HttpContext message) {
+        run(message, onRequest, HttpContext.REQUEST_FIELDS);
+    }
+
+    /** Runs the callbacks for the fields of a response. */
+    void response(HttpContext message) {
+        run(message, onResponse, HttpContext.RESPONSE_FIELDS);
+    }
+
+    private void run(HttpContext message, @Nullable ExportFunction callback, int map) {
+        HeaderMap fields = message.fields(map);
+        if (callback == null || fields == null) {
+            return;
+        }
+        instructionsLeft = instructionsMax;
+        lastContext = lastContext >= CONTEXT_MAX ? ROOT_CONTEXT + 1 : lastContext + 1;
+        int context = lastContext;
+        http = message;
+        if (onContextCreate != null) {
+            onContextCreate.apply(context, ROOT_CONTEXT);
+        }
+        long action = callback.apply(context, fields.size(), message.isEnd() ? 1 : 0)[0];
+        if (onDone != null) {
+            onDone.apply(context);
+        }
+        if (onDelete != null) {
+            onDelete.apply(context);
+        }
+        http = null;
+        if (action == PAUSE && message.answer() == null && !message.isContinued()) {
+            throw new WasmFailure("the module has paused a message without an answer; nothing can resume it");
+        }
+    }
+
+    /** Runs the callback of a timer. */
+    void tick() {
+        if (onTick != null) {
+            instructionsLeft = instructionsMax;
+            onTick.apply(ROOT_CONTEXT);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.millrace.wasm;
+
+import io.millrace.proxy.spi.ExtensionConfig;
+import io.millrace.proxy.spi.ExtensionConfigException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The settings of the extension. Immutable.
+ *
+ * @param module the file with the module
+ * @param memoryPages limit of the memory of one instance, in pages of 64 KiB
+ * @param deadlineNanos limit of the time of one callback
+ * @param instances number of instances for requests, each with a thread
+ * @param isCompiled true if the module is compiled to Java classes; false if it is interpreted
+ * @param responseInstructions limit of the instructions of one callback for a response
+ * @param pluginConfiguration content of the buffer for {@code proxy_on_configure}, as UTF-8
+ * @param vmConfiguration content of the buffer for {@code proxy_on_vm_start}, as UTF-8
+ * @param rootId the property {@code plugin_root_id}
+ * @param reloadNanos interval between the checks of the file; 0 for none
+ */
+record WasmSettings(
+        Path module,
+        int memoryPages,
+        long deadlineNanos,
+        int instances,
+        boolean isCompiled,
+        long responseInstructions,
+        String pluginConfiguration,
+        String vmConfiguration,
+        String rootId,
+        long reloadNanos) {
+    static final int PAGE_BYTES = 64 * 1024;
+
+    private static final int INSTANCES_MAX = 64;
+    private static final long MEMORY_BYTES_MAX = 1L << 30;
+    private static final Pattern SIZE = Pattern.compile("(\\d{1,12})\\s*(KiB|MiB|GiB)?");
+    private static final Pattern PLACE = Pattern.compile("(.+):\\d+:\\d+");
+
+    /** Reads and checks the settings. */
+    static WasmSettings of(ExtensionConfig config) throws ExtensionConfigException {
+        String engine = config.text("engine", "interpreter");
+        if (!engine.equals("interpreter") && !engine.equals("compiler")) {
+            throw config.problem("engine", "'" + engine + "' is neither interpreter nor compiler");
+        }
+        WasmSettings settings = new WasmSettings(
+                module(config),
+                pages(config),
+                duration(config, "deadline", Duration.ofMillis(50), Duration.ofMillis(1), Duration.ofSeconds(10)),
+                (int) config.number("instances", 4, 1, INSTANCES_MAX),
+                engine.equals("compiler"),
+                config.number("response_instructions", 100_000, 1000, 100_000_000),
+                config.text("configuration", ""),
+                config.text("vm_configuration", ""),
+                config.text("root_id", ""),
+                duration(config, "reload_interval", Duration.ofSeconds(2), Duration.ZERO, Duration.ofHours(1)));
+        config.rejectOtherKeys();
+        return settings;
+    }
+
+    private static Path module(ExtensionConfig config) throws ExtensionConfigException {
+        String text = config.text("module");
+        try {
+            Path path = Path.of(text);
+            Matcher place = PLACE.matcher(config.problem("module", "").place());
+            Path directory =
+                    place.matches() ? Path.of(place.group(1)).toAbsolutePath().getParent() : null;
+            return directory == null
+                    ? path.toAbsolutePath()
+                    : directory.resolve(path).normalize();
+        } catch (InvalidPathException e) {
+            throw config.problem("module", "'" + text + "' is not a path: " + e.getReason());
+        }
+    }
+
+    private static int pages(ExtensionConfig config) throws ExtensionConfigException {
+        String text = config.text("memory", "16MiB").strip();
+        Matcher size = SIZE.matcher(text);
+        if (!size.matches()) {
+            throw config.problem("memory", "'" + text + "' is not a size, such as 16MiB");
+        }
+        String unit = size.group(2);
+        long factor = unit == null ? 1 : unit.equals("KiB") ? 1 << 10 : unit.equals("MiB") ? 1 << 20 : 1 << 30;
+        long bytes = Long.parseLong(size.group(1)) * factor;
+        if (bytes < PAGE_BYTES || bytes > MEMORY_BYTES_MAX || bytes % PAGE_BYTES != 0) {
+            throw config.problem("memory", text + " is not a multiple of 64KiB from 64KiB to 1GiB");
+        }
+        return (int) (bytes / PAGE_BYTES);
+    }
+
+    private static long duration(ExtensionConfig config, String key, Duration otherwise, Duration min, Duration max)
+            throws ExtensionConfigException {
+        Duration value = config.duration(key, otherwise);
+        if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+            throw config.problem(
+                    key, value.toMillis() + " ms is not from " + min.toMillis() + " to " + max.toMillis() + " ms");
+        }
+        return value.toNanos();
+    }
+
+    byte[] pluginBytes() {
+        return pluginConfiguration.getBytes(StandardCharsets.UTF_8);
+    }
+
+    byte[] vmBytes() {
+        return vmConfiguration.getBytes(StandardCharsets.UTF_8);
+    }
+}

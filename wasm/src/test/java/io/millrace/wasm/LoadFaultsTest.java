@@ -1,0 +1,100 @@
+package io.millrace.wasm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests the messages about modules and configurations that cannot be used. */
+class LoadFaultsTest {
+    @TempDir
+    Path directory;
+
+    private String fault(String config) {
+        IOException thrown = assertThrows(
+                IOException.class, () -> WasmProxy.start(directory, config).close());
+        return String.valueOf(thrown.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "missing-import | imports the function env.launch, which this proxy does not have",
+                "wrong-abi | does not have the Proxy-Wasm ABI 0.2.1: it has version 0.1.0",
+                "wrong-type | imports the function env.proxy_log with another type",
+                "large | needs 32768KiB of memory, more than the limit of 16384KiB (key memory)",
+                "failing-start | the start of the module has failed",
+            })
+    void aModuleThatCannotBeUsedIsNamed(String module, String message) throws Exception {
+        WasmProxy.copy(module + ".wasm", directory.resolve("filter.wasm"));
+        String fault = fault("{module: filter.wasm}");
+        String place = directory.resolve("millrace.yaml") + ":5:";
+        assertTrue(fault.startsWith(place), fault);
+        assertTrue(fault.contains("extension filter: config.module: " + directory.resolve("filter.wasm")), fault);
+        assertTrue(fault.contains(message), fault);
+    }
+
+    @Test
+    void aModuleMayRefuseItsConfiguration() throws Exception {
+        WasmProxy.copy("response.wasm", directory.resolve("filter.wasm"));
+        String fault = fault("{module: filter.wasm, configuration: refuse}");
+        assertTrue(fault.contains("proxy_on_configure has refused the configuration"), fault);
+    }
+
+    @Test
+    void aFileThatIsNoModuleIsNamed() throws Exception {
+        Files.writeString(directory.resolve("filter.wasm"), "text");
+        assertTrue(fault("{module: filter.wasm}").contains("is not a valid WebAssembly module"));
+        assertTrue(fault("{module: other.wasm}").contains("other.wasm: no such file"));
+    }
+
+    /** Every cut of a good module is refused, and none breaks the host. */
+    @Test
+    void cutModulesAreRefused() throws Exception {
+        byte[] whole = WasmProxy.bytes("request.wasm");
+        Shared shared = Canned.shared();
+        int refused = 0;
+        for (int length = 0; length < whole.length; length++) {
+            byte[] cut = java.util.Arrays.copyOf(whole, length);
+            try {
+                WasmProgram.load(cut, shared);
+            } catch (WasmFailure e) {
+                refused++;
+            }
+        }
+        assertTrue(refused >= whole.length - 10, "refused=" + refused + " of " + whole.length);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "memory: 10MB | config.memory: '10MB' is not a size",
+                "memory: 100KiB | config.memory: 100KiB is not a multiple of 64KiB",
+                "memory: 2GiB | config.memory: 2GiB is not a multiple of 64KiB from 64KiB to 1GiB",
+                "deadline: 1h | config.deadline: 3600000 ms is not from 1 to 10000 ms",
+                "instances: 0 | config.instances: 0 is below the limit of 1",
+                "engine: jit | config.engine: 'jit' is neither interpreter nor compiler",
+                "instance: 2 | config.instance: unknown key (did you mean instances?)",
+            })
+    void aFaultOfTheConfigurationIsNamed(String key, String message) throws Exception {
+        WasmProxy.copy("request.wasm", directory.resolve("filter.wasm"));
+        String fault = fault("{module: filter.wasm, " + key + "}");
+        assertTrue(fault.contains(message), fault);
+        assertTrue(fault.startsWith(directory.resolve("millrace.yaml") + ":5:"), fault);
+    }
+
+    @Test
+    void theModuleIsRequired() {
+        assertTrue(fault("{instances: 1}").contains("config.module: missing"));
+        assertEquals(1, Canned.shared().settings().instances());
+    }
+}
