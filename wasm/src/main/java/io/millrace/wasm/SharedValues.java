@@ -14,12 +14,26 @@ final class SharedValues {
     /** Limit of keys. */
     static final int KEYS_MAX = 10_000;
 
-    /**
-     * A value.
-     *
-     * @param version the number for compare-and-set, never 0
-     */
-    record Value(byte[] bytes, int version) {}
+    /** A value. Immutable. */
+    static final class Value {
+        private final byte[] bytes;
+        private final int version;
+
+        Value(byte[] bytes, int version) {
+            this.bytes = bytes;
+            this.version = version;
+        }
+
+        /** The bytes. Borrowed, and must not be changed. */
+        byte[] bytes() {
+            return bytes;
+        }
+
+        /** The number for compare-and-set, never 0. */
+        int version() {
+            return version;
+        }
+    }
 
     private final Lock lock = new ReentrantLock();
     private final Map<String, Value> values = new HashMap<>();

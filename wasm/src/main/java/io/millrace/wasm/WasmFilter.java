@@ -177,7 +177,7 @@ final class WasmFilter implements AutoCloseable {
             if (requests.submit(call)) {
                 return;
             }
-            if (now == running) {
+            if (now.equals(running)) {
                 call.failed(new WasmFailure("the extension is closed"));
                 return;
             }
