@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  *     otherwise null
  * @param format whether other content of a device or file may be overwritten. The permission is valid once; a note in
  *     {@code indexPath} records its use
+ * @param directWrites whether records are written past the page cache
  */
 public record VolumeConfig(
-        Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format) {
+        Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format, DirectWrites directWrites) {
     /** Name of the volumes that store objects created without a volume name. */
     public static final String DEFAULT_NAME = "default";
 
@@ -35,6 +36,16 @@ public record VolumeConfig(
     /** Creates the configuration of a volume in a directory. */
     public VolumeConfig(Path path, long sizeBytes, String name) {
         this(path, sizeBytes, name, null, false);
+    }
+
+    /** Creates the configuration of a volume with {@link DirectWrites#AUTO}. */
+    public VolumeConfig(Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format) {
+        this(path, sizeBytes, name, indexPath, format, DirectWrites.AUTO);
+    }
+
+    /** Returns a copy with another setting of direct writes. */
+    public VolumeConfig with(DirectWrites writes) {
+        return new VolumeConfig(path, sizeBytes, name, indexPath, format, writes);
     }
 
     /** Checks the bounds. */

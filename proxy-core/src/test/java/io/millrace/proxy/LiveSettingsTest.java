@@ -221,6 +221,7 @@ class LiveSettingsTest {
             Map.entry("storage[].size", "storage: [{path: one, size: <1|2>GiB}]"),
             Map.entry("storage[].index_path", "storage: [{path: one, size: 1GiB, index_path: <two|three>}]"),
             Map.entry("storage[].format", "storage: [{path: one, size: 1GiB, index_path: two, format: <false|true>}]"),
+            Map.entry("storage[].direct_writes", "storage: [{path: one, size: 1GiB, direct_writes: <auto|off>}]"),
             Map.entry("volumes[].name", "volumes: [{name: <one|two>, share: 10%}]\nstorage: [{path: a, size: 1GiB}]"),
             Map.entry("volumes[].share", "volumes: [{name: one, share: <10|20>%}]\nstorage: [{path: a, size: 1GiB}]"),
             Map.entry(

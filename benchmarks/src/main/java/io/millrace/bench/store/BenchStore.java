@@ -184,11 +184,16 @@ final class BenchStore implements AutoCloseable {
 
     /** Returns the configuration of a store without RAM tier and with one volume in the directory. */
     static StoreConfig.Builder onDisk(Path directory, long bytes) {
+        return onDisk(new io.millrace.store.VolumeConfig(directory, bytes));
+    }
+
+    /** Returns the configuration of a store without RAM tier and with this volume. */
+    static StoreConfig.Builder onDisk(io.millrace.store.VolumeConfig volume) {
         return StoreConfig.builder()
                 .ramBytes(0)
                 // The benchmarks require that every written object is admitted.
                 .diskAdmission(io.millrace.store.DiskAdmission.ALWAYS)
-                .volumes(java.util.List.of(new io.millrace.store.VolumeConfig(directory, bytes)));
+                .volumes(java.util.List.of(volume));
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.util.Arrays;
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver reopen  DIRECTORY [OBJECTS]
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver reclaim DIRECTORY [GIBIBYTES]
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver soak    DIRECTORY [REQUESTS]
+ *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver direct  DIRECTORY|DEVICE [MEBIBYTES [LENGTH]]
  * </pre>
  *
  * <p>The directory is created if missing; the files of the workload are deleted at the end. The exit code is 1 if a
@@ -23,7 +24,7 @@ public final class StoreDriver {
     /** Runs the workload in the arguments. */
     public static void main(String[] args) throws Exception {
         if (args.length < 2) {
-            System.err.println("usage: StoreDriver write|reopen|reclaim|soak DIRECTORY [AMOUNT]");
+            System.err.println("usage: StoreDriver write|reopen|reclaim|soak|direct DIRECTORY [AMOUNT]");
             System.exit(2);
         }
         Path directory = Path.of(args[1]);
@@ -36,6 +37,11 @@ public final class StoreDriver {
                     case "reopen" -> ReopenWorkload.run(directory, number(more, 10_000_000));
                     case "reclaim" -> ReclaimWorkload.run(directory, number(more, 4));
                     case "soak" -> SoakWorkload.run(directory, number(more, 24_000_000));
+                    case "direct" ->
+                        DirectWriteWorkload.run(
+                                directory,
+                                number(more, 2048),
+                                more.length < 2 ? DirectWriteWorkload.LENGTHS : lengths(more[1]));
                     case "fill" -> ReopenWorkload.fill(directory, number(more, 10_000_000));
                     default -> throw new IllegalArgumentException("unknown workload " + args[0]);
                 };

@@ -6,7 +6,6 @@ import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.index.Location;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +28,11 @@ final class RecordBatch {
      */
     static final int BYTES = 256 * 1024;
 
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer buffer;
     private List<Member> members = new ArrayList<>();
+    /** Start of the first record in the buffer. */
+    private int first;
+
     private int length;
 
     /** A record of the batch, with the result of its write. */
@@ -38,7 +40,7 @@ final class RecordBatch {
         private final RecordHeader header;
         private final DiskKey key;
         private final Appended then;
-        /** Start of the record in the buffer. */
+        /** Start of the record, relative to the first record. */
         private final int start;
 
         private long location = Location.NONE;
@@ -93,6 +95,21 @@ final class RecordBatch {
         }
     }
 
+    /**
+     * Creates an empty batch.
+     *
+     * @param buffer has room for {@link #BYTES} behind the place passed to {@link #begin}; little-endian
+     */
+    RecordBatch(ByteBuffer buffer) {
+        this.buffer = buffer;
+    }
+
+    /** Sets the place of the first record in the buffer. Call before the first record is added. */
+    void begin(int at) {
+        assert isEmpty();
+        first = at;
+    }
+
     boolean isEmpty() {
         return members.isEmpty();
     }
@@ -111,9 +128,14 @@ final class RecordBatch {
         return length + recordLength <= BYTES;
     }
 
-    /** Returns the buffer. The caller encodes the next record at offset {@link #length} and then calls {@link #add}. */
+    /** Returns the buffer. The caller encodes the next record at offset {@link #end} and then calls {@link #add}. */
     ByteBuffer buffer() {
         return buffer.clear();
+    }
+
+    /** Returns the offset in the buffer after the last record. */
+    int end() {
+        return first + length;
     }
 
     /** Adds the record that was encoded last. */
@@ -124,14 +146,14 @@ final class RecordBatch {
 
     /** Returns all records in the form written to the segment. */
     ByteBuffer bytes() {
-        return buffer.clear().limit(length);
+        return buffer.clear().limit(end()).position(first);
     }
 
     /** Returns the bytes of one record; valid until the next use of the buffer. */
     ByteBuffer bytes(Member member) {
         return buffer.clear()
-                .limit(member.start() + member.header().recordLength())
-                .position(member.start());
+                .limit(first + member.start() + member.header().recordLength())
+                .position(first + member.start());
     }
 
     /** Returns the records and empties the batch. */

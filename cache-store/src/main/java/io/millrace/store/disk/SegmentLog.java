@@ -5,6 +5,7 @@ import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.disk.segment.ReaderLists;
+import io.millrace.store.disk.segment.SegmentAppender;
 import io.millrace.store.disk.segment.SegmentFile;
 import io.millrace.store.disk.segment.SegmentHeader;
 import io.millrace.store.disk.segment.SegmentPins;
@@ -16,7 +17,6 @@ import io.millrace.store.io.Checksums;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -67,8 +67,9 @@ public final class SegmentLog {
     private final SecureRandom random = new SecureRandom();
     private final Runnable onSealed;
 
-    private final RecordBatch batch = new RecordBatch();
-    private ByteBuffer scratch = scratch(SINGLE_WRITE_BYTES);
+    private final SegmentAppender appender;
+    private final RecordBatch batch;
+    private ByteBuffer scratch;
     private int active;
     private long tag;
     private long nextSequence;
@@ -92,6 +93,9 @@ public final class SegmentLog {
      */
     SegmentLog(SegmentFile segments, VolumeParts parts, Runnable onSealed) {
         this.segments = segments;
+        appender = new SegmentAppender(segments);
+        batch = new RecordBatch(appender.allocate(RecordBatch.BYTES));
+        scratch = appender.allocate(SINGLE_WRITE_BYTES);
         this.table = parts.table();
         this.pins = parts.pins();
         this.readers = parts.readers();
@@ -163,18 +167,19 @@ public final class SegmentLog {
         header.stamp(nextSequence, tag);
         int metaBytes = header.contentOffset();
         boolean single = length <= SINGLE_WRITE_BYTES;
-        if (metaBytes > scratch.capacity()) {
-            scratch = scratch(metaBytes);
+        int start = appender.phase(active, offset);
+        if (start + metaBytes > scratch.capacity()) {
+            scratch = appender.allocate(metaBytes);
         }
         ByteBuffer out = scratch.clear();
         ByteBuffer body = content.nioBuffer();
-        encode(out, 0, header, place, key, head, body);
+        encode(out, start, header, place, key, head, body);
         if (single) {
-            putContent(out, 0, header, body);
-            segments.write(active, offset, out.limit(length));
+            putContent(out, start, header, body);
+            appender.write(active, offset, out.limit(start + length).position(start));
         } else {
-            segments.write(active, offset + metaBytes, body);
-            segments.write(active, offset, out.limit(metaBytes));
+            appender.write(active, offset + metaBytes, body);
+            appender.write(active, offset, out.limit(start + metaBytes).position(start));
         }
         nextSequence++;
         return register(header);
@@ -219,12 +224,13 @@ public final class SegmentLog {
     void gather(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf content, Appended then) throws IOException {
         if (batch.isEmpty()) {
             makeRoom(header.recordLength());
+            batch.begin(appender.phase(active, offset));
         }
         header.stamp(nextSequence, tag);
         ByteBuffer out = batch.buffer();
         ByteBuffer body = content.nioBuffer();
-        encode(out, batch.length(), header, null, key.bytes(), head, body);
-        putContent(out, batch.length(), header, body);
+        encode(out, batch.end(), header, null, key.bytes(), head, body);
+        putContent(out, batch.end(), header, body);
         // A failed write uses up its sequence. Remains of it on disk are hidden only by a record with a higher
         // sequence.
         nextSequence++;
@@ -243,7 +249,7 @@ public final class SegmentLog {
         }
         long begin = offset;
         try {
-            segments.write(active, offset, batch.bytes());
+            appender.write(active, offset, batch.bytes());
             List<RecordBatch.Member> members = batch.take();
             for (RecordBatch.Member member : members) {
                 member.written(register(member.header()));
@@ -270,7 +276,7 @@ public final class SegmentLog {
         for (int i = 0; i < bytes.length; i++) {
             RecordBatch.Member member = members.get(i);
             try {
-                segments.write(active, offset, bytes[i]);
+                appender.write(active, offset, bytes[i]);
                 member.written(register(member.header()));
             } catch (IOException e) {
                 member.failed(e);
@@ -403,7 +409,7 @@ public final class SegmentLog {
 
     private void seal(SegmentSummary records) throws IOException {
         ByteBuffer encoded = records.encode(segments.segmentBytes(), tag);
-        segments.write(active, (long) segments.segmentBytes() - encoded.capacity(), encoded);
+        appender.write(active, (long) segments.segmentBytes() - encoded.capacity(), encoded);
         table.state(active, SegmentTable.State.SEALED);
         active = -1;
         summary = null;
@@ -521,9 +527,5 @@ public final class SegmentLog {
     /** Removes some index entries of a reclaimed segment; false if none are left. */
     boolean removeRetiredEntries() {
         return retired.step(RETIRED_STEP);
-    }
-
-    private static ByteBuffer scratch(int length) {
-        return ByteBuffer.allocateDirect(length).order(ByteOrder.LITTLE_ENDIAN);
     }
 }

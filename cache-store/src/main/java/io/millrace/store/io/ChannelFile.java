@@ -18,24 +18,40 @@ import java.nio.file.Path;
 final class ChannelFile implements StoreFile {
     private final Path path;
     private final FileChannel channel;
+    private final DirectChannel direct;
     private final boolean fixed;
     private final Closeable closing;
+    /** Bytes of a block of direct writes; 0 until this instance has opened the direct channel. */
+    private volatile int directBlockBytes;
 
     ChannelFile(Path path, FileChannel channel) {
-        this(path, channel, false, channel);
+        this(path, channel, new DirectChannel(path));
+    }
+
+    private ChannelFile(Path path, FileChannel channel, DirectChannel direct) {
+        this(path, channel, direct, false, both(channel, direct));
     }
 
     /**
-     * Creates a file whose channel may be shared.
+     * Creates a file whose channels may be shared.
      *
      * @param fixed true if the length of the file cannot change, as for a block device
      * @param closing runs when the file is closed
      */
-    ChannelFile(Path path, FileChannel channel, boolean fixed, Closeable closing) {
+    ChannelFile(Path path, FileChannel channel, DirectChannel direct, boolean fixed, Closeable closing) {
         this.path = path;
         this.channel = channel;
+        this.direct = direct;
         this.fixed = fixed;
         this.closing = closing;
+    }
+
+    private static Closeable both(FileChannel channel, DirectChannel direct) {
+        return () -> {
+            try (direct) {
+                channel.close();
+            }
+        };
     }
 
     @Override
@@ -79,6 +95,22 @@ final class ChannelFile implements StoreFile {
         while (source.hasRemaining()) {
             at += channel.write(source, at);
         }
+    }
+
+    @Override
+    public int openDirect() throws IOException {
+        directBlockBytes = direct.open();
+        return directBlockBytes;
+    }
+
+    @Override
+    public int directBlockBytes() {
+        return directBlockBytes;
+    }
+
+    @Override
+    public void writeDirect(ByteBuffer source, long position) throws IOException {
+        direct.write(source, position);
     }
 
     @Override

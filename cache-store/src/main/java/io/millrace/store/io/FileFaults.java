@@ -34,6 +34,11 @@ public final class FileFaults {
         return message == null ? fault.toString() : message;
     }
 
+    /** Returns true if the kernel refused an operation as invalid (EINVAL), such as a direct write that is not aligned. */
+    public static boolean isInvalidArgument(IOException fault) {
+        return messageOf(fault).contains("Invalid argument");
+    }
+
     private static @Nullable String meaning(IOException fault, String text) {
         if (fault instanceof AccessDeniedException
                 || text.contains("Permission denied")

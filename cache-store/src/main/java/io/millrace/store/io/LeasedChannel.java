@@ -17,10 +17,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The single channel of this process to a file or block device. It holds a lock on the file itself.
+ * The channels of this process to a file or block device: one for reads and writes, and one for direct writes if a
+ * volume needs it. The first holds a lock on the file itself.
  *
  * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore all
- * users in this process share one channel, and the last user closes it. A device is identified by its number, not by
+ * users in this process share the channels, and the last user closes them. A device is identified by its number, not by
  * its path.
  *
  * <p>Thread-safe: one lock protects all instances.
@@ -34,12 +35,14 @@ final class LeasedChannel {
 
     private final Object key;
     private final FileChannel channel;
+    private final DirectChannel direct;
     private int users;
     private @Nullable FileLock lease;
 
-    private LeasedChannel(Object key, FileChannel channel) {
+    private LeasedChannel(Object key, FileChannel channel, DirectChannel direct) {
         this.key = key;
         this.channel = channel;
+        this.direct = direct;
     }
 
     static LeasedFile open(Path file) throws IOException {
@@ -52,7 +55,7 @@ final class LeasedChannel {
             LeasedChannel shared = OPEN.get(kind.key());
             if (shared == null) {
                 kind.checkUnused(file);
-                shared = new LeasedChannel(kind.key(), FileChannel.open(file, OPTIONS));
+                shared = new LeasedChannel(kind.key(), FileChannel.open(file, OPTIONS), new DirectChannel(file));
                 OPEN.put(kind.key(), shared);
             }
             shared.users++;
@@ -66,7 +69,7 @@ final class LeasedChannel {
                 }
             }
             return new LeasedFile(
-                    new ChannelFile(file, shared.channel, kind.isDevice(), once(shared::removeUser)),
+                    new ChannelFile(file, shared.channel, shared.direct, kind.isDevice(), once(shared::removeUser)),
                     once(shared::releaseLease));
         } finally {
             LOCK.unlock();
@@ -106,7 +109,9 @@ final class LeasedChannel {
         users--;
         if (users == 0) {
             OPEN.remove(key);
-            channel.close();
+            try (direct) {
+                channel.close();
+            }
         }
     }
 

@@ -30,7 +30,30 @@ public interface StoreFile extends Closeable {
     /** Writes all of {@code source} at {@code position}. */
     void write(ByteBuffer source, long position) throws IOException;
 
-    /** Forces written bytes to the device. */
+    /**
+     * Opens a second channel to the file that bypasses the page cache (O_DIRECT). No effect if it is open.
+     *
+     * @return the bytes of a block: positions, lengths and memory addresses of direct writes are multiples of it
+     * @throws IOException if the file system refuses such a channel; the message names the path and the file system
+     */
+    default int openDirect() throws IOException {
+        throw new IOException(this + ": this kind of file has no direct writes");
+    }
+
+    /** Returns the bytes of a block of direct writes; 0 until {@link #openDirect} has succeeded. */
+    default int directBlockBytes() {
+        return 0;
+    }
+
+    /**
+     * Writes all of {@code source} at {@code position} without the page cache. Reads find the bytes afterwards. The
+     * position, the length and the memory address must be multiples of {@link #directBlockBytes}.
+     */
+    default void writeDirect(ByteBuffer source, long position) throws IOException {
+        throw new IOException(this + ": no direct channel");
+    }
+
+    /** Forces written bytes to the device, also those of direct writes. */
     void force() throws IOException;
 
     /** Maps a part of the file into memory, shared and writable. The part must be within the file. */

@@ -51,6 +51,7 @@ final class VolumeFiles {
                 file = leased.file();
                 found = new DeviceOpening(io, spec, device, file).open();
             }
+            openDirect(spec, file);
             if (found == null && file.length() > 0) {
                 LOG.warn("{}: {}, so the volume starts empty", spec.path(), Superblock.whyUnusable(file));
             }
@@ -71,6 +72,23 @@ final class VolumeFiles {
             }
             lease.close();
             throw e;
+        }
+    }
+
+    private static void openDirect(VolumeSpec spec, StoreFile file) throws IOException {
+        boolean wanted = spec.directWrites() == VolumeSpec.DirectWrites.ON
+                || (spec.directWrites() == VolumeSpec.DirectWrites.AUTO && file.isFixed());
+        if (!wanted) {
+            return;
+        }
+        try {
+            int blockBytes = file.openDirect();
+            LOG.info("{}: writes bypass the page cache, in blocks of {} bytes", spec.path(), blockBytes);
+        } catch (IOException e) {
+            if (spec.directWrites() == VolumeSpec.DirectWrites.ON) {
+                throw new IOException("direct_writes: on is not possible; set auto or off: " + e.getMessage(), e);
+            }
+            LOG.info("writes use the page cache, because direct writes are not possible: {}", e.toString());
         }
     }
 

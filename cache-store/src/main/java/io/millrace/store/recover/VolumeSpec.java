@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param device the storage path if it is a device or a file; null if it is a directory
  * @param sizeBytes bytes for segments, 0 for the whole device
  * @param segmentBytes bytes of a segment of a new volume, 0 to choose by size
+ * @param directWrites whether writes of records bypass the page cache
  * @param pins pins of readers from an earlier opening of the volume in this process; null if there are none
  */
 public record VolumeSpec(
@@ -18,6 +19,7 @@ public record VolumeSpec(
         @Nullable Device device,
         long sizeBytes,
         long segmentBytes,
+        DirectWrites directWrites,
         @Nullable SegmentPins pins) {
     /** Minimum number of segments: one to write, one to reclaim, and two to keep. */
     public static final int SEGMENTS_MIN = 4;
@@ -25,6 +27,16 @@ public record VolumeSpec(
     private static final long AUTOMATIC_SEGMENTS = 256;
     private static final int AUTOMATIC_SEGMENT_BYTES_MIN = 4 << 20;
     private static final int SEGMENT_BYTES_MAX = 1 << 30;
+
+    /** The setting of direct writes, which bypass the page cache. */
+    public enum DirectWrites {
+        /** Uses direct writes on a block device that permits them. */
+        AUTO,
+        /** Uses direct writes; the volume fails to open without them. */
+        ON,
+        /** Writes through the page cache. */
+        OFF
+    }
 
     /**
      * A block device or file that contains a volume.

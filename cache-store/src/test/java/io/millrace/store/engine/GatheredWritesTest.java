@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DirectWrites;
 import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
@@ -14,7 +15,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that objects which wait for the volume's thread at the same time are written as one batch. */
 class GatheredWritesTest {
@@ -24,10 +27,10 @@ class GatheredWritesTest {
     private final long seed = System.nanoTime();
     private final FaultyFileIo io = new FaultyFileIo();
 
-    private static TestStore open(FaultyFileIo io) {
+    private static TestStore open(FaultyFileIo io, DirectWrites direct) {
         return new TestStore(
                 StoreConfig.builder()
-                        .volumes(List.of(new VolumeConfig(VOLUME, 4 << 20)))
+                        .volumes(List.of(new VolumeConfig(VOLUME, 4 << 20).with(direct)))
                         .diskAdmission(DiskAdmission.ALWAYS)
                         .segmentBytes(128 * 1024)
                         .blockBytes(16 * 1024)
@@ -68,42 +71,47 @@ class GatheredWritesTest {
         }
     }
 
-    @Test
-    void theyTakeFarFewerWritesThanTheyAre() {
-        try (TestStore test = open(io)) {
+    @ParameterizedTest
+    @EnumSource(names = {"OFF", "ON"})
+    void theyTakeFarFewerWritesThanTheyAre(DirectWrites direct) {
+        try (TestStore test = open(io, direct)) {
             putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed)));
             test.sync();
             assertTrue(io.writesCounted() <= 8, () -> "writes=" + io.writesCounted());
+            assertEquals(direct == DirectWrites.ON, io.directWrites() > 0, () -> "direct=" + io.directWrites());
             assertAllBut(test, List.of(), seed);
         }
     }
 
-    @Test
-    void theySurviveTheProcess() {
-        TestStore test = open(io);
+    @ParameterizedTest
+    @EnumSource(names = {"OFF", "ON"})
+    void theySurviveTheProcess(DirectWrites direct) {
+        TestStore test = open(io, direct);
         putTogether(test, () -> {});
         test.sync();
         FaultyFileIo next = io.afterKill();
         test.abandon();
-        try (TestStore again = open(next)) {
+        try (TestStore again = open(next, direct)) {
             assertAllBut(again, List.of(), seed);
         }
     }
 
-    @Test
-    void aFailedWriteIsTriedRecordByRecord() {
-        try (TestStore test = open(io)) {
-            putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 2));
+    @ParameterizedTest
+    @CsvSource({"OFF, 2", "ON, 2", "ON, 3", "ON, 4"})
+    void aFailedWriteIsTriedRecordByRecord(DirectWrites direct, int write) {
+        try (TestStore test = open(io, direct)) {
+            putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), write));
             test.sync();
             assertAllBut(test, List.of(), seed);
             assertEquals(1, test.store.statistics().volumes().get(0).errors());
         }
     }
 
-    @Test
-    void onlyTheRecordThatCannotBeWrittenIsLost() {
+    @ParameterizedTest
+    @EnumSource(names = {"OFF", "ON"})
+    void onlyTheRecordThatCannotBeWrittenIsLost(DirectWrites direct) {
         FaultyFileIo next;
-        TestStore test = open(io);
+        TestStore test = open(io, direct);
         // After the blocked write: first all objects as one batch, then the third one and the last one alone.
         putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 2, 5, OBJECTS + 2));
         test.sync();
@@ -111,7 +119,7 @@ class GatheredWritesTest {
         test.sync();
         next = io.afterReboot();
         test.abandon();
-        try (TestStore again = open(next)) {
+        try (TestStore again = open(next, direct)) {
             awaitWhole(again);
             assertAllBut(again, List.of(2, OBJECTS - 1), seed);
         }
@@ -128,14 +136,16 @@ class GatheredWritesTest {
         assertNull(test.read("never stored"));
     }
 
-    @Test
-    void aKilledWriteLosesNothingThatWasThereBefore() {
-        TestStore test = open(io);
-        putTogether(test, () -> io.killAfterWrites(1, new Random(seed)));
+    /** A batch with direct writes is three writes: its first bytes, its whole blocks, and its last bytes. */
+    @ParameterizedTest
+    @CsvSource({"OFF, 1", "ON, 1", "ON, 2", "ON, 3"})
+    void aKilledWriteLosesNothingThatWasThereBefore(DirectWrites direct, int write) {
+        TestStore test = open(io, direct);
+        putTogether(test, () -> io.killAfterWrites(write, new Random(seed)));
         awaitDead();
         FaultyFileIo next = io.afterKill();
         test.abandon();
-        try (TestStore again = open(next).toleratingDamage()) {
+        try (TestStore again = open(next, direct).toleratingDamage()) {
             IntStream.range(0, OBJECTS).forEach(i -> {
                 String head = again.head("k" + i);
                 byte[] body = again.read("k" + i);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.DirectWrites;
 import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
@@ -46,11 +47,19 @@ class StoreHistoryTest {
     private Random random;
     private boolean roomy;
     private StoreConfig.Builder config;
+    private List<VolumeConfig> volumes = new ArrayList<>();
     private FaultyFileIo io;
     private TestStore test;
     private long versions;
     private boolean crashed;
     private boolean lostPower;
+    /**
+     * True if the volumes use direct writes in this history. Every third start uses the page cache, as an older release
+     * does.
+     */
+    private boolean direct;
+
+    private int starts;
     /** True if bits flip in this history. */
     private boolean flips;
     /** True if a bit flipped: objects may be missing, and the next rebuild may find their predecessors. */
@@ -78,6 +87,7 @@ class StoreHistoryTest {
         random = new Random(seed);
         roomy = seed % 3 == 0;
         flips = seed % 4 == 1;
+        direct = seed / 4 % 2 == 1;
         config = config();
         io = new FaultyFileIo();
         openStore();
@@ -90,6 +100,7 @@ class StoreHistoryTest {
         releaseHeld();
         closeForGood();
         assertTrue(found > 0, "nothing was ever found");
+        assertEquals(direct, io.directWrites() > 0, () -> "direct writes: " + io.directWrites());
     }
 
     private void closeForGood() {
@@ -103,14 +114,12 @@ class StoreHistoryTest {
 
     private StoreConfig.Builder config() {
         int[] rams = {0, 20_000, 1 << 20};
-        List<VolumeConfig> volumes = new ArrayList<>();
         int count = 1 + random.nextInt(3);
         for (int i = 0; i < count; i++) {
             volumes.add(new VolumeConfig(Path.of("/v" + i), roomy ? 8 << 20 : 512 * 1024 + random.nextInt(512 * 1024)));
         }
         return StoreConfig.builder()
                 .ramBytes(rams[random.nextInt(rams.length)])
-                .volumes(volumes)
                 .segmentBytes(roomy ? 512 * 1024 : 128 * 1024)
                 .blockBytes(BLOCK)
                 // An object that must be found must have been admitted.
@@ -122,6 +131,8 @@ class StoreHistoryTest {
 
     private void openStore() {
         out = null;
+        DirectWrites mode = direct && ++starts % 3 > 0 ? DirectWrites.ON : DirectWrites.OFF;
+        config.volumes(volumes.stream().map(volume -> volume.with(mode)).toList());
         test = new TestStore(config, io);
         if (crashed || damaged) {
             test.toleratingDamage();
@@ -467,12 +478,12 @@ class StoreHistoryTest {
         }
         // Sometimes space for all objects and as much again; sometimes not enough.
         roomy &= random.nextInt(3) > 0;
-        List<VolumeConfig> volumes = new ArrayList<>();
-        for (VolumeConfig volume : test.config().volumes()) {
+        List<VolumeConfig> resized = new ArrayList<>();
+        for (VolumeConfig volume : volumes) {
             long size = roomy ? (8 << 20) + random.nextInt(4 << 20) : 512 * 1024 + random.nextInt(1 << 20);
-            volumes.add(new VolumeConfig(volume.path(), size));
+            resized.add(new VolumeConfig(volume.path(), size));
         }
-        config.volumes(volumes);
+        volumes = resized;
         restart();
     }
 

@@ -30,6 +30,8 @@ public final class FaultyFileIo implements FileIo {
     private final Map<Path, byte[]> held = new HashMap<>();
     private final String bootId;
     private boolean dead;
+    private boolean refusesDirect;
+    private long directWrites;
     private Map<Path, MemoryContent> image = Map.of();
 
     /** Creates an empty file system of a machine that has just booted. */
@@ -83,7 +85,13 @@ public final class FaultyFileIo implements FileIo {
     /** Returns the files for the next process: the page cache outlives the dead process. */
     public FaultyFileIo afterKill() {
         kill();
-        return new FaultyFileIo(bootId, image);
+        return next(bootId);
+    }
+
+    private FaultyFileIo next(String boot) {
+        FaultyFileIo next = new FaultyFileIo(boot, image);
+        next.directWrites = directWrites;
+        return next;
     }
 
     /** Returns the files that another process would find if this one died now; this one continues. */
@@ -99,7 +107,7 @@ public final class FaultyFileIo implements FileIo {
     /** Returns the files after the machine lost power at the moment when the process died. */
     public FaultyFileIo afterPowerLoss(Random random) {
         kill();
-        FaultyFileIo next = new FaultyFileIo(UUID.randomUUID().toString(), image);
+        FaultyFileIo next = next(UUID.randomUUID().toString());
         next.files.values().forEach(file -> file.losePower(random));
         return next;
     }
@@ -107,7 +115,7 @@ public final class FaultyFileIo implements FileIo {
     /** Returns all files, as after a clean reboot. */
     public FaultyFileIo afterReboot() {
         kill();
-        return new FaultyFileIo(UUID.randomUUID().toString(), image);
+        return next(UUID.randomUUID().toString());
     }
 
     /** From now on, writes under the path fail as on a full disk. */
@@ -221,6 +229,39 @@ public final class FaultyFileIo implements FileIo {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** From now on, files are opened without direct writes, as on a file system that refuses O_DIRECT. */
+    public void refuseDirect() {
+        lock.lock();
+        try {
+            refusesDirect = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the number of direct writes so far, of all files, including those before a kill. */
+    public long directWrites() {
+        lock.lock();
+        try {
+            return directWrites;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Checks that direct writes are possible. The caller holds the lock. */
+    void checkDirect(Path path) throws IOException {
+        checkAlive();
+        if (refusesDirect) {
+            throw new IOException(path + ": the file system memory refuses O_DIRECT (Invalid argument)");
+        }
+    }
+
+    /** Counts a direct write. The caller holds the lock. */
+    void countDirect() {
+        directWrites++;
     }
 
     /** Flips one bit of a file. */

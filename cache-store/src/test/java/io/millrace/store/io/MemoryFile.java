@@ -7,12 +7,16 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** An open file of a {@link FaultyFileIo}. Thread-safe under its lock. */
 final class MemoryFile implements StoreFile {
+    /** Bytes of a block of direct writes: small, so that short records are written directly too. */
+    static final int DIRECT_BLOCK_BYTES = 512;
+
     private final FaultyFileIo io;
     private final FaultPlan faults;
     private final ReentrantLock lock;
     private final Path path;
     private final MemoryContent content;
     private boolean closed;
+    private boolean direct;
 
     MemoryFile(FaultyFileIo io, FaultPlan faults, ReentrantLock lock, Path path, MemoryContent content) {
         this.io = io;
@@ -100,6 +104,50 @@ final class MemoryFile implements StoreFile {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    public int openDirect() throws IOException {
+        lock.lock();
+        try {
+            check();
+            io.checkDirect(path);
+            direct = true;
+            return DIRECT_BLOCK_BYTES;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public int directBlockBytes() {
+        lock.lock();
+        try {
+            return direct ? DIRECT_BLOCK_BYTES : 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Writes like {@link #write}; a write that O_DIRECT would refuse is an error of the caller, not of the disk. */
+    @Override
+    public void writeDirect(ByteBuffer source, long position) throws IOException {
+        boolean aligned = source.isDirect()
+                && position % DIRECT_BLOCK_BYTES == 0
+                && source.remaining() % DIRECT_BLOCK_BYTES == 0
+                && source.hasRemaining()
+                && source.alignmentOffset(source.position(), DIRECT_BLOCK_BYTES) == 0;
+        if (!direct || !aligned) {
+            throw new IllegalArgumentException(path + ": not aligned, position=" + position);
+        }
+        lock.lock();
+        try {
+            io.countDirect();
+            io.checkDirect(path);
+        } finally {
+            lock.unlock();
+        }
+        write(source, position);
     }
 
     private void put(ByteBuffer source, long position) throws IOException {

@@ -342,6 +342,7 @@ public final class ConfigCatalog {
             STORAGE_SIZE,
             STORAGE_INDEX_PATH,
             STORAGE_FORMAT,
+            STORAGE_DIRECT_WRITES,
             VOLUMES,
             VOLUMES_NAME,
             VOLUMES_SHARE,

@@ -3,6 +3,7 @@ package io.millrace.proxy.server;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.StorageConfig;
 import io.millrace.proxy.config.key.VolumeShareConfig;
+import io.millrace.store.DirectWrites;
 import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
@@ -45,21 +46,31 @@ public final class StoreConfigs {
     private static List<VolumeConfig> volumes(ProxyConfig config) {
         List<VolumeConfig> volumes = new ArrayList<>();
         for (StorageConfig storage : config.storage()) {
+            DirectWrites directWrites = directWrites(storage);
             if (storage.isDeviceOrFile()) {
-                volumes.add(deviceOrFile(config, storage));
+                volumes.add(deviceOrFile(config, storage).with(directWrites));
                 continue;
             }
             long rest = storage.sizeBytes();
             List<VolumeConfig> named = new ArrayList<>();
             for (VolumeShareConfig share : config.volumes()) {
                 long bytes = (long) (storage.sizeBytes() * share.share());
-                named.add(new VolumeConfig(storage.path().resolve(share.name()), bytes, share.name()));
+                named.add(
+                        new VolumeConfig(storage.path().resolve(share.name()), bytes, share.name()).with(directWrites));
                 rest -= bytes;
             }
-            volumes.add(new VolumeConfig(storage.path(), rest));
+            volumes.add(new VolumeConfig(storage.path(), rest).with(directWrites));
             volumes.addAll(named);
         }
         return volumes;
+    }
+
+    private static DirectWrites directWrites(StorageConfig storage) {
+        return switch (storage.directWrites()) {
+            case AUTO -> DirectWrites.AUTO;
+            case ON -> DirectWrites.ON;
+            case OFF -> DirectWrites.OFF;
+        };
     }
 
     private static VolumeConfig deviceOrFile(ProxyConfig config, StorageConfig storage) {

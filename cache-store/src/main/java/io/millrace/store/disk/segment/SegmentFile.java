@@ -61,6 +61,22 @@ public final class SegmentFile {
         file.write(source, superblock.segmentPosition(segment) + offset);
     }
 
+    /** Returns the bytes of a block of direct writes; 0 if the file has no channel for direct writes. */
+    int directBlockBytes() {
+        return file.directBlockBytes();
+    }
+
+    /** Returns the position in the file of an offset in a segment. */
+    long position(int segment, long offset) {
+        return superblock.segmentPosition(segment) + offset;
+    }
+
+    /** Writes to a segment without the page cache; see {@link StoreFile#writeDirect}. */
+    void writeDirect(int segment, long offset, ByteBuffer source) throws IOException {
+        assert offset + source.remaining() <= segmentBytes();
+        file.writeDirect(source, position(segment, offset));
+    }
+
     /** Overwrites the header of an unfinished record, so that it is not read as a record. */
     public void erase(int segment, long offset) throws IOException {
         write(segment, offset, ByteBuffer.allocate(RecordHeader.BYTES));

@@ -181,13 +181,20 @@ public final class VolumeGroup {
     private VolumeSpec spec(VolumeConfig volume, @Nullable SegmentPins pins) {
         Path path = volume.path().toAbsolutePath();
         Path index = volume.indexPath();
+        VolumeSpec.DirectWrites directWrites =
+                switch (volume.directWrites()) {
+                    case AUTO -> VolumeSpec.DirectWrites.AUTO;
+                    case ON -> VolumeSpec.DirectWrites.ON;
+                    case OFF -> VolumeSpec.DirectWrites.OFF;
+                };
         return index == null
-                ? new VolumeSpec(path, null, volume.sizeBytes(), config.segmentBytes(), pins)
+                ? new VolumeSpec(path, null, volume.sizeBytes(), config.segmentBytes(), directWrites, pins)
                 : new VolumeSpec(
                         index.toAbsolutePath(),
                         new VolumeSpec.Device(path, volume.format()),
                         volume.sizeBytes(),
                         config.segmentBytes(),
+                        directWrites,
                         pins);
     }
 

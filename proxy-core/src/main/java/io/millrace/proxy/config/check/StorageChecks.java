@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +37,21 @@ final class StorageChecks {
 
     private final ConfigProblems problems;
     private final Place wholeFile;
+    private final Function<Path, @Nullable String> refusingFileSystem;
 
     StorageChecks(ConfigProblems problems, Place wholeFile) {
+        this(problems, wholeFile, DirectWriteProbe::refusingFileSystem);
+    }
+
+    /**
+     * Creates the checks.
+     *
+     * @param refusingFileSystem returns the type of a path's file system if it refuses direct writes, otherwise null
+     */
+    StorageChecks(ConfigProblems problems, Place wholeFile, Function<Path, @Nullable String> refusingFileSystem) {
         this.problems = problems;
         this.wholeFile = wholeFile;
+        this.refusingFileSystem = refusingFileSystem;
     }
 
     void check(ConfigValues values) {
@@ -188,6 +200,7 @@ final class StorageChecks {
         if (isDirectory && storage.get(ConfigKeys.STORAGE_FORMAT)) {
             error(number, "format", "is only for block devices and files, but " + path + " is a directory");
         }
+        checkDirectWrites(storage, number, path);
         String size = "storage[" + number + "].size";
         if (storage.find(ConfigKeys.STORAGE_SIZE) == null
                 && !problems.isBroken(size)
@@ -196,6 +209,18 @@ final class StorageChecks {
                     at(number, "path"),
                     size,
                     "missing; only a block device needs no size, but " + path + " is not a block device");
+        }
+    }
+
+    /** Refuses direct writes on a file system without them. Every block device has them. */
+    private void checkDirectWrites(ConfigValues storage, int number, Path path) {
+        boolean required = storage.get(ConfigKeys.STORAGE_DIRECT_WRITES) == StorageConfig.DirectWrites.ON;
+        String refusing = required && !StorageConfig.isDevice(path) ? refusingFileSystem.apply(path) : null;
+        if (refusing != null) {
+            error(
+                    number,
+                    "direct_writes",
+                    "the file system of " + path + " (" + refusing + ") refuses O_DIRECT; set auto or off");
         }
     }
 

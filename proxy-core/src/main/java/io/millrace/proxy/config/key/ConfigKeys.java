@@ -142,6 +142,12 @@ public final class ConfigKeys {
             .rolling()
             .description("Permits overwriting a block device or file that has other content, once. Remove the key"
                     + " afterwards.");
+    public static final ConfigKey<StorageConfig.DirectWrites> STORAGE_DIRECT_WRITES = ConfigKey.builder(
+                    "storage[].direct_writes", ValueType.word(StorageConfig.DirectWrites.class, false))
+            .defaultsTo(StorageConfig.DirectWrites.AUTO)
+            .rolling()
+            .description("Writes past the page cache (O_DIRECT), which take less CPU: on block devices that permit them"
+                    + " (auto), always (on; an error if the file system refuses them), or never (off).");
 
     // volumes
     public static final ConfigKey<List<ConfigValues>> VOLUMES = ConfigKey.builder("volumes", ValueType.LIST)

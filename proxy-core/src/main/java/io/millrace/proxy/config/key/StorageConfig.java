@@ -12,15 +12,23 @@ import org.jspecify.annotations.Nullable;
  * @param sizeBytes disk space for the cache; 0 for a whole block device
  * @param indexPath directory of the index of a block device or file; null for a directory
  * @param format whether foreign data on a block device or in a file may be overwritten, once
+ * @param directWrites whether records are written past the page cache
  */
 public record StorageConfig(
-        Path path, long sizeBytes, @Nullable Path indexPath, boolean format) {
+        Path path, long sizeBytes, @Nullable Path indexPath, boolean format, DirectWrites directWrites) {
     private static final Path DEVICES = Path.of("/dev");
     private static final Path MEMORY_FILES = Path.of("/dev/shm");
 
+    /** Values of {@code storage[].direct_writes}. */
+    public enum DirectWrites {
+        AUTO,
+        ON,
+        OFF
+    }
+
     /** Creates the settings of a directory. */
     public StorageConfig(Path path, long sizeBytes) {
-        this(path, sizeBytes, null, false);
+        this(path, sizeBytes, null, false, DirectWrites.AUTO);
     }
 
     public static StorageConfig from(ConfigValues element) {
@@ -29,7 +37,8 @@ public record StorageConfig(
                 element.get(ConfigKeys.STORAGE_PATH),
                 size == null ? 0 : size,
                 element.find(ConfigKeys.STORAGE_INDEX_PATH),
-                element.get(ConfigKeys.STORAGE_FORMAT));
+                element.get(ConfigKeys.STORAGE_FORMAT),
+                element.get(ConfigKeys.STORAGE_DIRECT_WRITES));
     }
 
     /** Returns true if the path is a block device or a file. A missing path below /dev counts as a device. */

@@ -194,6 +194,7 @@ final class ConfigLoaderTest {
                 "storage: [{path: /tmp, size: 1GiB, index_path: /i}] | 5:36: storage[0].index_path: is only for block devices and files, but /tmp is a directory",
                 "storage: [{path: /tmp, size: 1GiB, format: true}] | 5:36: storage[0].format: is only for block devices and files, but /tmp is a directory",
                 "storage: [{path: /dev/no-such-device, format: maybe}] | 5:47: storage[0].format: 'maybe' is neither true nor false",
+                "storage: [{path: /a, size: 1GiB, direct_writes: yes}] | 5:49: storage[0].direct_writes: 'yes' is none of auto, on, off",
                 "storage: [{path: /a, size: 1KiB}] | 5:28: storage[0].size: 1KiB is below the limit of 1MiB",
                 "ram_size: 1GiB              | 5:1: ram_size: unknown key (did you mean cache.ram_size?)",
                 "{a: b}: c                   | 5:1: a key must be a word, this is a section",
