@@ -65,6 +65,7 @@ class ReadmeTest {
             return example;
         }
         String imports = "import io.micrometer.core.instrument.*;\nimport io.millrace.proxy.*;\n"
+                + "import io.millrace.proxy.cache.*;\n"
                 + "import io.millrace.proxy.config.*;\nimport io.millrace.proxy.config.yaml.*;\n"
                 + "import io.millrace.proxy.observe.trace.*;\nimport io.millrace.proxy.spi.*;\n"
                 + "import java.io.*;\nimport java.util.*;\nimport java.util.concurrent.*;\n";

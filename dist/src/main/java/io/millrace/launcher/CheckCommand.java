@@ -75,7 +75,7 @@ final class CheckCommand implements Callable<Integer> {
         for (ExtensionSettings each : extensions.list()) {
             try (ConfiguredExtensions code =
                     ConfiguredExtensions.load(new ExtensionsConfig(List.of(each)), List.of())) {
-                ExtensionSet.open(code.entries(), null, EventSink.NONE, System::currentTimeMillis)
+                ExtensionSet.open(code.entries(), null, EventSink.NONE, System::currentTimeMillis, null)
                         .close();
             } catch (IOException e) {
                 err.println(e.getMessage());

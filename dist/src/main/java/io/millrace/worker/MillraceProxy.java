@@ -9,6 +9,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.store.Successor;
+import io.millrace.worker.control.ControlPaths;
 import io.millrace.worker.control.SettingChange;
 import io.millrace.worker.traces.OtlpExport;
 import java.io.IOException;
@@ -64,6 +65,7 @@ final class MillraceProxy implements ServedProxy {
         builder.originMarks(adminSocket.resolveSibling(ORIGIN_MARKS));
         builder.originRecords(adminSocket.resolveSibling(ORIGIN_RECORDS));
         builder.drainMark(adminSocket.resolveSibling(DRAIN_MARK));
+        builder.hookTrail(ControlPaths.workerHooks(adminSocket));
         builder.tlsState(state.resolve(TLS_STATE));
         builder.purgeRecords(state.resolve(PURGE_RECORDS));
         builder.fleetOutbox(state.resolve(FLEET));

@@ -2,11 +2,16 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.access.OwnAddresses;
 import io.millrace.proxy.access.SelfDetection;
+import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.admin.data.CacheListing;
 import io.millrace.proxy.admin.data.DataPlaneAdmin;
 import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.admin.data.OriginMarks;
 import io.millrace.proxy.admin.data.OriginMetrics;
+import io.millrace.proxy.admin.data.PurgeAdmin;
+import io.millrace.proxy.admin.data.StorageAdmin;
 import io.millrace.proxy.admin.data.TlsAdmin;
+import io.millrace.proxy.cache.ProxyCache;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.caching.key.CacheKey;
@@ -74,6 +79,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -146,6 +153,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OriginAdmin originAdmin;
     private final ServerTls serverTls;
     private final OriginTlsContexts originTls = new OriginTlsContexts();
+    private final CacheAccess.Sources cacheSources;
     private final @Nullable DataPlaneAdmin admin;
 
     /** The configuration with which the proxy was built, for settings that a reload cannot change. */
@@ -157,6 +165,7 @@ public final class ProxyServer implements AutoCloseable {
     /** @param extensions closed with the proxy, or by the caller if the constructor fails */
     ProxyServer(ProxyServerBuilder builder, ExtensionSet extensions) throws IOException {
         ProxyConfig config = builder.config();
+        ServerLogs.checkSinks(config, extensions);
         built = config;
         this.extensions = extensions;
         openLocations(config);
@@ -179,7 +188,11 @@ public final class ProxyServer implements AutoCloseable {
         allocator = new BufferPool(loopCount);
         Path adminSocket = builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket();
         accessLogs = ServerLogs.start(
-                config, adminSocket != null, builder.spans(), new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+                config,
+                adminSocket != null,
+                builder.spans(),
+                extensions,
+                new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
@@ -290,8 +303,16 @@ public final class ProxyServer implements AutoCloseable {
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(
                 shared.groups(), builder.clock(), marks, members, () -> originMetrics.update(shared.groups()));
+        ServerView view = new ServerView(this);
+        PurgeAdmin purgeAdmin = new PurgeAdmin(view);
+        cacheSources = new CacheAccess.Sources(
+                () -> state == ProxyState.CLOSED,
+                new CacheInspection(view),
+                purgeAdmin,
+                new CacheListing(() -> store, builder.clock()::millis),
+                new StorageAdmin(store));
         admin = DataPlaneAdmin.of(
-                new ServerView(this), adminSocket, builder.configFile(), builder.drainMark(), originAdmin);
+                view, adminSocket, builder.configFile(), builder.drainMark(), originAdmin, purgeAdmin);
     }
 
     /**
@@ -522,6 +543,23 @@ public final class ProxyServer implements AutoCloseable {
         return drained;
     }
 
+    /**
+     * Returns the stored responses, with lookups, purges and listings. Stages complete on the common pool, see
+     * {@link ForkJoinPool#commonPool}.
+     */
+    public ProxyCache cache() {
+        return cache(ForkJoinPool.commonPool());
+    }
+
+    /**
+     * Returns the stored responses.
+     *
+     * @param executor executor of the application, on which stages complete and receivers run
+     */
+    public ProxyCache cache(Executor executor) {
+        return new CacheAccess(cacheSources, executor);
+    }
+
     /** The open extensions. */
     ExtensionSet extensions() {
         return extensions;
@@ -575,10 +613,11 @@ public final class ProxyServer implements AutoCloseable {
             }
         }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+        // Extensions get the last access records before they are closed.
+        accessLogs.close();
         extensions.close();
         purges.close();
         purges.fleet().close();
-        accessLogs.close();
         metrics.close();
         allocator.close();
     }

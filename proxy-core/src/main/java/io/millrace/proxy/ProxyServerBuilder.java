@@ -36,6 +36,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path tlsState;
     private @Nullable Path purgeRecords;
     private @Nullable Path fleetOutbox;
+    private @Nullable Path hookTrail;
     private EventSink events = EventSink.NONE;
     private @Nullable SpanExport spans;
     private WallClock clock = WallClock.SYSTEM;
@@ -142,6 +143,15 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /**
+     * Sets the file that has the hooks of extensions in progress. After the end of the process, for example without
+     * free memory, {@link io.millrace.proxy.extension.trail.HookTrail#read} names them.
+     */
+    public ProxyServerBuilder hookTrail(Path file) {
+        hookTrail = file;
+        return this;
+    }
+
     /** Sets the path of the configuration file, which the status of the admin API shows. */
     public ProxyServerBuilder configFile(Path path) {
         configFile = path;
@@ -233,7 +243,8 @@ public final class ProxyServerBuilder {
     /** Opens extensions whose code is given up when they are closed, or now if they cannot be opened. */
     private ExtensionSet open(ConfiguredExtensions configured, EventSink sink) throws IOException {
         try {
-            ExtensionSet opened = ExtensionSet.open(configured.entries(), extensionExecutor, sink, clock::millis);
+            ExtensionSet opened = ExtensionSet.open(
+                    configured.entries(), extensionExecutor, sink, clock::millis, hookTrail);
             opened.afterClose(configured::close);
             return opened;
         } catch (IOException | RuntimeException | Error e) {

@@ -5,9 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.spi.DeliverHook;
+import io.millrace.proxy.spi.DeliveredResponse;
 import io.millrace.proxy.spi.PurgeObserver;
+import io.millrace.proxy.spi.RequestView;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests that hits of rules without hooks allocate the same with and without extensions. */
@@ -24,16 +29,38 @@ class ExtensionAllocationTest {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
+    /** Sets five constant fields. */
+    private static final class Constant extends TestExtension implements DeliverHook {
+        @Override
+        public Map<String, String> constantFields() {
+            return Map.of("X-A", "one", "X-B", "two", "X-C", "three", "Server", "four", "Cache-Control", "no-cache");
+        }
+
+        @Override
+        public void deliver(RequestView request, DeliveredResponse response) {
+            throw new IllegalStateException("constant fields need no call");
+        }
+    }
+
     @Test
     void hitsWithoutHooksAllocateNothingMore() throws Exception {
-        long without = bytesPerHits(false);
-        long with = bytesPerHits(true);
+        assertNothingMore(new Observing());
+    }
+
+    @Test
+    void constantFieldsAllocateNothingMore() throws Exception {
+        assertNothingMore(new Constant());
+    }
+
+    private void assertNothingMore(TestExtension extension) throws Exception {
+        long without = bytesPerHits(null);
+        long with = bytesPerHits(extension);
         assertTrue(
                 with - without < (long) HITS * BYTES_PER_HIT_MAX,
                 "bytes of " + HITS + " hits: without extension " + without + ", with extension " + with);
     }
 
-    private long bytesPerHits(boolean withExtension) throws Exception {
+    private long bytesPerHits(@Nullable TestExtension extension) throws Exception {
         try (RawOrigin origin = new RawOrigin(request -> request.ok("Cache-Control: max-age=600\r\n", new byte[10]))) {
             ProxyServerBuilder builder = ProxyServer.builder()
                     .config(ProxyConfig.builder()
@@ -43,8 +70,8 @@ class ExtensionAllocationTest {
                             .set("worker.event_loops", "1")
                             .map("/", origin.url())
                             .build());
-            if (withExtension) {
-                builder.extension(new Observing());
+            if (extension != null) {
+                builder.extension(extension);
             }
             try (ProxyServer server = builder.start();
                     RawClient client = new RawClient(server.addresses().get(0))) {

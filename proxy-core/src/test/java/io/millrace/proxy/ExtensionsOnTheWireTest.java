@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -103,6 +104,107 @@ class ExtensionsOnTheWireTest extends LaneFixture {
         assertEquals("uri-miss 200 again", miss.field("x-result"));
         assertEquals("false", miss.field("x-seen"));
         assertFalse(miss.head().contains("uri-miss 200\r\n"), miss::head);
+    }
+
+    /** An extension that sets constant fields, and counts calls of its hook. */
+    private static class Constant extends TestExtension implements DeliverHook {
+        private final Map<String, String> fields;
+        final AtomicInteger calls = new AtomicInteger();
+
+        Constant(Map<String, String> fields) {
+            this.fields = fields;
+        }
+
+        @Override
+        public Map<String, String> constantFields() {
+            return fields;
+        }
+
+        @Override
+        public void deliver(RequestView request, DeliveredResponse response) {
+            calls.incrementAndGet();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Lane.class)
+    void constantFieldsAreSetWithoutCalls(Lane lane) throws Exception {
+        Constant extension = new Constant(Map.of("X-Origin", "e", "X-Added", "more", "Cache-Status", "own"));
+        start(extension);
+        Received miss = ask(lane, "GET", "/a");
+        proxy.settle();
+        Received hit = ask(lane, "GET", "/a");
+        Received head = ask(lane, "HEAD", "/a");
+        Received same = ask(lane, "GET", "/a", "If-None-Match", "\"e\"");
+        assertEquals(304, same.status());
+        for (Received each : List.of(miss, hit, head, same)) {
+            assertEquals("e", each.field("x-origin"), each::head);
+            assertEquals("more", each.field("x-added"), each::head);
+            assertEquals("own", each.field("cache-status"), each::head);
+        }
+        assertEquals("content 1", hit.text());
+        assertEquals(0, extension.calls.get());
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void constantFieldsKeepTheFastLane() throws Exception {
+        start(new Constant(Map.of("X-Added", "more")));
+        proxy.getAndSettle("/a");
+        long before = proxy.counted(Counter.FAST_LANE_ANSWERED);
+        for (int i = 0; i < 5; i++) {
+            assertEquals("more", ask(Lane.CLEAR, "GET", "/a").field("x-added"));
+        }
+        boolean lane = proxy.proxy().config().worker().fastLane()
+                && io.millrace.proxy.net.Transport.choose("auto").hasPlainSockets();
+        assertEquals(lane ? 5 : 0, proxy.counted(Counter.FAST_LANE_ANSWERED) - before);
+    }
+
+    /** The order of the extensions is kept, with constant fields before and after a hook. */
+    @Test
+    void constantFieldsHaveTheirPlaceAmongOtherHooks() throws Exception {
+        start(
+                new Constant(Map.of("X-Order", "first", "X-Origin", "one")) {
+                    @Override
+                    public String name() {
+                        return "first";
+                    }
+                },
+                new Named("second") {
+                    @Override
+                    public void deliver(RequestView request, DeliveredResponse response) {
+                        response.fields().add("X-Seen", String.valueOf(response.fields().get("X-Order")));
+                        response.fields().add("X-Last", "second");
+                    }
+                },
+                new Constant(Map.of("X-Last", "third")));
+        for (int i = 0; i < 2; i++) {
+            Received answer = ask(Lane.CLEAR, "GET", "/a");
+            assertEquals("first", answer.field("x-order"));
+            assertEquals("one", answer.field("x-origin"));
+            assertEquals("first", answer.field("x-seen"));
+            assertEquals("third", answer.field("x-last"));
+            assertFalse(answer.head().toLowerCase(Locale.ROOT).contains("x-last: second"), answer::head);
+            proxy.settle();
+        }
+    }
+
+    @Test
+    void faultyConstantFieldsFailTheStart() {
+        for (Map<String, String> faulty : List.of(
+                Map.of("Content-Length", "1"), Map.of("no name", "x"), Map.of("X-A", "a\r\nb"))) {
+            Constant extension = new Constant(faulty);
+            IOException refused = assertThrows(IOException.class, () -> {
+                try (ProxyServer started =
+                        ProxyServer.builder().extension(extension.entry()).build()) {
+                    assertNotNull(started);
+                }
+            });
+            assertTrue(
+                    String.valueOf(refused.getMessage()).startsWith("extension test: constantFields: "),
+                    refused::getMessage);
+            assertTrue(extension.isClosed());
+        }
     }
 
     private abstract static class Named extends TestExtension implements DeliverHook {

@@ -2,6 +2,9 @@ package io.millrace.bench.http1;
 
 import io.millrace.bench.StoredResponses;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.FieldEdits;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http1.Http1HeadWriter;
 import io.millrace.proxy.http1.Http1HeadWriter.Framing;
@@ -10,7 +13,12 @@ import io.millrace.proxy.observe.CacheStatus;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
@@ -21,7 +29,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Benchmark of writing the response head of a hit. It writes the stored bytes of the head, and then Age, Via and
- * Cache-Status. Confined to one thread.
+ * Cache-Status; with constant fields of rules or extensions also these. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -32,17 +40,49 @@ public class StoredHeadWriteBenchmark {
     private final CacheStatus cacheStatus = new CacheStatus("millrace");
     private final AsciiString via = AsciiString.cached("1.1 millrace");
     private final ByteBuf out = Unpooled.directBuffer(1024);
+    private final FieldEdits added = edits("X-A", "X-Bcd", "X-Content-Type-Options", "X-Frame-Options", "X-Served");
+    private final FieldEdits replaced = edits("X-A", "X-Bcd", "X-Content-Type-Options", "Cache-Control", "Server");
     private final long nowMillis = StoredResponses.STORED_MILLIS + 12_000;
 
     /** Writes one head into a reused buffer. */
     @Benchmark
     public int hit() {
+        return write(null);
+    }
+
+    /** The same with five constant fields, none of which is stored. */
+    @Benchmark
+    public int hitWithFiveNewFields() {
+        return write(added);
+    }
+
+    /** The same with five constant fields, two of which replace stored ones. */
+    @Benchmark
+    public int hitWithFiveFields() {
+        return write(replaced);
+    }
+
+    private static FieldEdits edits(String... names) {
+        List<FieldName> removed = new ArrayList<>();
+        FieldSection.Builder fields = FieldSection.builder();
+        for (String name : names) {
+            byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
+            removed.add(Objects.requireNonNull(FieldName.of(bytes, 0, bytes.length)));
+            fields.add(name, "a constant value");
+        }
+        return FieldEdits.of(removed, fields.build());
+    }
+
+    private int write(@Nullable FieldEdits edits) {
         out.clear();
         head.resetWire(stored.status(), stored.wireBytes(), true)
                 .contentLength(stored.contentLength())
                 .ageSeconds(stored.currentAgeSeconds(nowMillis))
                 .via(via);
         cacheStatus.hit(head.cacheStatus(), stored.ttlSeconds(nowMillis));
+        if (edits != null) {
+            head.edit(edits);
+        }
         Http1HeadWriter.write(head, Framing.LENGTH, Persistence.DEFAULT, out);
         return out.readableBytes();
     }

@@ -6,11 +6,13 @@ import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerProcess;
 import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.proxy.extension.trail.HookTrail;
 import io.millrace.worker.WarmUpStarter;
 import io.millrace.worker.control.ControlPaths;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -209,7 +211,20 @@ final class WorkerRegistry {
             // A killed worker leaves the directory of its warm-up behind.
             CompletableFuture.runAsync(() -> WarmUpStarter.clear(paths, worker.generation()));
         }
-        listener.exited(worker, before, cause);
+        listener.exited(worker, before, cause + hooks(worker));
+    }
+
+    /** Names the hooks of extensions that the worker was running at its end; empty if there were none. */
+    private String hooks(WorkerProcess worker) {
+        Path file = paths.workerHooks(worker.generation());
+        try {
+            List<String> hooks = HookTrail.read(file);
+            Files.deleteIfExists(file);
+            return hooks.isEmpty() ? "" : " while it ran " + String.join(" and ", hooks);
+        } catch (IOException e) {
+            LOG.debug("{}: the hooks of worker {} cannot be read: {}", file, worker.pid(), e.getMessage());
+            return "";
+        }
     }
 
     private static String causeOfDeath(WorkerProcess worker, int exitValue) {

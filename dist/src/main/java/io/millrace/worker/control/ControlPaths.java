@@ -24,6 +24,16 @@ public record ControlPaths(Path directory) {
         return directory.resolve("worker-" + generation + ".sock");
     }
 
+    /** File with the hooks of extensions that the worker with this number runs. */
+    public Path workerHooks(long generation) {
+        return workerHooks(workerAdmin(generation));
+    }
+
+    /** Returns the same for the worker with an admin socket. */
+    public static Path workerHooks(Path adminSocket) {
+        return adminSocket.resolveSibling(adminSocket.getFileName() + ".hooks");
+    }
+
     /** File by which a new launcher finds a running worker. See {@code WorkerIdentity}. */
     public Path workerIdentity() {
         return directory.resolve("worker.pid");

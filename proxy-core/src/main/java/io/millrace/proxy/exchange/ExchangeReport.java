@@ -11,6 +11,7 @@ import io.millrace.proxy.exchange.report.CacheResults;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.exchange.report.ViaLetters;
+import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.FieldEdits;
@@ -118,6 +119,8 @@ final class ExchangeReport {
     private @Nullable FieldEdits cors;
     /** The hooks of extensions for the request; null if its rule has none. */
     private @Nullable RequestHooks hooks;
+    /** The extensions that only set constant fields; null for none. */
+    private @Nullable HookChain constants;
 
     private int random;
     private long decidedMillis;
@@ -183,6 +186,7 @@ final class ExchangeReport {
         rules = null;
         cors = null;
         hooks = null;
+        constants = null;
         random = 0;
         decidedMillis = 0;
         trace = null;
@@ -209,6 +213,7 @@ final class ExchangeReport {
         }
         hooks = decision.hooks();
         cors = decision.cors();
+        constants = decision.constants();
         rules = decision.rules();
         if (rules != null) {
             random = decision.random();
@@ -234,6 +239,9 @@ final class ExchangeReport {
             RequestView view = exchangeLoop.ruleView().begin(of, stream.connection(), decidedMillis, random);
             program.deliver(view.answered(head, result.word()), head);
             view.end();
+        }
+        if (constants != null) {
+            constants.setConstants(head);
         }
         if (hooks != null && of != null && hooks.changesResponses()) {
             hooks.deliver(of, head, result.word());

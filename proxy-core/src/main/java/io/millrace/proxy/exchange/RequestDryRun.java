@@ -165,7 +165,7 @@ final class RequestDryRun {
                 rule,
                 rules(),
                 limits(rule),
-                decision.hooks() == null ? List.of() : DryRunResult.ExtensionUse.of(decision.hooks()),
+                DryRunResult.ExtensionUse.of(decision),
                 decision.branch(),
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,

@@ -7,6 +7,7 @@ import io.millrace.proxy.spi.Answer;
 import io.millrace.proxy.spi.MutableFields;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -132,6 +133,23 @@ class EditedFields extends FieldsView implements MutableFields {
             fields.add(namesAndValues.get(i), namesAndValues.get(i + 1));
         }
         return fields.section();
+    }
+
+    /**
+     * Returns the changes that set fields in every response.
+     *
+     * @param valuesByName null for none
+     * @throws IllegalArgumentException if a name or value is not valid, or this proxy writes a field itself
+     * @throws HookLimitException if there are too many
+     */
+    static @Nullable FieldEdits constants(@Nullable Map<String, String> valuesByName) {
+        if (valuesByName == null) {
+            return null;
+        }
+        EditedFields fields = new EditedFields(FieldSection.EMPTY, FIXED_IN_RESPONSES);
+        valuesByName.forEach(fields::set);
+        FieldEdits edits = fields.edits();
+        return edits == null ? FieldEdits.of(List.of(), FieldSection.EMPTY) : edits;
     }
 
     private FieldName changeable(String name) {

@@ -34,6 +34,11 @@ final class ExtensionReports {
         faults.report("extension " + name + " failed in " + hook.label() + ": " + reason.label(), null, cause);
     }
 
+    /** Logs the failure of a task of an extension, at most once a minute for each extension. */
+    void taskFailure(String name, Throwable cause) {
+        faults.report("extension " + name + " failed in a task of its executor", null, cause);
+    }
+
     void event(EventKind kind, String name, String text) {
         log.warn("extension {}: {}", name, text);
         events.record(new Event(clock.getAsLong(), kind, "extension " + name, text));

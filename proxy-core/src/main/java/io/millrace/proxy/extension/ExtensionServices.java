@@ -28,7 +28,7 @@ final class ExtensionServices implements ExtensionContext {
     }
 
     private final ExtensionEntry entry;
-    private final ScheduledExecutorService executor;
+    private final ExtensionExecutor executor;
     private final Map<String, Count> counters = new ConcurrentHashMap<>();
     private final Lock lock = new ReentrantLock();
     private ExtensionSet.@Nullable CounterListener listener;
@@ -44,9 +44,16 @@ final class ExtensionServices implements ExtensionContext {
         }
     }
 
-    ExtensionServices(ExtensionEntry entry, ScheduledExecutorService executor) {
+    /** @param threads shared by all extensions */
+    ExtensionServices(ExtensionEntry entry, ScheduledExecutorService threads, ExtensionReports reports) {
         this.entry = entry;
-        this.executor = executor;
+        this.executor =
+                new ExtensionExecutor(entry.name(), threads, fault -> reports.taskFailure(entry.name(), fault));
+    }
+
+    /** Ends the tasks of the extension. Called after it was closed. */
+    void end() {
+        executor.end();
     }
 
     @Override

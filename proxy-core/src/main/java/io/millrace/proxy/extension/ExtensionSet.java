@@ -1,13 +1,20 @@
 package io.millrace.proxy.extension;
 
 import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.extension.trail.HookTrail;
+import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.proxy.observe.log.LogTarget;
+import io.millrace.proxy.spi.DeliverHook;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionConfigException;
 import io.millrace.proxy.spi.PurgeObserver;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocal;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -50,11 +57,14 @@ public final class ExtensionSet implements AutoCloseable {
     private final FastThreadLocal<RunningHook> ofThread = new FastThreadLocal<>() {
         @Override
         protected RunningHook initialValue() {
-            RunningHook slot = new RunningHook(Thread.currentThread().getName());
+            RunningHook slot = new RunningHook(Thread.currentThread().getName(), trail);
             running.add(slot);
             return slot;
         }
     };
+    /** Notes the hooks that run; set before the first of them. */
+    private @Nullable HookTrail trail;
+
     private final @Nullable ScheduledExecutorService executor;
     /** True if the set has created the executor. */
     private final boolean ownsExecutor;
@@ -78,23 +88,26 @@ public final class ExtensionSet implements AutoCloseable {
      * @param embedder executor of the embedding application for blocking work; null for threads of the proxy
      * @param events receives events about extensions
      * @param clock the wall clock, in epoch milliseconds
+     * @param trailFile the file of the {@link HookTrail}; null for none
      * @throws ExtensionException if an extension cannot be used; then none stays open
      */
     public static ExtensionSet open(
             List<ExtensionEntry> entries,
             @Nullable ScheduledExecutorService embedder,
             EventSink events,
-            LongSupplier clock)
+            LongSupplier clock,
+            @Nullable Path trailFile)
             throws ExtensionException {
         if (entries.isEmpty()) {
             return new ExtensionSet(null, false, false);
         }
-        ScheduledExecutorService threads = embedder == null
-                ? new ScheduledThreadPoolExecutor(THREADS, new DefaultThreadFactory("millrace-extension", true))
-                : embedder;
+        ScheduledExecutorService threads = embedder == null ? threads() : embedder;
         ExtensionSet set = new ExtensionSet(threads, embedder == null, true);
         ExtensionReports reports = new ExtensionReports(clock, events);
         try {
+            if (trailFile != null) {
+                set.trail = trail(trailFile, entries);
+            }
             Set<String> names = new HashSet<>();
             for (ExtensionEntry entry : entries) {
                 if (!names.add(entry.name())) {
@@ -119,20 +132,30 @@ public final class ExtensionSet implements AutoCloseable {
                             + " of the interface; this proxy has version " + Extension.API_VERSION,
                     null);
         }
-        ExtensionServices context = new ExtensionServices(entry, threads);
+        ExtensionServices context = new ExtensionServices(entry, threads, reports);
         try {
             extension.open(context);
         } catch (ExtensionConfigException e) {
+            context.end();
             String place = e.place().isEmpty() ? "" : e.place() + ": ";
             throw new ExtensionException(
                     place + "extension " + entry.name() + ": config." + e.key() + ": " + e.getMessage(), e);
         } catch (Exception | LinkageError e) {
+            context.end();
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
             throw new ExtensionException("extension " + entry.name() + " cannot be opened: " + e, e);
         }
-        all.add(new LoadedExtension(entry, ofThread, reports, System::nanoTime));
+        FieldEdits constants;
+        try {
+            constants = extension instanceof DeliverHook hook ? EditedFields.constants(hook.constantFields()) : null;
+        } catch (RuntimeException | LinkageError e) {
+            closeQuietly(entry);
+            context.end();
+            throw new ExtensionException("extension " + entry.name() + ": constantFields: " + e.getMessage(), e);
+        }
+        all.add(new LoadedExtension(all.size(), entry, constants, ofThread, reports, System::nanoTime));
         services.add(context);
     }
 
@@ -168,6 +191,28 @@ public final class ExtensionSet implements AutoCloseable {
     /** Returns true if an extension observes purges. */
     public boolean observesPurges() {
         return all.stream().anyMatch(one -> one.hooks().contains(Hook.PURGE));
+    }
+
+    /** Returns the names of the extensions that receive access records. */
+    public List<String> sinks() {
+        return all.stream()
+                .filter(one -> one.hooks().contains(Hook.ACCESS_LOG))
+                .map(LoadedExtension::name)
+                .toList();
+    }
+
+    /**
+     * Returns a new target for the access records of one log.
+     *
+     * @param name an extension; if none of {@link #sinks} has the name, the target cannot be opened
+     * @param sampleRate the number N of a log that has one of every N requests
+     */
+    public LogTarget sink(String name, int sampleRate) {
+        LoadedExtension found = all.stream()
+                .filter(one -> one.name().equals(name) && one.hooks().contains(Hook.ACCESS_LOG))
+                .findFirst()
+                .orElse(null);
+        return new SinkTarget(name, found, sampleRate);
     }
 
     /** Passes a purge to the observers, on the threads for extensions. Callable on any thread; never blocks. */
@@ -229,6 +274,34 @@ public final class ExtensionSet implements AutoCloseable {
         return all.isEmpty() ? null : new HookChains(all, rules);
     }
 
+    /** Returns the trail; null if its file cannot be written, because extensions work without it. */
+    private static @Nullable HookTrail trail(Path file, List<ExtensionEntry> entries) {
+        try {
+            return HookTrail.create(
+                    file,
+                    Arrays.stream(Hook.values()).map(Hook::label).toList(),
+                    entries.stream().map(ExtensionEntry::name).toList());
+        } catch (IOException e) {
+            log.warn("{}: hooks that run at the end of the process will not be named", file, e);
+            return null;
+        }
+    }
+
+    private static ScheduledExecutorService threads() {
+        ScheduledThreadPoolExecutor threads =
+                new ScheduledThreadPoolExecutor(THREADS, new DefaultThreadFactory("millrace-extension", true));
+        threads.setRemoveOnCancelPolicy(true);
+        return threads;
+    }
+
+    private static void closeQuietly(ExtensionEntry entry) {
+        try {
+            entry.extension().close();
+        } catch (Exception | LinkageError e) {
+            log.warn("extension {} failed in close", entry.name(), e);
+        }
+    }
+
     /** Closes all extensions, the last first. Call after the last request has ended. Blocks. */
     @Override
     public void close() {
@@ -236,11 +309,8 @@ public final class ExtensionSet implements AutoCloseable {
             watch.shutdownNow();
         }
         for (int i = all.size() - 1; i >= 0; i--) {
-            try {
-                all.get(i).extension().close();
-            } catch (Exception | LinkageError e) {
-                log.warn("extension {} failed in close", all.get(i).name(), e);
-            }
+            closeQuietly(all.get(i).entry());
+            services.get(i).end();
         }
         if (ownsExecutor && executor != null) {
             executor.shutdownNow();

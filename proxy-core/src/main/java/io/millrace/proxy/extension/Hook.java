@@ -11,6 +11,7 @@ import io.millrace.proxy.spi.OriginResolver;
 import io.millrace.proxy.spi.OriginResponseHook;
 import io.millrace.proxy.spi.PurgeObserver;
 import io.millrace.proxy.spi.RequestHook;
+import io.millrace.proxy.spi.log.AccessLogSink;
 import java.util.Arrays;
 import java.util.List;
 
@@ -35,7 +36,9 @@ public enum Hook {
     /** {@link DeliverHook#deliver}. */
     DELIVER("deliver", DeliverHook.class, OnError.OPEN),
     /** {@link PurgeObserver#purged}. */
-    PURGE("purge", PurgeObserver.class, OnError.OPEN);
+    PURGE("purge", PurgeObserver.class, OnError.OPEN),
+    /** {@link AccessLogSink#records}. */
+    ACCESS_LOG("access_log", AccessLogSink.class, OnError.OPEN);
 
     private final String label;
     private final Class<?> type;
@@ -55,6 +58,11 @@ public enum Hook {
     /** The effect of a failure if the configuration has none. */
     public OnError onError() {
         return onError;
+    }
+
+    /** Returns true if requests call the hook, or their fetches. */
+    boolean isOfRequests() {
+        return this != PURGE && this != ACCESS_LOG;
     }
 
     /** The bit of the hook in masks. */

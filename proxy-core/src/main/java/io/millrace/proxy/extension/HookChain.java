@@ -1,6 +1,9 @@
 package io.millrace.proxy.extension;
 
+import io.millrace.proxy.http.FieldEdits;
+import io.millrace.proxy.http.OutboundHead;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +16,8 @@ public final class HookChain {
     private final List<LoadedExtension> all;
     private final Map<Hook, LoadedExtension[]> byHook = new EnumMap<>(Hook.class);
     private final int mask;
+    /** The changes of every response, if requests call no hook besides; otherwise null. */
+    private final FieldEdits @Nullable [] constants;
 
     private HookChain(List<LoadedExtension> all) {
         this.all = List.copyOf(all);
@@ -20,12 +25,18 @@ public final class HookChain {
         for (Hook hook : Hook.values()) {
             LoadedExtension[] of =
                     all.stream().filter(one -> one.hooks().contains(hook)).toArray(LoadedExtension[]::new);
-            if (of.length > 0 && hook != Hook.PURGE) {
+            if (of.length > 0 && hook.isOfRequests()) {
                 byHook.put(hook, of);
                 bits |= hook.bit();
             }
         }
         mask = bits;
+        LoadedExtension[] delivering = of(Hook.DELIVER);
+        boolean isConstant =
+                bits == Hook.DELIVER.bit() && Arrays.stream(delivering).allMatch(one -> one.constants() != null);
+        constants = isConstant
+                ? Arrays.stream(delivering).map(LoadedExtension::constants).toArray(FieldEdits[]::new)
+                : null;
     }
 
     /** Returns the chain of some extensions; null if they have no hook for requests. */
@@ -37,6 +48,24 @@ public final class HookChain {
     /** All extensions of the chain. */
     public List<LoadedExtension> all() {
         return all;
+    }
+
+    /**
+     * Returns true if requests call no hook, because the extensions only set constant fields: then
+     * {@link #setConstants} replaces a {@link RequestHooks}.
+     */
+    public boolean isConstant() {
+        return constants != null;
+    }
+
+    /** Sets the constant fields in a response head, which is otherwise complete. Allocates nothing. */
+    public void setConstants(OutboundHead head) {
+        FieldEdits[] edits = constants;
+        if (edits != null) {
+            for (FieldEdits each : edits) {
+                head.edit(each);
+            }
+        }
     }
 
     /** Returns true if at least one extension has the hook. */

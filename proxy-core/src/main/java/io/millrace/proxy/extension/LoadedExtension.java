@@ -1,5 +1,6 @@
 package io.millrace.proxy.extension;
 
+import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.spi.Extension;
 import io.netty.util.concurrent.FastThreadLocal;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class LoadedExtension {
+    private final int index;
     private final ExtensionEntry entry;
     private final List<Hook> hooks;
     private final Map<Hook, HookFigures> figures = new EnumMap<>(Hook.class);
@@ -23,15 +25,24 @@ public final class LoadedExtension {
     private final FastThreadLocal<RunningHook> running;
     private final ExtensionReports reports;
     private final LongSupplier nanoTime;
+    private final @Nullable FieldEdits constants;
     private volatile String lastFailure = "";
     private volatile long lastFailureMillis;
 
+    /**
+     * @param index place in the order of the configuration
+     * @param constants the changes of every response, in place of calls of the deliver hook; null for none
+     */
     LoadedExtension(
+            int index,
             ExtensionEntry entry,
+            @Nullable FieldEdits constants,
             FastThreadLocal<RunningHook> running,
             ExtensionReports reports,
             LongSupplier nanoTime) {
+        this.index = index;
         this.entry = entry;
+        this.constants = constants;
         this.running = running;
         this.reports = reports;
         this.nanoTime = nanoTime;
@@ -52,6 +63,11 @@ public final class LoadedExtension {
         return entry.name();
     }
 
+    /** The place in the order of the configuration. */
+    int index() {
+        return index;
+    }
+
     Extension extension() {
         return entry.extension();
     }
@@ -59,6 +75,12 @@ public final class LoadedExtension {
     /** The hooks that the extension has, in the order of a request. */
     public List<Hook> hooks() {
         return hooks;
+    }
+
+    /** The changes of every response, in place of calls of the deliver hook; null if that hook is called. */
+    @Nullable
+    FieldEdits constants() {
+        return constants;
     }
 
     /** Returns the figures of a hook that the extension has. */

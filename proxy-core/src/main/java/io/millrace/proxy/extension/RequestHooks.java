@@ -412,6 +412,11 @@ public final class RequestHooks {
      */
     public void deliver(RequestHead request, OutboundHead head, String cacheResult) {
         for (LoadedExtension extension : chain.of(Hook.DELIVER)) {
+            FieldEdits constants = extension.constants();
+            if (constants != null) {
+                head.edit(constants);
+                continue;
+            }
             if (!extension.admits(Hook.DELIVER)) {
                 continue;
             }

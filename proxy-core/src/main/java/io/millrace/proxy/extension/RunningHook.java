@@ -1,5 +1,6 @@
 package io.millrace.proxy.extension;
 
+import io.millrace.proxy.extension.trail.HookTrail;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunningHook {
     private final String thread;
+    private final @Nullable HookTrail trail;
+    private final int slot;
     private Hook hook = Hook.DELIVER;
     private long sinceNanos;
     /** Written last at the begin, so that a reader that sees it also sees the other values. */
@@ -18,11 +21,18 @@ final class RunningHook {
 
     private boolean isReported;
 
-    RunningHook(String thread) {
+    /** @param trail notes the hook for the time after the end of the process; null for none */
+    RunningHook(String thread, @Nullable HookTrail trail) {
         this.thread = thread;
+        this.trail = trail;
+        this.slot = trail == null ? -1 : trail.newSlot();
     }
 
+    @SuppressWarnings("EnumOrdinal") // the file of the trail has the names
     void begin(LoadedExtension called, Hook at, long nowNanos) {
+        if (trail != null) {
+            trail.begin(slot, called.index(), at.ordinal());
+        }
         hook = at;
         sinceNanos = nowNanos;
         extension = called;
@@ -30,6 +40,9 @@ final class RunningHook {
 
     void end() {
         extension = null;
+        if (trail != null) {
+            trail.end(slot);
+        }
     }
 
     /** Reports the call to its extension, once, if it has run for longer than a limit. */

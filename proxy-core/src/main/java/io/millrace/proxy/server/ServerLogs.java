@@ -3,35 +3,53 @@ package io.millrace.proxy.server;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.LogConfig;
 import io.millrace.proxy.config.key.TraceKeys;
+import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.proxy.observe.log.AccessLogConfig;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.observe.log.output.AccessLogs;
+import io.millrace.proxy.observe.log.output.LogDestination;
+import io.millrace.proxy.observe.log.output.LogOutputConfig;
 import io.millrace.proxy.observe.trace.SpanExport;
 import io.millrace.proxy.observe.trace.Traces;
+import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The logs of one proxy: its access logs, the live log of its admin API, and its traces. There is no access log, a
  * single one, or a list of them. A single log has one thread, which reads the rings and writes the file. A list has a
- * dispatcher thread, and a sender thread for each log. A reload cannot change between these forms.
+ * dispatcher thread, and a sender thread for each log. With extensions that receive access records, a single log is an
+ * element of a list. A reload cannot change between these forms.
  *
  * <p>Thread-safe, except that {@link #apply} and {@link #close} must not run at the same time.
  */
 public final class ServerLogs implements AutoCloseable {
     private final @Nullable AccessLog one;
     private final @Nullable AccessLogs several;
+    /** True if the configuration has a list of logs. */
+    private final boolean isList;
+
+    private final ExtensionSet extensions;
     private final @Nullable LiveLog live;
     private final @Nullable Traces traces;
 
     private ServerLogs(
-            @Nullable AccessLog one, @Nullable AccessLogs several, @Nullable LiveLog live, @Nullable Traces traces) {
+            @Nullable AccessLog one,
+            @Nullable AccessLogs several,
+            boolean isList,
+            ExtensionSet extensions,
+            @Nullable LiveLog live,
+            @Nullable Traces traces) {
         this.one = one;
         this.several = several;
+        this.isList = isList;
+        this.extensions = extensions;
         this.live = live;
         this.traces = traces;
     }
@@ -41,18 +59,40 @@ public final class ServerLogs implements AutoCloseable {
      *
      * @param hasViewers whether there is an admin API, which shows the live log
      * @param spans opens the receivers of spans; null for none
+     * @param extensions the open extensions, which may receive access records
      * @param faults receives failures of targets
      */
     public static ServerLogs start(
-            ProxyConfig config, boolean hasViewers, @Nullable SpanExport spans, FaultLog faults) {
+            ProxyConfig config,
+            boolean hasViewers,
+            @Nullable SpanExport spans,
+            ExtensionSet extensions,
+            FaultLog faults) {
         LogConfig log = config.log();
         Traces traces = spans == null ? null : Traces.of(spans, faults);
         LiveLog live = hasViewers ? LiveLog.start(log.live()) : null;
-        if (!log.accessLogs().isEmpty()) {
-            return new ServerLogs(null, AccessLogs.start(log.accessLogs(), faults), live, traces);
+        if (!log.accessLogs().isEmpty() || !extensions.sinks().isEmpty()) {
+            List<LogOutputConfig> outputs = LogConfigs.withSinks(LogConfigs.outputs(log), extensions.sinks());
+            AccessLogs several = AccessLogs.start(outputs, faults, extensions::sink);
+            return new ServerLogs(null, several, !log.accessLogs().isEmpty(), extensions, live, traces);
         }
-        boolean isWritten = log.accessEnabled() && log.accessPath() != null;
-        return new ServerLogs(isWritten ? AccessLog.start(LogConfigs.of(log), faults) : null, null, live, traces);
+        AccessLogConfig single = LogConfigs.single(log);
+        return new ServerLogs(single == null ? null : AccessLog.start(single, faults), null, false, extensions, live, traces);
+    }
+
+    /**
+     * Checks the targets of logs before anything is opened.
+     *
+     * @throws IOException if a log has an extension as target that does not receive access records
+     */
+    public static void checkSinks(ProxyConfig config, ExtensionSet extensions) throws IOException {
+        for (LogOutputConfig log : config.log().accessLogs()) {
+            if (log.destination() instanceof LogDestination.ToExtension to
+                    && !extensions.sinks().contains(to.name())) {
+                throw new IOException("log.access: " + log.name() + ": no extension " + to.name()
+                        + " with AccessLogSink; such extensions: " + extensions.sinks());
+            }
+        }
     }
 
     /** Creates the logs of one event loop. Call once per loop. */
@@ -88,8 +128,8 @@ public final class ServerLogs implements AutoCloseable {
             live.apply(config.log().live());
         }
         startTraces(config);
-        if (several != null && !config.log().accessLogs().isEmpty()) {
-            several.apply(config.log().accessLogs());
+        if (several != null && isList && !config.log().accessLogs().isEmpty()) {
+            several.apply(LogConfigs.withSinks(config.log().accessLogs(), extensions.sinks()));
         }
     }
 
@@ -109,7 +149,7 @@ public final class ServerLogs implements AutoCloseable {
             return several.failures();
         }
         String failure = one == null ? null : one.failure();
-        return failure == null ? Map.of() : Map.of("access", failure);
+        return failure == null ? Map.of() : Map.of(LogConfigs.SINGLE_NAME, failure);
     }
 
     /** Adds the counts to the metrics of the proxy. */

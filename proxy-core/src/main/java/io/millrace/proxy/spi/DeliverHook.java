@@ -1,5 +1,8 @@
 package io.millrace.proxy.spi;
 
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The hook for response heads to clients. It is called for each client, for hits and for responses that the proxy
  * generates too.
@@ -9,4 +12,17 @@ package io.millrace.proxy.spi;
 public interface DeliverHook {
     /** Changes a response head. Called on the event loop of the request. */
     void deliver(RequestView request, DeliveredResponse response);
+
+    /**
+     * Returns the fields that the hook sets in every response, if it does nothing else. The proxy asks once, after
+     * {@link Extension#open}, encodes the fields, and sets them itself. Then {@link #deliver} is not called, and calls
+     * are not counted.
+     *
+     * <p>Rules as for {@link MutableFields}; fields that break them fail the start.
+     *
+     * @return values by name, each as for {@link MutableFields#set}; null if {@link #deliver} is called
+     */
+    default @Nullable Map<String, String> constantFields() {
+        return null;
+    }
 }

@@ -3,7 +3,8 @@ package io.millrace.proxy.spi;
 /**
  * An extension of the proxy. The class also implements an interface for each hook that it uses: {@link Authorizer},
  * {@link RequestHook}, {@link CacheKeyHook}, {@link LookupHook}, {@link OriginResolver}, {@link OriginRequestHook},
- * {@link OriginResponseHook}, {@link BodyTransformHook}, {@link DeliverHook}, {@link PurgeObserver}.
+ * {@link OriginResponseHook}, {@link BodyTransformHook}, {@link DeliverHook}, {@link PurgeObserver},
+ * {@link io.millrace.proxy.spi.log.AccessLogSink}.
  *
  * <p>An object serves one entry of the configuration. All event loops call its hooks at the same time, so it must be
  * thread-safe. A hook on an event loop must not block: while it runs, all connections of the loop wait. A hook that

@@ -28,8 +28,10 @@ public interface ExtensionContext {
     System.Logger log();
 
     /**
-     * The threads for blocking work and for timers, which all extensions share. Tasks that still wait when the
-     * extension is closed do not run.
+     * The threads for blocking work and for timers, which all extensions share. At most 10,000 tasks and timers of an
+     * extension wait or run; others are refused with a RejectedExecutionException. After {@link Extension#close} those
+     * that wait do not run, and timers end. The log has the exceptions of {@code execute} and of timers. The methods
+     * for a shutdown are refused.
      */
     ScheduledExecutorService executor();
 }

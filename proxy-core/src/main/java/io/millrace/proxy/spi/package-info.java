@@ -4,7 +4,7 @@
  * builder of the proxy.
  *
  * <p>An extension implements {@link io.millrace.proxy.spi.Extension} and one interface for each hook that it uses, such
- * as {@link io.millrace.proxy.spi.DeliverHook}.
+ * as {@link io.millrace.proxy.spi.DeliverHook}. The package {@code spi.log} has the hook for access logs.
  */
 @NullMarked
 package io.millrace.proxy.spi;

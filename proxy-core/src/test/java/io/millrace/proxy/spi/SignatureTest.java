@@ -58,15 +58,15 @@ class SignatureTest {
                         .toURI())
                 .resolve("io/millrace/proxy/spi");
         List<String> names = new ArrayList<>();
-        try (Stream<Path> files = Files.list(classes)) {
-            files.map(file -> file.getFileName().toString())
-                    .filter(file -> file.endsWith(".class") && !file.startsWith("package-info"))
+        try (Stream<Path> files = Files.walk(classes)) {
+            files.map(file -> classes.relativize(file).toString())
+                    .filter(file -> file.endsWith(".class") && !file.contains("package-info"))
                     .sorted()
                     .forEach(file -> names.add(file.substring(0, file.length() - ".class".length())));
         }
         List<String> lines = new ArrayList<>();
         for (String name : names) {
-            Class<?> type = Class.forName("io.millrace.proxy.spi." + name);
+            Class<?> type = Class.forName("io.millrace.proxy.spi." + name.replace('/', '.'));
             if (isVisible(type.getModifiers())) {
                 lines.add(type.toGenericString() + parents(type));
                 members(type).forEach(member -> lines.add("    " + member));

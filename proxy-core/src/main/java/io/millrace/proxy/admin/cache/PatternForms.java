@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Translates {@code where}, {@code regex} and {@code wildcard} of a pattern purge to expressions. The expressions are
  * conditions on stored responses. Stateless.
  */
-final class PatternForms {
+public final class PatternForms {
     private PatternForms() {}
 
     /**
@@ -25,7 +25,7 @@ final class PatternForms {
      * @param wildcard a URL in which {@code *} stands for any text; without a port it stands for both schemes
      * @throws AdminException if several forms are given, or one is not valid
      */
-    static @Nullable String expression(@Nullable String where, @Nullable String regex, @Nullable String wildcard)
+    public static @Nullable String expression(@Nullable String where, @Nullable String regex, @Nullable String wildcard)
             throws AdminException {
         int given = (where == null ? 0 : 1) + (regex == null ? 0 : 1) + (wildcard == null ? 0 : 1);
         if (given > 1) {

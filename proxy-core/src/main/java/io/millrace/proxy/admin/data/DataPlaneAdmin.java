@@ -43,8 +43,6 @@ import io.millrace.proxy.admin.tls.CertificatesResource;
 import io.millrace.proxy.admin.vendor.CloudflareResource;
 import io.millrace.proxy.admin.vendor.FastlyResource;
 import io.millrace.proxy.admin.vendor.VendorPurges;
-import io.millrace.proxy.http.TargetResult;
-import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.server.DrainRequest;
@@ -52,7 +50,6 @@ import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.proxy.server.ProxyView;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -78,7 +75,12 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
     private @Nullable AdminServer server;
 
     private DataPlaneAdmin(
-            ProxyView proxy, Path socket, @Nullable Path configFile, OriginAdmin origins, DrainRequest drain) {
+            ProxyView proxy,
+            Path socket,
+            @Nullable Path configFile,
+            OriginAdmin origins,
+            PurgeAdmin purges,
+            DrainRequest drain) {
         this.proxy = proxy;
         this.socket = socket;
         this.drain = drain;
@@ -88,7 +90,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         this.storage = new StorageAdmin(proxy.store());
         this.origins = origins;
         this.certificates = new TlsAdmin(proxy.serverTls(), proxy.shared().clock()::millis);
-        this.purges = new PurgeAdmin(proxy);
+        this.purges = purges;
         this.exports = new ObjectExports(proxy);
         this.imports = new ObjectImports(proxy);
     }
@@ -105,12 +107,13 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
             @Nullable Path socket,
             @Nullable Path configFile,
             @Nullable Path drainMark,
-            OriginAdmin origins) {
+            OriginAdmin origins,
+            PurgeAdmin purges) {
         if (socket == null) {
             return null;
         }
         DrainRequest drain = new DrainRequest(proxy.loops(), drainMark);
-        return new DataPlaneAdmin(proxy, socket, configFile, origins, drain);
+        return new DataPlaneAdmin(proxy, socket, configFile, origins, purges, drain);
     }
 
     /**
@@ -214,16 +217,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
 
     @Override
     public CompletionStage<PurgeReport> purge(String url, AdminCaller caller, boolean counts) {
-        TargetResult parsed = TargetUri.parseAbsolute(url);
-        if (!(parsed instanceof TargetUri target)) {
-            return CompletableFuture.failedFuture(notUrl(url));
-        }
-        try {
-            PurgePermission.checkUrl(caller, target, proxy.settings().remap());
-        } catch (AdminException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-        return new UrlPurge(proxy, purges.counts(), target, caller).run(counts);
+        return purges.purgeUrl(url, caller, counts);
     }
 
     static AdminException notUrl(String url) {

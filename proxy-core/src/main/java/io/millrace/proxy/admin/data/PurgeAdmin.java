@@ -2,10 +2,12 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.cache.PurgeService.PurgeReport;
 import io.millrace.proxy.admin.purge.DryRunSource;
 import io.millrace.proxy.admin.purge.PurgeControl;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.fleet.FleetMessage;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -336,39 +339,78 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return view;
     }
 
+    /**
+     * Removes the stored responses of a URL.
+     *
+     * @param counts whether to count the covered objects first
+     * @return completes when the purge is durable; with an {@link AdminException} for an invalid URL
+     */
+    public CompletionStage<PurgeReport> purgeUrl(String url, AdminCaller caller, boolean counts) {
+        if (!(TargetUri.parseAbsolute(url) instanceof TargetUri target)) {
+            return CompletableFuture.failedFuture(DataPlaneAdmin.notUrl(url));
+        }
+        try {
+            PurgePermission.checkUrl(caller, target, proxy.settings().remap());
+        } catch (AdminException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return new UrlPurge(proxy, this.counts, target, caller).run(counts);
+    }
+
     @Override
     public CompletionStage<PurgeView> dryRun(Scope scope, AdminCaller caller) {
         try {
-            ScopedPurges.Plan plan = scoped.plan(scope, caller);
-            PurgeRecord record = new PurgeRecord(
-                    history().newDryRunId(),
-                    history().nowMillis(),
-                    ScopedPurges.client(caller),
-                    ScopedPurges.word(scope.kind()),
-                    plan.target(),
-                    scope.site(),
-                    scope.soft(),
-                    PurgeState.COUNTING,
-                    -1,
-                    -1);
-            PurgedPattern pattern = plan.pattern();
-            PurgeCount count = pattern == null
-                    ? PurgeCount.ofDryRun(proxy.store(), invalidator(), plan.scopes())
-                    : PurgeCount.of(
-                            proxy.store(),
-                            invalidator(),
-                            pattern.at(pattern.stamp(), history().nowMillis()));
-            counts.start(record, count);
-            return count.firstSlice().thenCompose(counted -> answer(record, counted));
+            DryRun run = begin(scope, caller);
+            return run.count().firstSlice().thenCompose(counted -> answer(counted, () -> view(run.record())));
         } catch (AdminException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private CompletionStage<PurgeView> answer(PurgeRecord record, PurgeCount counted) {
+    /**
+     * Counts the objects that a purge would cover.
+     *
+     * @return completes with the whole count
+     */
+    public CompletionStage<Count> count(Scope scope, AdminCaller caller) {
+        try {
+            return begin(scope, caller).count().end().thenCompose(counted -> answer(counted, counted::count));
+        } catch (AdminException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** A dry run in progress. */
+    private record DryRun(PurgeRecord record, PurgeCount count) {}
+
+    private DryRun begin(Scope scope, AdminCaller caller) throws AdminException {
+        ScopedPurges.Plan plan = scoped.plan(scope, caller);
+        PurgeRecord record = new PurgeRecord(
+                history().newDryRunId(),
+                history().nowMillis(),
+                ScopedPurges.client(caller),
+                ScopedPurges.word(scope.kind()),
+                plan.target(),
+                scope.site(),
+                scope.soft(),
+                PurgeState.COUNTING,
+                -1,
+                -1);
+        PurgedPattern pattern = plan.pattern();
+        PurgeCount count = pattern == null
+                ? PurgeCount.ofDryRun(proxy.store(), invalidator(), plan.scopes())
+                : PurgeCount.of(
+                        proxy.store(),
+                        invalidator(),
+                        pattern.at(pattern.stamp(), history().nowMillis()));
+        counts.start(record, count);
+        return new DryRun(record, count);
+    }
+
+    private static <T> CompletionStage<T> answer(PurgeCount counted, Supplier<T> result) {
         String obstacle = counted.obstacle();
         return obstacle == null
-                ? CompletableFuture.completedFuture(view(record))
+                ? CompletableFuture.completedFuture(result.get())
                 : CompletableFuture.failedFuture(new AdminException(
                         409, "no-inventory", "objects cannot be counted without an inventory: " + obstacle));
     }

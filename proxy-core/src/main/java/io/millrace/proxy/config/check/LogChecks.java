@@ -88,9 +88,10 @@ final class LogChecks {
 
     /** Returns a value that is equal for two logs whose lines would be mixed. Returns null if mixing does no harm. */
     private static @Nullable Object placeOf(ConfigValues log) {
-        return switch (log.get(LogKeys.TARGET)) {
+        LogDestination.Target target = log.get(LogKeys.TARGET);
+        return switch (target.kind()) {
             case FILE -> log.find(LogKeys.PATH);
-            case STDOUT -> LogDestination.Kind.STDOUT;
+            case STDOUT, EXTENSION -> target;
             case SYSLOG, JOURNALD -> null;
         };
     }
@@ -105,12 +106,13 @@ final class LogChecks {
     }
 
     private void checkTarget(ConfigValues log, String path) {
-        LogDestination.Kind target = log.get(LogKeys.TARGET);
+        LogDestination.Kind target = log.get(LogKeys.TARGET).kind();
         boolean isSyslog = target == LogDestination.Kind.SYSLOG;
         boolean isJournald = target == LogDestination.Kind.JOURNALD;
         if (log.get(LogKeys.FORMAT).isBinary() && target != LogDestination.Kind.FILE) {
             error(placeIn(path, LogKeys.FORMAT), "binary is only for the target file");
         }
+        refuse(List.of(LogKeys.FORMAT), target != LogDestination.Kind.EXTENSION, log, path, "file, syslog, journald or stdout");
         refuse(FILE_KEYS, target == LogDestination.Kind.FILE, log, path, "file");
         refuse(SYSLOG_KEYS, isSyslog, log, path, "syslog");
         refuse(MESSAGE_KEYS, isSyslog || isJournald, log, path, "syslog or journald");
@@ -155,8 +157,8 @@ final class LogChecks {
 
     private void warnOfSample(ConfigValues log, String path) {
         AccessLogFormat format = log.find(LogKeys.FORMAT);
-        boolean isText = log.get(LogKeys.TARGET) == LogDestination.Kind.FILE
-                || log.get(LogKeys.TARGET) == LogDestination.Kind.STDOUT;
+        LogDestination.Kind target = log.get(LogKeys.TARGET).kind();
+        boolean isText = target == LogDestination.Kind.FILE || target == LogDestination.Kind.STDOUT;
         boolean showsRate = format == null || LogConfig.formatOf(log).hasSample();
         if (log.get(LogKeys.SAMPLE) > 1 && isText && !showsRate) {
             String place = path + ".sample";

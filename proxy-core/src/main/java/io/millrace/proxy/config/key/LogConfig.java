@@ -80,7 +80,8 @@ public record LogConfig(
     }
 
     private static LogDestination destinationOf(ConfigValues log) {
-        return switch (log.get(LogKeys.TARGET)) {
+        LogDestination.Target target = log.get(LogKeys.TARGET);
+        return switch (target.kind()) {
             case FILE ->
                 new LogDestination.ToFile(
                         log.find(LogKeys.PATH),
@@ -100,12 +101,13 @@ public record LogConfig(
                 new LogDestination.ToJournald(new JournaldConfig(
                         log.get(LogKeys.JOURNALD_SOCKET), log.get(LogKeys.SEVERITY), log.get(LogKeys.APP_NAME)));
             case STDOUT -> new LogDestination.ToStandardOutput();
+            case EXTENSION -> new LogDestination.ToExtension(String.valueOf(target.extension()));
         };
     }
 
     /** Adds the default file in the directory to a log whose target is a file without a path. */
     public static ConfigValues withFileBelow(ConfigValues log, Path directory) {
-        if (log.get(LogKeys.TARGET) != LogDestination.Kind.FILE || log.isSet(LogKeys.PATH)) {
+        if (log.get(LogKeys.TARGET).kind() != LogDestination.Kind.FILE || log.isSet(LogKeys.PATH)) {
             return log;
         }
         Path file = directory.toAbsolutePath().resolve(log.get(LogKeys.NAME) + suffixOf(log.get(LogKeys.FORMAT)));

@@ -64,11 +64,11 @@ public final class LogKeys {
             .defaultsTo(SampleBy.REQUEST)
             .description("Choice of a sampled log: each Nth request, or all requests for about one Nth of all URLs or"
                     + " from about one Nth of all clients, selected by a hash.");
-    public static final ConfigKey<LogDestination.Kind> TARGET = ConfigKey.builder(
-                    "log.access[].target", ValueType.word(LogDestination.Kind.class, false))
-            .defaultsTo(LogDestination.Kind.FILE)
+    public static final ConfigKey<LogDestination.Target> TARGET = ConfigKey.builder(
+                    "log.access[].target", ValueType.LOG_TARGET)
+            .defaultsTo(LogDestination.Target.FILE)
             .atsName("logging.yaml mode")
-            .description("Where the lines are written.");
+            .description("Where the lines are written, or the extension that gets the records.");
     public static final ConfigKey<Path> PATH = ConfigKey.builder("log.access[].path", ValueType.PATH)
             .atsName("proxy.config.log.logfile_dir")
             .description("Log file of the target file; by default, NAME.log in the log directory, or NAME.blog for the"

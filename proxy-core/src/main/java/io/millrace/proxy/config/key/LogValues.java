@@ -8,6 +8,7 @@ import io.millrace.proxy.expression.logged.LoggedFacts;
 import io.millrace.proxy.expression.logged.LoggedFields;
 import io.millrace.proxy.observe.log.AccessLogFormat;
 import io.millrace.proxy.observe.log.LogTemplateException;
+import io.millrace.proxy.observe.log.output.LogDestination;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,8 @@ final class LogValues {
 
     /** Limit of APP-NAME in RFC 5424 s6. */
     private static final int APP_NAME_MAX = 48;
+
+    private static final int EXTENSION_NAME_MAX = 64;
 
     private LogValues() {}
 
@@ -68,6 +71,25 @@ final class LogValues {
 
     private static boolean isNameCharacter(int c) {
         return c < 0x80 && (Character.isLetterOrDigit(c) || c == '_' || c == '-' || c == '.');
+    }
+
+    static LogDestination.Target readTarget(String text) throws InvalidValueException {
+        LogDestination.Target target = LogDestination.Target.of(text);
+        if (target == null) {
+            throw new InvalidValueException(
+                    "'" + text + "' is none of " + LogDestination.Target.WORDS,
+                    Suggestions.closest(text, List.of("file", "syslog", "journald", "stdout")));
+        }
+        String name = target.extension();
+        if (name != null) {
+            boolean valid = !name.isEmpty()
+                    && name.length() <= EXTENSION_NAME_MAX
+                    && name.chars().allMatch(c -> c != '.' && isNameCharacter(c));
+            if (!valid) {
+                throw new InvalidValueException("'" + name + "' is not the name of an extension");
+            }
+        }
+        return target;
     }
 
     static String readAppName(String text) throws InvalidValueException {

@@ -16,6 +16,7 @@ import io.millrace.proxy.config.value.Units;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.logged.LoggedFacts;
 import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.output.LogDestination;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.nio.file.Path;
@@ -338,6 +339,15 @@ public final class ValueType<T> {
             String.class,
             LogValues::readName,
             Function.identity(),
+            null,
+            false);
+
+    static final ValueType<LogDestination.Target> LOG_TARGET = new ValueType<>(
+            "target",
+            LogDestination.Target.WORDS,
+            LogDestination.Target.class,
+            LogValues::readTarget,
+            LogDestination.Target::toString,
             null,
             false);
 

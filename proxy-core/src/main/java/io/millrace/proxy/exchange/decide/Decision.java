@@ -8,6 +8,7 @@ import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldName;
@@ -125,6 +126,7 @@ public final class Decision {
     private @Nullable Rewrite rewrite;
     private @Nullable ExchangeTrace trace;
     private @Nullable RequestHooks hooks;
+    private @Nullable HookChain constants;
     /** Name of the branch of the canary split; null for none. */
     private @Nullable String branch;
     /** The changes of the CORS fields of the response; null for none. */
@@ -187,6 +189,7 @@ public final class Decision {
         residents = null;
         trace = null;
         hooks = null;
+        constants = null;
     }
 
     /** Sets the hooks of extensions for the request; null if its rule has none. */
@@ -220,6 +223,16 @@ public final class Decision {
     /** The changes of the CORS fields of any response to the request; null if this proxy does not answer for CORS. */
     public @Nullable FieldEdits cors() {
         return cors;
+    }
+
+    /** Sets extensions that only set constant fields in the response. */
+    void constants(HookChain chain) {
+        constants = chain;
+    }
+
+    /** The extensions that only set constant fields in the response; null for none, and if there are {@link #hooks}. */
+    public @Nullable HookChain constants() {
+        return constants;
     }
 
     /** Sets a kind that needs no other values. */

@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.access.RequestLimitConfig;
 import io.millrace.proxy.extension.Hook;
+import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHost;
@@ -145,9 +146,14 @@ public record DryRunResult(
      * @param isCircuitOpen whether its hooks are not called for now, because many calls failed
      */
     public record ExtensionUse(String name, List<String> hooks, boolean isCircuitOpen) {
-        /** Returns the extensions whose hooks a request calls. */
-        public static List<ExtensionUse> of(RequestHooks hooks) {
-            return hooks.chain().all().stream()
+        /** Returns the extensions whose hooks a request calls, or that set constant fields in its response. */
+        public static List<ExtensionUse> of(Decision decision) {
+            RequestHooks hooks = decision.hooks();
+            HookChain chain = hooks == null ? decision.constants() : hooks.chain();
+            if (chain == null) {
+                return List.of();
+            }
+            return chain.all().stream()
                     .map(one -> new ExtensionUse(
                             one.name(), one.hooks().stream().map(Hook::label).toList(), one.isCircuitOpen()))
                     .toList();

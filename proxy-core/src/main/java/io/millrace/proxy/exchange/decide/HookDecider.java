@@ -51,6 +51,10 @@ final class HookDecider {
             if (chain == null) {
                 return false;
             }
+            if (chain.isConstant()) {
+                decision.constants(chain);
+                return false;
+            }
             hooks = new RequestHooks(chain, client, access, mapped.rule(), contentLength);
             decision.hooks(hooks);
         }

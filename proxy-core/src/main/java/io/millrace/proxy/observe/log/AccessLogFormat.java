@@ -167,6 +167,11 @@ public final class AccessLogFormat {
         return equals(COMBINED) ? new CombinedLines() : new JsonLines();
     }
 
+    /** Creates a conversion that copies records without change, for {@link LoggedRecord.Copies}. */
+    public static LineFormat copies() {
+        return new LoggedRecord.CopyFormat();
+    }
+
     /** Returns the name or the template; {@code binary} for each binary format. */
     @Override
     public String toString() {

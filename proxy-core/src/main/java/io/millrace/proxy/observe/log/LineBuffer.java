@@ -135,6 +135,13 @@ public final class LineBuffer {
         length = end;
     }
 
+    /** Appends bytes as one row, without escapes. */
+    void putRow(byte[] source, int start, int count) {
+        System.arraycopy(source, start, bytes, length, count);
+        length += count;
+        lines++;
+    }
+
     void endRow() {
         lines++;
     }

@@ -26,6 +26,14 @@ public interface LogTarget {
     /** Appends bytes, and moves the buffer's position past the written bytes. */
     void write(ByteBuffer lines) throws IOException;
 
+    /**
+     * Returns the number of lines of the last {@link #write} that the target could not deliver and gives up. A target
+     * that keeps its lines throws an exception instead.
+     */
+    default int lost() {
+        return 0;
+    }
+
     /** Returns the text about a failure for operators: the target and the reason. */
     default String failureText(Exception failure) {
         String reason = failure.getMessage();

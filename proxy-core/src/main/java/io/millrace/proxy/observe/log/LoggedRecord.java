@@ -5,6 +5,7 @@ import static io.millrace.proxy.observe.log.AccessLogRecord.LONGS;
 
 import io.millrace.proxy.observe.CacheResult;
 import io.netty.util.NetUtil;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,54 @@ public final class LoggedRecord {
     static final String UNIX_CLIENT = "unix:";
 
     private boolean hidesClient;
+
+    /** The format of logs whose targets read {@link Copies}. */
+    static final class CopyFormat implements LineFormat {
+        @Override
+        public void append(LoggedRecord logged, LineBuffer out) {
+            out.putRow(logged.bytes, logged.start, logged.length());
+        }
+
+        @Override
+        public int maxLineBytes() {
+            return AccessLogRecord.MAX_LENGTH;
+        }
+    }
+
+    /** Reads the records that {@link AccessLogFormat#copies} has appended to a buffer. Confined to one thread. */
+    public static final class Copies {
+        private final LoggedRecord view;
+        private final int begin;
+        private final int end;
+        private int at;
+
+        /** @param buffer has an array; borrowed, and its position is unchanged */
+        public Copies(ByteBuffer buffer) {
+            view = new LoggedRecord(buffer.array());
+            begin = buffer.arrayOffset() + buffer.position();
+            end = buffer.arrayOffset() + buffer.limit();
+            at = begin;
+        }
+
+        /** The number of all records in the buffer. */
+        public int size() {
+            int count = 0;
+            for (int index = begin; index < end; index += lengthAt(view.bytes, index)) {
+                count++;
+            }
+            return count;
+        }
+
+        /** Returns the next record; null after the last. Always the same object. */
+        public @Nullable LoggedRecord next() {
+            if (at >= end) {
+                return null;
+            }
+            view.wrap(at);
+            at += view.length();
+            return view;
+        }
+    }
 
     LoggedRecord(byte[] ringBytes) {
         this.bytes = ringBytes;
@@ -65,7 +114,15 @@ public final class LoggedRecord {
 
     /** Returns a copy of the record, for {@link #ofCopy}. The caller owns it. */
     public byte[] copy() {
-        return Arrays.copyOfRange(bytes, start, start + (int) INTS.get(bytes, start + AccessLogRecord.LENGTH_OFFSET));
+        return Arrays.copyOfRange(bytes, start, start + length());
+    }
+
+    private int length() {
+        return lengthAt(bytes, start);
+    }
+
+    private static int lengthAt(byte[] bytes, int index) {
+        return (int) INTS.get(bytes, index + AccessLogRecord.LENGTH_OFFSET);
     }
 
     /** Makes the values absent that identify the client: address, user and certificate. */
@@ -115,6 +172,14 @@ public final class LoggedRecord {
         return length <= 0 ? null : new String(bytes, textStarts[field.index()], length, StandardCharsets.ISO_8859_1);
     }
 
+    /** Returns the bytes of a text, read-only; null if it is absent or empty. Valid as long as this view. */
+    public @Nullable ByteBuffer textBytes(LogField field) {
+        int length = textLengths[field.index()];
+        return length <= 0
+                ? null
+                : ByteBuffer.wrap(bytes, textStarts[field.index()], length).slice().asReadOnlyBuffer();
+    }
+
     /**
      * Returns a number that {@link AccessLogRecord#appendRaw} has written; 0 if it is absent.
      *
@@ -143,6 +208,12 @@ public final class LoggedRecord {
         return mapped
                 ? NetUtil.bytesToIpAddress(bytes, clientStart() + LineBuffer.MAPPED_PREFIX_LENGTH, Integer.BYTES)
                 : NetUtil.bytesToIpAddress(bytes, clientStart(), length);
+    }
+
+    /** Returns a copy of the client's address, 4 or 16 bytes; null if it is unknown or a Unix socket. */
+    public byte @Nullable [] clientBytes() {
+        int length = clientLength();
+        return length == 0 || isUnixClient() ? null : Arrays.copyOfRange(bytes, clientStart(), clientStart() + length);
     }
 
     /** Returns a hash of the client's address, which is the same in every process. */
@@ -282,7 +353,8 @@ public final class LoggedRecord {
         return textLengths[field.index()];
     }
 
-    boolean isTruncated(LogField field) {
+    /** Returns true if the text was longer than the limit of the field. */
+    public boolean isTruncated(LogField field) {
         return truncated[field.index()];
     }
 }

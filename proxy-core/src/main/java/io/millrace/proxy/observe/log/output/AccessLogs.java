@@ -1,6 +1,5 @@
 package io.millrace.proxy.observe.log.output;
 
-import io.millrace.proxy.expression.logged.LoggedFields;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -41,7 +40,25 @@ public final class AccessLogs implements AutoCloseable {
     /** Time limit for the last lines of all logs. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** Supplies the targets of extensions. */
+    @FunctionalInterface
+    public interface Sinks {
+        /** Refuses each name. */
+        Sinks NONE = (extension, sampleRate) -> {
+            throw new IllegalArgumentException("there is no extension " + extension);
+        };
+
+        /**
+         * Returns a new target for one log.
+         *
+         * @param extension name of the extension; a target for an unknown name cannot be opened
+         * @param sampleRate the number N of a log that has one of every N requests
+         */
+        LogTarget of(String extension, int sampleRate);
+    }
+
     private final FaultLog faults;
+    private final Sinks sinks;
     private final LongSupplier epochMillis;
     private final String hostName;
     private final List<AccessLogRing> rings = new CopyOnWriteArrayList<>();
@@ -52,8 +69,9 @@ public final class AccessLogs implements AutoCloseable {
     private volatile LogDispatcher dispatcher;
     private @Nullable MetricsRegistry metrics;
 
-    private AccessLogs(FaultLog faults, LongSupplier epochMillis, String hostName) {
+    private AccessLogs(FaultLog faults, Sinks sinks, LongSupplier epochMillis, String hostName) {
         this.faults = faults;
+        this.sinks = sinks;
         this.epochMillis = epochMillis;
         this.hostName = hostName;
         dispatcher = new LogDispatcher(rings, List.of(), dispatched, faults);
@@ -65,13 +83,15 @@ public final class AccessLogs implements AutoCloseable {
      *
      * @param logs the settings of the logs, which must have different names
      * @param faults receives failures
+     * @param sinks supplies the targets of extensions
      */
-    public static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults) {
-        return start(logs, faults, System::currentTimeMillis, SyslogHead.hostName());
+    public static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults, Sinks sinks) {
+        return start(logs, faults, sinks, System::currentTimeMillis, SyslogHead.hostName());
     }
 
-    static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults, LongSupplier epochMillis, String hostName) {
-        AccessLogs started = new AccessLogs(faults, epochMillis, hostName);
+    static AccessLogs start(
+            List<LogOutputConfig> logs, FaultLog faults, Sinks sinks, LongSupplier epochMillis, String hostName) {
+        AccessLogs started = new AccessLogs(faults, sinks, epochMillis, hostName);
         started.replace(logs);
         return started;
     }
@@ -101,7 +121,7 @@ public final class AccessLogs implements AutoCloseable {
     private void replace(List<LogOutputConfig> logs) {
         List<LogOutput> before = dispatcher.outputs();
         captures = capturesOf(logs);
-        showsTls = logs.stream().anyMatch(AccessLogs::showsTls);
+        showsTls = logs.stream().anyMatch(LogOutputConfig::showsTls);
         List<LogOutput> after = new ArrayList<>();
         for (LogOutputConfig log : logs) {
             after.add(output(log, before));
@@ -126,10 +146,6 @@ public final class AccessLogs implements AutoCloseable {
         }
     }
 
-    private static boolean showsTls(LogOutputConfig log) {
-        return log.format().showsTls() || (log.filter() != null && log.filter().names(LoggedFields::isOfTls));
-    }
-
     private static List<LogCapture> capturesOf(List<LogOutputConfig> logs) {
         try {
             return AccessLogFormat.capturesOf(
@@ -142,7 +158,7 @@ public final class AccessLogs implements AutoCloseable {
     private LogOutput output(LogOutputConfig log, List<LogOutput> before) {
         LogCounts counts = null;
         LogSender sender = null;
-        int maxLineBytes = log.format().lines(captures).maxLineBytes() + LineHead.MAX_BYTES;
+        int maxLineBytes = log.lines(captures).maxLineBytes() + LineHead.MAX_BYTES;
         for (LogOutput old : before) {
             if (old.config().name().equals(log.name())) {
                 counts = old.counts();
@@ -162,14 +178,15 @@ public final class AccessLogs implements AutoCloseable {
 
     /**
      * Returns true if a log may keep its sender. The sender of journald messages contains the
-     * sample rate, and the sender of a binary log its schema.
+     * sample rate, as does that of an extension, and the sender of a binary log its schema.
      */
     private static boolean canKeepSender(LogOutputConfig before, LogOutputConfig after) {
-        boolean isJournald = after.destination() instanceof LogDestination.ToJournald;
+        boolean hasRate = after.destination() instanceof LogDestination.ToJournald
+                || after.destination() instanceof LogDestination.ToExtension;
         boolean isBinary = before.format().isBinary() || after.format().isBinary();
         return before.destination().equals(after.destination())
                 && (!isBinary || before.format().equals(after.format()))
-                && (!isJournald || before.sampleRate() == after.sampleRate());
+                && (!hasRate || before.sampleRate() == after.sampleRate());
     }
 
     private LineHead head(LogOutputConfig log) {
@@ -196,6 +213,9 @@ public final class AccessLogs implements AutoCloseable {
         }
         if (to instanceof LogDestination.ToSyslog syslog) {
             return MessageTarget.syslog(syslog.config());
+        }
+        if (to instanceof LogDestination.ToExtension extension) {
+            return sinks.of(extension.name(), log.sampleRate());
         }
         return to instanceof LogDestination.ToJournald journald
                 ? MessageTarget.journald(journald.config(), log.name(), log.sampleRate())

@@ -4,6 +4,7 @@ import io.millrace.proxy.observe.log.target.JournaldConfig;
 import io.millrace.proxy.observe.log.target.SyslogConfig;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The destination of one access log, with its settings. Immutable. */
@@ -13,7 +14,8 @@ public sealed interface LogDestination {
         FILE,
         SYSLOG,
         JOURNALD,
-        STDOUT
+        STDOUT,
+        EXTENSION
     }
 
     /**
@@ -35,4 +37,46 @@ public sealed interface LogDestination {
 
     /** The standard output of the process. */
     record ToStandardOutput() implements LogDestination {}
+
+    /**
+     * An extension, which gets records instead of lines.
+     *
+     * @param name the name of the extension
+     */
+    record ToExtension(String name) implements LogDestination {}
+
+    /**
+     * The value of the key {@code target}.
+     *
+     * @param extension the name of the extension; null for other kinds
+     */
+    record Target(Kind kind, @Nullable String extension) {
+        /** The text before the name of an extension. */
+        public static final String EXTENSION_PREFIX = "extension:";
+
+        /** The target {@code file}. */
+        public static final Target FILE = new Target(Kind.FILE, null);
+
+        /** The words of all targets, for messages and the reference. */
+        public static final String WORDS = "file, syslog, journald, stdout, extension:NAME";
+
+        /** Returns the target of a text; null if it is none. The name of an extension is not checked. */
+        public static @Nullable Target of(String text) {
+            if (text.startsWith(EXTENSION_PREFIX)) {
+                return new Target(Kind.EXTENSION, text.substring(EXTENSION_PREFIX.length()));
+            }
+            for (Kind kind : Kind.values()) {
+                if (kind != Kind.EXTENSION && kind.name().equalsIgnoreCase(text)) {
+                    return new Target(kind, null);
+                }
+            }
+            return null;
+        }
+
+        /** The text in the configuration. */
+        @Override
+        public String toString() {
+            return extension == null ? kind.name().toLowerCase(Locale.ROOT) : EXTENSION_PREFIX + extension;
+        }
+    }
 }

@@ -30,7 +30,7 @@ final class LogOutput {
         this.sender = sender;
         this.counts = counts;
         this.head = head;
-        format = config.format().lines(captures);
+        format = config.lines(captures);
         filter = config.filter();
         sample = new LogSample(config.sampleRate(), config.sampleBy());
     }

@@ -237,8 +237,14 @@ final class LogSender implements Runnable {
             return false;
         }
         isFailing = false;
-        counts.works();
-        counts.wrote(sending.lines(), sending.length());
+        int lost = sending.isEmpty() ? 0 : target.lost();
+        if (lost > 0) {
+            counts.failed(target.description() + ": " + lost + " records were lost");
+            counts.lost(lost);
+        } else {
+            counts.works();
+        }
+        counts.wrote(sending.lines() - lost, sending.length());
         sending.clear();
         return true;
     }

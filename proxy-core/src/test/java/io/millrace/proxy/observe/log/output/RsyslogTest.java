@@ -150,7 +150,11 @@ class RsyslogTest {
                 new LogDestination.ToSyslog(config));
         RecordingLogger logger = new RecordingLogger();
         AccessLogs logs = AccessLogs.start(
-                List.of(log), new FaultLog(logger, Long.MAX_VALUE, () -> 0), System::currentTimeMillis, "edge.example");
+                List.of(log),
+                new FaultLog(logger, Long.MAX_VALUE, () -> 0),
+                AccessLogs.Sinks.NONE,
+                System::currentTimeMillis,
+                "edge.example");
         AccessLogRing ring = logs.loopRing();
         int sent = 0;
         // A UDP receiver that does not listen yet loses messages, so that the test sends until the first one arrives.

@@ -1,0 +1,13 @@
+package io.millrace.proxy.cache;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The end of a listing. Immutable.
+ *
+ * @param responses number of responses that the receiver got
+ * @param isComplete whether all stored responses were examined; a response stored a moment ago may be missing
+ * @param reason the reason if not; null otherwise, and if the receiver ended the listing
+ */
+public record ListingEnd(
+        long responses, boolean isComplete, @Nullable String reason) {}
