@@ -79,14 +79,14 @@ class BadExtensionsTest {
     private static String throwing() {
         String thrown = "{ throw new IllegalStateException(\"bad\"); }\n";
         return "@Override public void cacheKey(RequestView request, Parts parts) " + thrown
-                        + "@Override public Action lookupDone(RequestView request, State state) " + thrown
-                        + "@Override public void originRequest(OriginRequestView request,"
-                        + " Continuation<OriginRequestView> continuation) " + thrown
-                        + "@Override public void originResponse(OriginResponseView response) " + thrown
-                        + "@Override public Transform bodyTransform(OriginResponseView response) " + thrown
-                        + "@Override public void deliver(RequestView request, DeliveredResponse response) " + thrown
-                        + "@Override public java.net.URI resolve(RequestView request) " + thrown
-                        + "@Override public void purged(Purge purge) " + thrown;
+                + "@Override public Action lookupDone(RequestView request, State state) " + thrown
+                + "@Override public void originRequest(OriginRequestView request,"
+                + " Continuation<OriginRequestView> continuation) " + thrown
+                + "@Override public void originResponse(OriginResponseView response) " + thrown
+                + "@Override public Transform bodyTransform(OriginResponseView response) " + thrown
+                + "@Override public void deliver(RequestView request, DeliveredResponse response) " + thrown
+                + "@Override public java.net.URI resolve(RequestView request) " + thrown
+                + "@Override public void purged(Purge purge) " + thrown;
     }
 
     @Test

@@ -86,9 +86,8 @@ final class CacheAccess implements ProxyCache {
     }
 
     private static Throwable refusal(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         return cause instanceof AdminException refused ? new CacheException(refused.code(), refused.message()) : cause;
     }
 

@@ -243,8 +243,8 @@ public final class ProxyServerBuilder {
     /** Opens extensions whose code is given up when they are closed, or now if they cannot be opened. */
     private ExtensionSet open(ConfiguredExtensions configured, EventSink sink) throws IOException {
         try {
-            ExtensionSet opened = ExtensionSet.open(
-                    configured.entries(), extensionExecutor, sink, clock::millis, hookTrail);
+            ExtensionSet opened =
+                    ExtensionSet.open(configured.entries(), extensionExecutor, sink, clock::millis, hookTrail);
             opened.afterClose(configured::close);
             return opened;
         } catch (IOException | RuntimeException | Error e) {

@@ -92,7 +92,8 @@ class AccessLogSinkTest {
         return proxy.proxy()
                 .metricsText()
                 .lines()
-                .filter(line -> line.startsWith(name + "{") && List.of(labels).stream().allMatch(line::contains))
+                .filter(line ->
+                        line.startsWith(name + "{") && List.of(labels).stream().allMatch(line::contains))
                 .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                 .sum();
     }
@@ -133,7 +134,7 @@ class AccessLogSinkTest {
                     String.valueOf(record.text(AccessText.CONTENT_TYPE)),
                     String.valueOf(record.text(AccessText.TLS_VERSION)),
                     record.bytes(AccessText.DETAIL) == null,
-                    record.isTruncated(AccessText.URL),
+                    record.isTruncated(AccessText.USER_AGENT),
                     record.isSecure(),
                     record.isCollapsed(),
                     record.sampleRate(),
@@ -150,7 +151,7 @@ class AccessLogSinkTest {
     void aRecordHasTheValuesOfItsRequestDuringTheCallOnly() throws Exception {
         Reading reading = new Reading();
         start(reading);
-        proxy.get("/a?" + "x".repeat(5000), "User-Agent: some one");
+        proxy.get("/a", "User-Agent: some one\r\n");
         List<Object> seen = reading.seen.poll(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
         assertEquals(
                 List.of(
@@ -160,7 +161,7 @@ class AccessLogSinkTest {
                         "text/plain",
                         "null",
                         true,
-                        true,
+                        false,
                         false,
                         false,
                         1,
@@ -171,6 +172,24 @@ class AccessLogSinkTest {
         ProxyExtension.await("the end of the call", () -> lines("extension:test", "written") == 1);
         assertThrows(IllegalStateException.class, reading.kept::next);
         assertThrows(IllegalStateException.class, reading.keptRecord::status);
+    }
+
+    @Test
+    void aTruncatedTextIsMarked() throws Exception {
+        BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        class Lengths extends TestExtension implements AccessLogSink {
+            @Override
+            public void records(AccessRecords records) {
+                for (AccessRecord record = records.next(); record != null; record = records.next()) {
+                    ByteBuffer agent = record.bytes(AccessText.USER_AGENT);
+                    seen.add((agent == null ? -1 : agent.remaining()) + " " + record.isTruncated(AccessText.USER_AGENT)
+                            + " " + record.isTruncated(AccessText.URL));
+                }
+            }
+        }
+        start(new Lengths());
+        proxy.get("/a", "User-Agent: " + "x".repeat(600) + "\r\n");
+        assertEquals("512 true false", seen.poll(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS));
     }
 
     @Test
@@ -297,10 +316,8 @@ class AccessLogSinkTest {
     @Test
     void aTargetThatNoExtensionHasIsRefusedAtTheStart() {
         TestExtension other = new TestExtension();
-        IOException refused =
-                assertThrows(IOException.class, () -> start(other, log("a").build()));
-        assertEquals(
-                "log.access: a: no extension test with AccessLogSink; such extensions: []", refused.getMessage());
+        IOException refused = assertThrows(IOException.class, () -> start(other, log("a").build()));
+        assertEquals("log.access: a: no extension test with AccessLogSink; such extensions: []", refused.getMessage());
         assertTrue(other.isClosed());
     }
 
@@ -326,9 +343,8 @@ class AccessLogSinkTest {
         Path file = directory.resolve("access.log");
         Keeping keeping = new Keeping();
         proxy.with(keeping.entry());
-        proxy.start(
-                request -> request.ok("", new byte[1]),
-                config -> config.set("log.access.enabled", "true").set("log.access.path", file.toString()));
+        proxy.start(request -> request.ok("", new byte[1]), config -> config.set("log.access.enabled", "true")
+                .set("log.access.path", file.toString()));
         proxy.get("/a");
         assertTrue(keeping.next().contains("/a"));
         proxy.reload(config -> config.set("log.access.enabled", "true").set("log.access.path", file.toString()));

@@ -173,7 +173,8 @@ class ExtensionsOnTheWireTest extends LaneFixture {
                 new Named("second") {
                     @Override
                     public void deliver(RequestView request, DeliveredResponse response) {
-                        response.fields().add("X-Seen", String.valueOf(response.fields().get("X-Order")));
+                        response.fields()
+                                .add("X-Seen", String.valueOf(response.fields().get("X-Order")));
                         response.fields().add("X-Last", "second");
                     }
                 },
@@ -191,8 +192,8 @@ class ExtensionsOnTheWireTest extends LaneFixture {
 
     @Test
     void faultyConstantFieldsFailTheStart() {
-        for (Map<String, String> faulty : List.of(
-                Map.of("Content-Length", "1"), Map.of("no name", "x"), Map.of("X-A", "a\r\nb"))) {
+        for (Map<String, String> faulty :
+                List.of(Map.of("Content-Length", "1"), Map.of("no name", "x"), Map.of("X-A", "a\r\nb"))) {
             Constant extension = new Constant(faulty);
             IOException refused = assertThrows(IOException.class, () -> {
                 try (ProxyServer started =

@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param where an expression, such as {@code size > 1MiB && age > 1h}; null for none
  */
 public record CacheQuery(
-        @Nullable String prefix, @Nullable String regex, @Nullable String host, @Nullable String where) {
+        @Nullable String prefix,
+        @Nullable String regex,
+        @Nullable String host,
+        @Nullable String where) {
     /** Returns the query for all responses. */
     public static CacheQuery all() {
         return new CacheQuery(null, null, null, null);

@@ -13,7 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param note the reason why the number may be too low; null if it is exact
  */
 public record PurgeEstimate(
-        long objects, long bytes, List<String> urls, boolean hasMoreUrls, @Nullable String note) {
+        long objects,
+        long bytes,
+        List<String> urls,
+        boolean hasMoreUrls,
+        @Nullable String note) {
     /** Copies the list. */
     public PurgeEstimate {
         urls = List.copyOf(urls);

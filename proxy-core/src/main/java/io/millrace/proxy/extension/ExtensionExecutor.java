@@ -46,6 +46,7 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
     private final class Task<V> extends FutureTask<V> implements ScheduledFuture<V> {
         private final boolean repeats;
         private final boolean isReported;
+        private volatile boolean hasBegun;
         private volatile @Nullable Future<?> delegate;
 
         Task(Callable<V> work, boolean repeats, boolean isReported) {
@@ -54,8 +55,16 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
             this.isReported = isReported;
         }
 
+        /** Cancels the task unless it runs; a timer in any case. */
+        void end() {
+            if (repeats || !hasBegun) {
+                cancel(false);
+            }
+        }
+
         @Override
         public void run() {
+            hasBegun = true;
             if (repeats) {
                 runAndReset();
             } else {
@@ -173,9 +182,7 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
     /** Cancels all tasks that wait, and refuses others. Does not interrupt those that run. */
     void end() {
         ended = true;
-        for (Task<?> task : tasks) {
-            task.cancel(false);
-        }
+        tasks.forEach(Task::end);
     }
 
     /** Refused: the threads belong to the proxy. */

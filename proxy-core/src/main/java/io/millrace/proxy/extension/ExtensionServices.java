@@ -47,8 +47,7 @@ final class ExtensionServices implements ExtensionContext {
     /** @param threads shared by all extensions */
     ExtensionServices(ExtensionEntry entry, ScheduledExecutorService threads, ExtensionReports reports) {
         this.entry = entry;
-        this.executor =
-                new ExtensionExecutor(entry.name(), threads, fault -> reports.taskFailure(entry.name(), fault));
+        this.executor = new ExtensionExecutor(entry.name(), threads, fault -> reports.taskFailure(entry.name(), fault));
     }
 
     /** Ends the tasks of the extension. Called after it was closed. */

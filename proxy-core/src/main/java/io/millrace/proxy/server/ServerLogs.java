@@ -77,7 +77,8 @@ public final class ServerLogs implements AutoCloseable {
             return new ServerLogs(null, several, !log.accessLogs().isEmpty(), extensions, live, traces);
         }
         AccessLogConfig single = LogConfigs.single(log);
-        return new ServerLogs(single == null ? null : AccessLog.start(single, faults), null, false, extensions, live, traces);
+        return new ServerLogs(
+                single == null ? null : AccessLog.start(single, faults), null, false, extensions, live, traces);
     }
 
     /**

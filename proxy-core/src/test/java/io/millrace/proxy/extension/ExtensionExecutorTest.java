@@ -40,7 +40,8 @@ class ExtensionExecutorTest {
         assertTrue(runs.tryAcquire(2, WAIT_SECONDS, TimeUnit.SECONDS));
         assertEquals("value", executor.submit(() -> "value").get(WAIT_SECONDS, TimeUnit.SECONDS));
         assertEquals(
-                "later", executor.schedule(() -> "later", 1, TimeUnit.MILLISECONDS).get(WAIT_SECONDS, TimeUnit.SECONDS));
+                "later",
+                executor.schedule(() -> "later", 1, TimeUnit.MILLISECONDS).get(WAIT_SECONDS, TimeUnit.SECONDS));
         ScheduledFuture<?> rate = executor.scheduleAtFixedRate(runs::release, 0, 1, TimeUnit.MILLISECONDS);
         assertTrue(runs.tryAcquire(3, WAIT_SECONDS, TimeUnit.SECONDS));
         assertTrue(rate.cancel(false));
@@ -94,8 +95,7 @@ class ExtensionExecutorTest {
         assertTrue(runs.tryAcquire(3, WAIT_SECONDS, TimeUnit.SECONDS));
         assertEquals(List.of(), List.copyOf(failures));
         assertThrows(RejectedExecutionException.class, () -> executor.execute(() -> {}));
-        assertThrows(
-                RejectedExecutionException.class, () -> executor.schedule(() -> "", 1, TimeUnit.MILLISECONDS));
+        assertThrows(RejectedExecutionException.class, () -> executor.schedule(() -> "", 1, TimeUnit.MILLISECONDS));
         assertTrue(executor.isTerminated());
         other.end();
     }

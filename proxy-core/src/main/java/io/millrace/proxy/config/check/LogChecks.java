@@ -112,7 +112,12 @@ final class LogChecks {
         if (log.get(LogKeys.FORMAT).isBinary() && target != LogDestination.Kind.FILE) {
             error(placeIn(path, LogKeys.FORMAT), "binary is only for the target file");
         }
-        refuse(List.of(LogKeys.FORMAT), target != LogDestination.Kind.EXTENSION, log, path, "file, syslog, journald or stdout");
+        refuse(
+                List.of(LogKeys.FORMAT),
+                target != LogDestination.Kind.EXTENSION,
+                log,
+                path,
+                "file, syslog, journald or stdout");
         refuse(FILE_KEYS, target == LogDestination.Kind.FILE, log, path, "file");
         refuse(SYSLOG_KEYS, isSyslog, log, path, "syslog");
         refuse(MESSAGE_KEYS, isSyslog || isJournald, log, path, "syslog or journald");

@@ -50,8 +50,7 @@ public final class HookTrail {
      * @param extensions names of the extensions, likewise
      */
     public static HookTrail create(Path file, List<String> hooks, List<String> extensions) throws IOException {
-        byte[] names =
-                (String.join(",", hooks) + "\n" + String.join(",", extensions)).getBytes(StandardCharsets.UTF_8);
+        byte[] names = (String.join(",", hooks) + "\n" + String.join(",", extensions)).getBytes(StandardCharsets.UTF_8);
         if (names.length > SLOTS_OFFSET - Integer.BYTES) {
             throw new IOException("names of extensions in bytes: actual=" + names.length + ", limit=" + SLOTS_OFFSET);
         }
@@ -101,8 +100,7 @@ public final class HookTrail {
         if (bytes.length != BYTES || content.getInt(0) < 1 || content.getInt(0) > SLOTS_OFFSET - Integer.BYTES) {
             return List.of();
         }
-        String[] names =
-                new String(bytes, Integer.BYTES, content.getInt(0), StandardCharsets.UTF_8).split("\n", -1);
+        String[] names = new String(bytes, Integer.BYTES, content.getInt(0), StandardCharsets.UTF_8).split("\n", -1);
         if (names.length != 2) {
             return List.of();
         }

@@ -177,7 +177,9 @@ public final class LoggedRecord {
         int length = textLengths[field.index()];
         return length <= 0
                 ? null
-                : ByteBuffer.wrap(bytes, textStarts[field.index()], length).slice().asReadOnlyBuffer();
+                : ByteBuffer.wrap(bytes, textStarts[field.index()], length)
+                        .slice()
+                        .asReadOnlyBuffer();
     }
 
     /**

@@ -3,6 +3,7 @@ package io.millrace.proxy.extension.trail;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -79,7 +80,7 @@ class HookTrailTest {
                         java.toString(),
                         "-Xmx32m",
                         "-cp",
-                        System.getProperty("java.class.path"),
+                        directoryOf(HookTrail.class) + File.pathSeparator + directoryOf(Ending.class),
                         Ending.class.getName(),
                         file().toString())
                 .redirectErrorStream(true)
@@ -92,6 +93,10 @@ class HookTrailTest {
             process.destroyForcibly();
         }
         assertEquals(List.of("hook deliver of extension one"), HookTrail.read(file()));
+    }
+
+    private static Path directoryOf(Class<?> type) throws Exception {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
     }
 
     /** A process that halts in a hook. */

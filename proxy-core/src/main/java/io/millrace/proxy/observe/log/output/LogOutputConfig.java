@@ -28,9 +28,7 @@ public record LogOutputConfig(
         LogDestination destination) {
     /** Returns the conversion of records to what the destination gets. Each log needs its own. */
     LineFormat lines(List<LogCapture> captures) {
-        return destination instanceof LogDestination.ToExtension
-                ? AccessLogFormat.copies()
-                : format.lines(captures);
+        return destination instanceof LogDestination.ToExtension ? AccessLogFormat.copies() : format.lines(captures);
     }
 
     /** Returns true if the destination gets properties of the client's TLS connection. */

@@ -237,12 +237,15 @@ final class LogSender implements Runnable {
             return false;
         }
         isFailing = false;
-        int lost = sending.isEmpty() ? 0 : target.lost();
-        if (lost > 0) {
+        int lost = target.lost();
+        if (lost == 0) {
+            counts.works();
+        } else if (sending.isEmpty()) {
+            // The target has not been written again since the failure.
+            lost = 0;
+        } else {
             counts.failed(target.description() + ": " + lost + " records were lost");
             counts.lost(lost);
-        } else {
-            counts.works();
         }
         counts.wrote(sending.lines() - lost, sending.length());
         sending.clear();
