@@ -304,8 +304,7 @@ public final class RunningConfig {
      * Replaces a worker that did not answer. If no new worker becomes ready, sends the previous configuration to the
      * old worker again.
      */
-    private WorkerPlan rollAfterTimeout(
-            Current running, ProxyConfig changed, ConfigSource source, ProxyConfig pinned) {
+    private WorkerPlan rollAfterTimeout(Current running, ProxyConfig changed, ConfigSource source, ProxyConfig pinned) {
         try {
             return roll(running, changed, source, pinned);
         } catch (LaunchException | CompletionException e) {
@@ -411,7 +410,8 @@ public final class RunningConfig {
      * @throws LaunchException if it has errors
      */
     private static ProxyConfig checked(ConfigSource source, ConfigTarget target) throws LaunchException {
-        ProxyConfig pinned = source.equals(target.source()) ? target.config() : source.load().config();
+        ProxyConfig pinned =
+                source.equals(target.source()) ? target.config() : source.load().config();
         if (pinned == null) {
             throw new LaunchException(
                     "the configuration conflicts with changed settings that take effect only after a restart of the launcher");

@@ -149,8 +149,7 @@ public final class ConfigLoader {
         return new ConfigLoader(Environment.ofProcess()).parseAgain(document, overrides, overlay);
     }
 
-    private ConfigResult parseAgain(
-            ConfigDocument again, Map<String, String> overrides, Map<String, String> overlay) {
+    private ConfigResult parseAgain(ConfigDocument again, Map<String, String> overrides, Map<String, String> overlay) {
         checksFiles = false;
         Map<String, String> included = new LinkedHashMap<>(again.included());
         String pushed = again.pushedName();
