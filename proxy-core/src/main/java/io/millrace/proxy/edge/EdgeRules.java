@@ -48,7 +48,7 @@ public final class EdgeRules {
                             cors == null ? null : known.computeIfAbsent(cors, CorsRule::new),
                             split == null ? null : new SplitRule(split),
                             mirror == null ? null : new MirrorRule(mirror));
-            isUsed |= byRule[i] != Edge.NONE;
+            isUsed |= cors != null || split != null || mirror != null;
             divides |= split != null && split.branches().stream().anyMatch(SplitConfig.Branch::isSeparate);
         }
         return isUsed ? new EdgeRules(byRule, divides) : null;
