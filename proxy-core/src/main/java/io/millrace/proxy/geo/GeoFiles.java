@@ -78,9 +78,9 @@ public final class GeoFiles {
         lock.lock();
         try {
             used = placesPath != null || networksPath != null;
-            // Both files are updated.
-            boolean changed = places.update(placesPath) | networks.update(networksPath);
-            if (changed) {
+            boolean placesChanged = places.update(placesPath);
+            boolean networksChanged = networks.update(networksPath);
+            if (placesChanged || networksChanged) {
                 current =
                         placesPath == null && networksPath == null ? null : new GeoDatabase(places.file, networks.file);
             }

@@ -73,7 +73,7 @@ public final class GeoChecks {
         try {
             MmdbFile.check(path);
         } catch (MmdbException e) {
-            throw new InvalidValueException(e.getMessage());
+            throw new InvalidValueException(String.valueOf(e.getMessage()));
         }
     }
 
