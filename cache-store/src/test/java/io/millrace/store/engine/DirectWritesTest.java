@@ -59,7 +59,7 @@ class DirectWritesTest {
         return io;
     }
 
-    /** Lengths around every multiple of a block of 512 bytes up to some blocks, then longer ones. */
+    /** Lengths around the multiples of 512 bytes up to some blocks, then longer ones. */
     private static List<Integer> lengths() {
         List<Integer> lengths = new ArrayList<>(List.of(1));
         for (int blocks = 1; blocks <= 12; blocks++) {

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
 public final class SegmentAppender {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentAppender.class);
     /** Minimum number of whole blocks of a direct write. Fewer cost more CPU than a write to the page cache. */
-    static final int DIRECT_BLOCKS_MIN = 8;
+    static final int DIRECT_BLOCKS_MIN = 16;
     /** Bytes of the buffer for sources that are not aligned. */
     private static final int STAGING_BYTES = 256 * 1024;
 
