@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("nightly")
 class FleetConfigTest {
     private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final int RULES = Integer.getInteger("millrace.fleet.rules", 20_000);
 
     @RegisterExtension
     static final ScriptedOrigin origin = new ScriptedOrigin();
@@ -174,6 +176,29 @@ class FleetConfigTest {
         push(rule("two"), "--canary", "n2", "--for", "5s", "--guard", "errors<50", "--wait")
                 .succeeds();
         awaitContent("/two/page", 0, 1, 2);
+    }
+
+    /** Prints how long a long configuration takes until it is in force everywhere, which depends on the machine. */
+    @Test
+    void manyRulesReachEveryNode() throws IOException {
+        for (String prefix : List.of("one", "two")) {
+            StringBuilder yaml = new StringBuilder("remap:\n");
+            for (int i = 0; i < RULES; i++) {
+                yaml.append("- map: http://host").append(i).append(".example/path/\n  to: ");
+                yaml.append(origin.url()).append('/').append(prefix).append("/\n");
+            }
+            yaml.append("- map: http://site.example/\n  to: ").append(origin.url() + "/" + prefix + "/\n");
+            long begun = System.nanoTime();
+            push(yaml.toString()).succeeds();
+            long published = System.nanoTime();
+            awaitContent("/" + prefix + "/page", 0, 1, 2);
+            System.out.println(RULES + " rules: published after " + millis(published - begun)
+                    + " ms, in force on three nodes after " + millis(System.nanoTime() - begun) + " ms");
+        }
+    }
+
+    private static long millis(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos);
     }
 
     @Test

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  * </ul>
  */
 @Tag("nightly")
-@Timeout(3600)
+@Timeout(14_400)
 class FleetHistoryTest {
     private static final int NODES = 3;
     private static final int PAGES = 6;
