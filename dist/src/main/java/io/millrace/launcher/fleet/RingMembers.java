@@ -78,10 +78,9 @@ final class RingMembers {
         try {
             if (!next.equals(known) || !isWritten) {
                 file.write(next);
-                LOG.info(
-                        "fleet {}: nodes that take requests: {}",
-                        settings.name(),
-                        next.text().lines().toList());
+                if (!next.equals(known)) {
+                    log(settings, next);
+                }
                 known = next;
                 isWritten = true;
                 reader = "";
@@ -94,6 +93,11 @@ final class RingMembers {
         } catch (IOException e) {
             LOG.debug("fleet {}: the nodes are passed to the worker again", settings.name(), e);
         }
+    }
+
+    private static void log(FleetConfig settings, FleetMembers next) {
+        List<String> nodes = next.all().stream().map(Member::node).toList();
+        LOG.info("fleet {}: nodes that take requests: {}", settings.name(), nodes);
     }
 
     private FleetMembers members(FleetConfig settings, long now) {

@@ -40,6 +40,9 @@ final class LineYaml {
     private static final int[] NO_BUFFER = {};
 
     private final String text;
+    /** The characters of the text. An array is read faster than a string before the JVM has compiled this class. */
+    private final char[] chars;
+
     private final String name;
     /** Begin of the current line. */
     private int lineStart;
@@ -66,6 +69,7 @@ final class LineYaml {
     private LineYaml(String text, String name) {
         this.text = text;
         this.name = name;
+        chars = text.toCharArray();
     }
 
     /**
@@ -74,11 +78,14 @@ final class LineYaml {
      * @param name name of the text in marks
      */
     static @Nullable Node compose(String text, String name) {
-        if (text.length() > ConfigDocument.LENGTH_MAX || !hasSupportedCharacters(text)) {
+        if (text.length() > ConfigDocument.LENGTH_MAX) {
+            return null;
+        }
+        LineYaml parser = new LineYaml(text, name);
+        if (!hasSupportedCharacters(parser.chars)) {
             return null;
         }
         try {
-            LineYaml parser = new LineYaml(text, name);
             parser.advance();
             Node root = parser.indent == 0 ? parser.block(0, 0) : null;
             return parser.indent == -1 ? root : null;
@@ -88,9 +95,8 @@ final class LineYaml {
     }
 
     /** Returns true if each character is printable, and is one column. */
-    private static boolean hasSupportedCharacters(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
+    private static boolean hasSupportedCharacters(char[] chars) {
+        for (char c : chars) {
             boolean isAscii = c == '\n' || (c >= ' ' && c <= '~');
             if (!isAscii && !isOtherLetter(c)) {
                 return false;
@@ -112,10 +118,10 @@ final class LineYaml {
             int feed = text.indexOf('\n', lineStart);
             end = feed < 0 ? text.length() : feed;
             at = lineStart;
-            while (at < end && text.charAt(at) == ' ') {
+            while (at < end && chars[at] == ' ') {
                 at++;
             }
-            if (at < end && text.charAt(at) != '#') {
+            if (at < end && chars[at] != '#') {
                 indent = at - lineStart;
                 if (indent == 0 && (text.startsWith("---", at) || text.startsWith("...", at))) {
                     throw new OtherYamlException();
@@ -205,7 +211,7 @@ final class LineYaml {
     /** Requires that the line ends here, and that the next line does not continue it. */
     private void endLine(int column) throws OtherYamlException {
         int next = skipSpaces(after);
-        boolean isComment = next > after && next < end && text.charAt(next) == '#';
+        boolean isComment = next > after && next < end && chars[next] == '#';
         if (next < end && !isComment) {
             throw new OtherYamlException();
         }
@@ -216,7 +222,7 @@ final class LineYaml {
     }
 
     private Node scalarOrFlow(int position, int depth) throws OtherYamlException {
-        char c = text.charAt(position);
+        char c = chars[position];
         return c == '[' || c == '{' ? flow(position, depth + 1) : scalar(position, false);
     }
 
@@ -224,7 +230,7 @@ final class LineYaml {
         if (depth > DEPTH_MAX) {
             throw new OtherYamlException();
         }
-        boolean isMapping = text.charAt(position) == '{';
+        boolean isMapping = chars[position] == '{';
         char closing = isMapping ? '}' : ']';
         List<Node> elements = new ArrayList<>();
         List<NodeTuple> tuples = new ArrayList<>();
@@ -282,11 +288,11 @@ final class LineYaml {
         int last = position;
         int i = position;
         for (; i < end; i++) {
-            char c = text.charAt(i);
+            char c = chars[i];
             if (c == ' ') {
                 continue;
             }
-            boolean isComment = c == '#' && i > position && text.charAt(i - 1) == ' ';
+            boolean isComment = c == '#' && i > position && chars[i - 1] == ' ';
             boolean isFlowEnd = isInFlow && FLOW_ENDS.indexOf(c) >= 0;
             if (isComment || isFlowEnd || (c == ':' && isValueIndicator(i, isInFlow))) {
                 break;
@@ -295,8 +301,14 @@ final class LineYaml {
         }
         after = last + 1;
         String value = text.substring(position, after);
-        Tag tag = RESOLVER.resolve(value, true);
+        Tag tag = isWord(chars[position]) ? Tag.STR : RESOLVER.resolve(value, true);
         return new ScalarNode(tag, true, value, ScalarStyle.PLAIN, mark(position), Optional.empty());
+    }
+
+    /** Returns true if no number, boolean, null or variable begins with a character. Spares most matches. */
+    private static boolean isWord(char first) {
+        boolean isLetter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+        return first == '/' || (isLetter && "tfnTFN".indexOf(first) < 0);
     }
 
     private boolean isValueIndicator(int colon, boolean isInFlow) {
@@ -349,17 +361,17 @@ final class LineYaml {
 
     /** Returns true if the line has no content from here on. */
     private boolean isEnd(int position) {
-        return position >= end || text.charAt(position) == '#';
+        return position >= end || chars[position] == '#';
     }
 
     /** Returns a character of the current line; a line feed after its end. */
     private char charAt(int position) {
-        return position < end ? text.charAt(position) : '\n';
+        return position < end ? chars[position] : '\n';
     }
 
     private int skipSpaces(int position) {
         int next = position;
-        while (next < end && text.charAt(next) == ' ') {
+        while (next < end && chars[next] == ' ') {
             next++;
         }
         return next;
