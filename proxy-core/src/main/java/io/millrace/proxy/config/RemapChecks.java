@@ -18,6 +18,7 @@ import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.config.value.SocketPath;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -56,9 +57,12 @@ public final class RemapChecks {
 
     /** Checks one rule against the requirements of its kind. Returns the first fault; null if there is none. */
     static @Nullable Fault faultOf(ConfigValues rule) {
-        List<RemapVerb> verbs = RemapVerb.all().stream()
-                .filter(verb -> rule.isSet(RemapKeys.of(verb)))
-                .toList();
+        List<RemapVerb> verbs = new ArrayList<>(1);
+        for (RemapVerb verb : RemapVerb.all()) {
+            if (rule.isSet(RemapKeys.of(verb))) {
+                verbs.add(verb);
+            }
+        }
         if (verbs.isEmpty()) {
             return new Fault("", "has no kind; a rule needs one of " + RemapVerb.words());
         }

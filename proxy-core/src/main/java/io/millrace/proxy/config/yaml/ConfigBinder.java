@@ -400,11 +400,11 @@ final class ConfigBinder {
     }
 
     private void requireKeys(MappingNode mapping, ConfigShape shape, String path, Set<String> seen) {
-        for (ConfigKey<?> key : shape.keys()) {
-            if (key.isRequired() && !seen.contains(key.name())) {
-                problems.error(place(mapping), path + "." + key.name(), "missing; it takes " + expected(key));
+        shape.required().forEach((name, key) -> {
+            if (!seen.contains(name)) {
+                problems.error(place(mapping), path + "." + name, "missing; it takes " + expected(key));
             }
-        }
+        });
     }
 
     private void reportUnknownKey(Place place, ConfigShape shape, String name, String full) {

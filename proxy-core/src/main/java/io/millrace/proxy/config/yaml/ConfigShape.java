@@ -29,6 +29,8 @@ final class ConfigShape {
     private final Map<String, ConfigShape> sections = new LinkedHashMap<>();
     private final Map<String, ConfigKey<?>> keys = new LinkedHashMap<>();
     private final Set<String> names = new LinkedHashSet<>();
+    /** The keys that must be set, by name. */
+    private final Map<String, ConfigKey<?>> required = new LinkedHashMap<>();
 
     static {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
@@ -103,6 +105,9 @@ final class ConfigShape {
         }
         section.names.add(rest);
         section.keys.put(rest, key);
+        if (key.isRequired()) {
+            section.required.put(rest, key);
+        }
     }
 
     /** Path as in {@link ConfigKey#path}; empty for the whole file. */
@@ -123,6 +128,11 @@ final class ConfigShape {
     @Nullable
     ConfigKey<?> key(String name) {
         return keys.get(name);
+    }
+
+    /** The keys that must be set, by name. */
+    Map<String, ConfigKey<?>> required() {
+        return required;
     }
 
     Collection<ConfigKey<?>> keys() {

@@ -35,7 +35,7 @@ final class MergeKeys {
      * @param problems receives a message for each node that cannot be merged
      */
     static List<NodeTuple> merged(MappingNode mapping, BiConsumer<Node, String> problems) {
-        if (mapping.getValue().stream().noneMatch(MergeKeys::isMerge)) {
+        if (!hasMerge(mapping)) {
             return mapping.getValue();
         }
         List<NodeTuple> tuples = new ArrayList<>();
@@ -50,6 +50,15 @@ final class MergeKeys {
         tuples.forEach(tuple -> addName(tuple, names));
         mergeInto(tuples, names, mapping, sections, problems);
         return tuples;
+    }
+
+    private static boolean hasMerge(MappingNode mapping) {
+        for (NodeTuple tuple : mapping.getValue()) {
+            if (isMerge(tuple)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static void mergeInto(
