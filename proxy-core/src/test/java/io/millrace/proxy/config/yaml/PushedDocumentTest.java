@@ -56,6 +56,29 @@ class PushedDocumentTest {
         return result.config();
     }
 
+    /** Workers read the text again that the launcher has checked: with the pushed part, overrides and overlay. */
+    @Test
+    void aCheckedTextIsReadEquallyWithoutChecks() {
+        ConfigResult checked =
+                load("remap: [{map: /, to: 'http://o/', cache: {enabled: false}}]\nvia: {name: n9}\n", Map.of());
+        assertTrue(checked.isOk(), checked::text);
+        ConfigDocument document = checked.document();
+        Map<String, String> overrides = Map.of("cache.ram_size", "1GiB");
+        Map<String, String> overlay = Map.of("via.name", "n8");
+        ConfigResult expected = ConfigLoader.parse(document, overrides, overlay);
+        ConfigResult again = ConfigLoader.parseChecked(document, overrides, overlay);
+        assertEquals(expected.config(), again.config());
+        assertEquals(expected.places(), again.places());
+        assertEquals(List.of(), again.problems());
+        assertEquals("n8", again.config().via().name());
+        ConfigDocument unchecked = new ConfigDocument(
+                "m.yaml", directory, "listen: [':1']\nremap: [{map: /, to: http://o/, origins: none}]\n", Map.of());
+        assertEquals(1, ConfigLoader.parse(unchecked, Map.of(), Map.of()).problems().size());
+        assertEquals(List.of(), ConfigLoader.parseChecked(unchecked, Map.of(), Map.of()).problems());
+        ConfigDocument unreadable = new ConfigDocument("m.yaml", directory, "listen: [':x']\n", Map.of());
+        assertNull(ConfigLoader.parseChecked(unreadable, Map.of(), Map.of()).config());
+    }
+
     private static List<String> maps(ProxyConfig config) {
         return config.values().elements(ConfigKeys.REMAP).stream()
                 .map(rule -> String.valueOf(rule.find(io.millrace.proxy.config.remap.RemapKeys.MAP)))
