@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProxyWasmExtension implements Extension, RequestHook, OriginRequestHook, DeliverHook {
     /**
-     * What a callback has decided about a request.
+     * The result of a callback for a request.
      *
      * @param edits changes of the fields for the origin
      * @param properties properties for the callback of the response
