@@ -248,7 +248,8 @@ public enum Counter {
             "refused"),
     LEAK_GUARD_COOKIES(
             ExtensionMetric.LEAK_GUARD,
-            "excluded because of cookies or credentials, by cache_responses_to_cookies or guessed_lifetime_with_cookies",
+            "excluded because of cookies or credentials, by cache_responses_to_cookies or"
+                    + " guessed_lifetime_with_cookies",
             "cookies",
             "refused"),
     LEAK_GUARD_TYPE(

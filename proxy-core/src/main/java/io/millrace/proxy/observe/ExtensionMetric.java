@@ -44,8 +44,8 @@ public enum ExtensionMetric implements Metric {
             "millrace_leak_guard_responses_total",
             Kind.COUNTER,
             "responses",
-            "Origin responses that look personal, by reason, and whether they were stored; many of reason type can be an"
-                    + " attack by deceptive URLs (cache.leak_guard).",
+            "Origin responses that look personal, by reason, and whether they were stored; many of reason type can be"
+                    + " an attack by deceptive URLs (cache.leak_guard).",
             "reason",
             "result"),
     CORS_PREFLIGHTS(
@@ -63,7 +63,8 @@ public enum ExtensionMetric implements Metric {
             "millrace_mirrored_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests of which mirror made a copy, by the result of the copy; if many are dropped, lower mirror.sample.",
+            "Requests of which mirror made a copy, by the result of the copy; if many are dropped, lower"
+                    + " mirror.sample.",
             "result");
 
     private final String metricName;

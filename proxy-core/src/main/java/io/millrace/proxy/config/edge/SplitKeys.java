@@ -13,9 +13,9 @@ public final class SplitKeys {
                     + " origin of the rule. At most 16.");
     public static final ConfigKey<String> SPLIT_BY = ConfigKey.builder("remap[].split_by", ValueType.STRING)
             .defaultsTo(SplitConfig.BY_CLIENT)
-            .description("What decides about the branch by weight, so that a client keeps its branch: client (an IPv4"
-                    + " address, or the first 64 bits of an IPv6 address), or cookie[\"NAME\"]; without the cookie the"
-                    + " address decides.");
+            .description("Value that decides about the branch by weight, so that a client keeps its branch: client"
+                    + " (an IPv4 address, or the first 64 bits of an IPv6 address), or cookie[\"NAME\"]; without the"
+                    + " cookie the address decides.");
     public static final ConfigKey<String> NAME = ConfigKey.builder("remap[].split[].name", ValueType.STRING)
             .description("Name of the branch in metrics, cache keys and millctl explain; the default is that of the"
                     + " group, or the host of to.");
