@@ -103,7 +103,7 @@ final class RequestCost {
 
     private static void line(String name, double[] micros, long bytes) {
         double least = Arrays.stream(micros).min().orElseThrow();
-        System.out.println(String.format(
-                Locale.ROOT, "| %s | %.1f us | %s |", name, least, bytes < 0 ? "-" : bytes + " B"));
+        System.out.println(
+                String.format(Locale.ROOT, "| %s | %.1f us | %s |", name, least, bytes < 0 ? "-" : bytes + " B"));
     }
 }

@@ -73,8 +73,11 @@ class PushedDocumentTest {
         assertEquals("n8", again.config().via().name());
         ConfigDocument unchecked = new ConfigDocument(
                 "m.yaml", directory, "listen: [':1']\nremap: [{map: /, to: http://o/, origins: none}]\n", Map.of());
-        assertEquals(1, ConfigLoader.parse(unchecked, Map.of(), Map.of()).problems().size());
-        assertEquals(List.of(), ConfigLoader.parseChecked(unchecked, Map.of(), Map.of()).problems());
+        assertEquals(
+                1, ConfigLoader.parse(unchecked, Map.of(), Map.of()).problems().size());
+        assertEquals(
+                List.of(),
+                ConfigLoader.parseChecked(unchecked, Map.of(), Map.of()).problems());
         ConfigDocument unreadable = new ConfigDocument("m.yaml", directory, "listen: [':x']\n", Map.of());
         assertNull(ConfigLoader.parseChecked(unreadable, Map.of(), Map.of()).config());
     }
