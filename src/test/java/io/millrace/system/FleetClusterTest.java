@@ -9,7 +9,6 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import io.nats.client.api.ClusterInfo;
-import io.nats.client.api.Replica;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -199,21 +198,26 @@ class FleetClusterTest {
     }
 
     /** Returns true if every server has every message of a stream. */
-    private boolean isReplicated(String stream) {
+    private boolean isReplicated(String stream) throws InterruptedException {
         String[] urls = servers.stream().map(NatsServer::url).toArray(String[]::new);
-        try (Connection connection =
-                Nats.connect(Options.builder().servers(urls).noReconnect().build())) {
+        Connection connection;
+        try {
+            connection =
+                    Nats.connect(Options.builder().servers(urls).noReconnect().build());
+        } catch (IOException e) {
+            return false;
+        }
+        try {
             ClusterInfo cluster =
                     connection.jetStreamManagement().getStreamInfo(stream).getClusterInfo();
-            List<Replica> replicas = cluster == null ? null : cluster.getReplicas();
-            return replicas != null
-                    && replicas.size() == SERVERS - 1
-                    && replicas.stream().allMatch(replica -> replica.isCurrent() && !replica.isOffline());
+            return cluster != null
+                    && cluster.getReplicas().size() == SERVERS - 1
+                    && cluster.getReplicas().stream()
+                            .allMatch(replica -> replica.isCurrent() && !replica.isOffline());
         } catch (IOException | JetStreamApiException e) {
             return false;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+        } finally {
+            connection.close();
         }
     }
 

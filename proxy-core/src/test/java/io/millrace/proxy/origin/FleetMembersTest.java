@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -88,7 +89,7 @@ class FleetMembersTest {
         assertEquals(List.of(), hosts());
         for (OriginGroupConfig.Policy policy : OriginGroupConfig.Policy.values()) {
             groups.apply(group("hosts_from: {fleet_tier: unknown}, policy: "
-                    + policy.name().toLowerCase()));
+                    + policy.name().toLowerCase(Locale.ROOT)));
             assertNull(loop.preview(groups.find("g"), 1, true, T), policy::name);
             assertNull(loop.begin("g", config -> 1, T).next(true, T), policy::name);
         }
