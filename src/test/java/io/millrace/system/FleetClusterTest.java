@@ -212,8 +212,7 @@ class FleetClusterTest {
                     connection.jetStreamManagement().getStreamInfo(stream).getClusterInfo();
             return cluster != null
                     && cluster.getReplicas().size() == SERVERS - 1
-                    && cluster.getReplicas().stream()
-                            .allMatch(replica -> replica.isCurrent() && !replica.isOffline());
+                    && cluster.getReplicas().stream().allMatch(replica -> replica.isCurrent() && !replica.isOffline());
         } catch (IOException | JetStreamApiException e) {
             return false;
         } finally {
