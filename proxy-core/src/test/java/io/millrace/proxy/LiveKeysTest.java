@@ -42,6 +42,8 @@ class LiveKeysTest {
             LiveSignedUrlsTest.class,
             LivePasswordsTest.class,
             LiveTokensTest.class,
+            LiveAuthorizeTest.class,
+            LiveGeoTest.class,
             LiveErrorPagesTest.class,
             LiveEdgeTest.class,
             LiveExtensionsTest.class,

@@ -12,12 +12,14 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.config.yaml.FlowText;
+import io.millrace.proxy.geo.MmdbWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -56,12 +58,15 @@ final class ConfigRulesTest {
     }
 
     @Test
-    void theExamplesOfTheGuideAreValid() throws IOException {
+    void theExamplesOfTheGuideAreValid(@TempDir Path directory) throws IOException {
+        byte[] database = new MmdbWriter(24, 4).bytes();
+        Files.write(directory.resolve("GeoLite2-Country.mmdb"), database);
+        Files.write(directory.resolve("GeoLite2-ASN.mmdb"), database);
         String page = Files.readString(Path.of("..", "docs", "guide", "rules.md"));
         String[] parts = page.split("```yaml\n", -1);
         assertTrue(parts.length > 10, page);
         for (int i = 1; i < parts.length; i++) {
-            String example = parts[i].substring(0, parts[i].indexOf("```"));
+            String example = parts[i].substring(0, parts[i].indexOf("```")).replace("/var/lib/GeoIP/", directory + "/");
             String remap = example.contains("remap:") ? "" : "remap: [{map: /, to: 'http://o/'}]\n";
             ConfigResult result = ConfigLoader.parse("listen: [':8080']\n" + remap + example, "m.yaml", Map.of());
             assertNotNull(result.config(), () -> example + result.text());

@@ -32,7 +32,7 @@ public enum LogField {
     /** The trace id of the request, 32 hexadecimal digits; absent while traces are off. */
     TRACE_ID(32),
     /** The ISO 3166-1 code of the client's country; absent without geo.database. */
-    COUNTRY(8),
+    COUNTRY(32),
     /** The ids of a span, in binary form; only in the rings of traces. */
     SPAN(128),
     /** The field tracestate of a trusted client; only in the rings of traces. */

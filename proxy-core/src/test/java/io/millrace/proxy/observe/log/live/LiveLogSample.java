@@ -30,6 +30,7 @@ public final class LiveLogSample {
                 .text(LogField.USER_AGENT, "curl/8.0")
                 .text(LogField.DETAIL, "connect-refused")
                 .text(LogField.TRACE_ID, "4bf92f3577b34da6a3ce929d0e0e4736")
+                .text(LogField.COUNTRY, "DE")
                 .text(LogField.TLS_VERSION, "TLSv1.3")
                 .text(LogField.TLS_CIPHER, "TLS_AES_128_GCM_SHA256")
                 .text(LogField.TLS_SERVER_NAME, "a.example")
