@@ -199,7 +199,7 @@ public final class MmdbFile {
      * @return null if there is none
      */
     public @Nullable String text(int at, String... keys) {
-        String[] found = {null};
+        @Nullable String[] found = {null};
         read(of -> {
             found[0] = of.text(at, keys);
             return 0;

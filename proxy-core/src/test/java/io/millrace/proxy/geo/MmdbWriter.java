@@ -162,11 +162,11 @@ public final class MmdbWriter {
             out.write(1 << 5 | to >> 8);
             number(out, to & 0xff, 1);
         } else if (to < 526_336) {
-            out.write(1 << 5 | 1 << 3 | to - 2048 >> 16);
-            number(out, to - 2048 & 0xffff, 2);
+            out.write(1 << 5 | 1 << 3 | ((to - 2048) >> 16));
+            number(out, (to - 2048) & 0xffff, 2);
         } else if (to < 134_744_064) {
-            out.write(1 << 5 | 2 << 3 | to - 526_336 >> 24);
-            number(out, to - 526_336 & 0xff_ffff, 3);
+            out.write(1 << 5 | 2 << 3 | ((to - 526_336) >> 24));
+            number(out, (to - 526_336) & 0xff_ffff, 3);
         } else {
             out.write(1 << 5 | 3 << 3);
             number(out, to, 4);

@@ -55,6 +55,17 @@ public final class AccessPlan {
         return null;
     }
 
+    /** Returns true if no other directive than those of a name authenticates the clients of a scope. */
+    static boolean isOnlyAuthentication(Scope scope, String name) {
+        for (String each : AUTHENTICATION) {
+            Directive found = each.equals(name) ? null : scope.last(each);
+            if (found != null && !found.arg(0).equals("off")) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Returns true if a directive with the name authenticates clients. */
     public static boolean isAuthentication(String name) {
         return AUTHENTICATION.contains(name);

@@ -28,11 +28,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
     @Nullable
     public static AuthRequest of(Scope server, Scope location) {
         Directive found = AccessPlan.authentication(location);
-        boolean alone = found != null
-                && found.name().equals("auth_request")
-                && !location.value("satisfy", "all").equals("any")
-                && location.own("limit_except").isEmpty();
-        if (!alone || found.arg(0).contains("$") || !found.arg(0).startsWith("/")) {
+        if (found == null || !isAlone(found, location) || !found.arg(0).matches("/[^$]*")) {
             return null;
         }
         Scope inner = inner(server, found.arg(0));
@@ -51,6 +47,13 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         // Without a path in proxy_pass, nginx sends that of the location.
         boolean hasPath = url.indexOf('/', url.indexOf("//") + 2) >= 0;
         return new AuthRequest(found, inner, passes.get(0), hasPath ? url : url + found.arg(0));
+    }
+
+    private static boolean isAlone(Directive found, Scope location) {
+        return found.name().equals("auth_request")
+                && AccessPlan.isOnlyAuthentication(location, "auth_request")
+                && !location.value("satisfy", "all").equals("any")
+                && location.own("limit_except").isEmpty();
     }
 
     private static String host(String url) {

@@ -7,6 +7,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -130,7 +131,11 @@ public final class AuthorizationTable {
             Runnable next = result.isForOneClient()
                     ? follower.alone()
                     : () -> follower.then().accept(result);
-            follower.loop().execute(next);
+            try {
+                follower.loop().execute(next);
+            } catch (RejectedExecutionException e) {
+                // The event loop of the follower has ended, and with it the request.
+            }
         }
     }
 }

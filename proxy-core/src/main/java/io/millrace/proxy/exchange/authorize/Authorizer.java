@@ -110,14 +110,29 @@ public final class Authorizer {
             Consumer<AuthorizationResult> then) {
         Runnable alone = () -> send(needed, sent, loop, (result, freshMillis) -> then.accept(result));
         switch (table.join(key, loop, then, alone)) {
-            case FIRST ->
-                send(needed, sent, loop, (result, freshMillis) -> {
-                    long now = clockMillis.getAsLong();
-                    table.finish(key, result, now + freshMillis, now);
-                    then.accept(result);
-                });
+            case FIRST -> askFirst(table, needed, key, sent, loop, then);
             case FOLLOWER -> counters.increment(Counter.AUTHORIZE_COLLAPSED);
             case REFUSED -> loop.execute(() -> then.accept(AuthorizationResult.failed("overloaded")));
+        }
+    }
+
+    private void askFirst(
+            AuthorizationTable table,
+            AuthorizeConfig needed,
+            CredentialDigest key,
+            OriginRequest sent,
+            EventExecutor loop,
+            Consumer<AuthorizationResult> then) {
+        try {
+            send(needed, sent, loop, (result, freshMillis) -> {
+                long now = clockMillis.getAsLong();
+                table.finish(key, result, now + freshMillis, now);
+                then.accept(result);
+            });
+        } catch (RuntimeException | Error e) {
+            // Otherwise equal requests would wait for a result that never comes.
+            table.finish(key, AuthorizationResult.failed("internal"), 0, 0);
+            throw e;
         }
     }
 
