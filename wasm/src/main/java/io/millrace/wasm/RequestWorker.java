@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestWorker {
     /** Limit of the time of a module's start. */
-    static final long START_NANOS = TimeUnit.SECONDS.toNanos(10);
+    static final long START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** The longest time without a look at the state of the pool. */
     private static final long POLL_MILLIS = 200;
