@@ -42,13 +42,14 @@ public final class EdgeRules {
             CorsConfig cors = CorsConfig.from(inForce);
             SplitConfig split = SplitConfig.from(remap.get(i));
             MirrorConfig mirror = MirrorConfig.from(inForce);
-            byRule[i] = cors == null && split == null && mirror == null
-                    ? Edge.NONE
-                    : new Edge(
+            boolean isSet = cors != null || split != null || mirror != null;
+            byRule[i] = isSet
+                    ? new Edge(
                             cors == null ? null : known.computeIfAbsent(cors, CorsRule::new),
                             split == null ? null : new SplitRule(split),
-                            mirror == null ? null : new MirrorRule(mirror));
-            isUsed |= cors != null || split != null || mirror != null;
+                            mirror == null ? null : new MirrorRule(mirror))
+                    : Edge.NONE;
+            isUsed |= isSet;
             divides |= split != null && split.branches().stream().anyMatch(SplitConfig.Branch::isSeparate);
         }
         return isUsed ? new EdgeRules(byRule, divides) : null;

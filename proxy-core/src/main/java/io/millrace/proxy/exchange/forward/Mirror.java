@@ -115,7 +115,7 @@ public final class Mirror {
             dropped();
             return;
         }
-        Answer answer = new Answer(length);
+        Answer answer = new Answer(rule, length);
         try {
             OriginRequest request = OriginRequests.copy(plan, settings, rule, content == null ? -1 : length);
             copies++;
@@ -136,13 +136,15 @@ public final class Mirror {
 
     /** Discards the answer to a copy. */
     private final class Answer implements OriginResponseHandler {
+        private final MirrorRule rule;
         private final int reservedBytes;
         private @Nullable OriginCall call;
         private boolean isInProgress;
         private boolean isEnded;
         private long discardedBytes;
 
-        Answer(int reservedBytes) {
+        Answer(MirrorRule rule, int reservedBytes) {
+            this.rule = rule;
             this.reservedBytes = reservedBytes;
         }
 
@@ -181,6 +183,11 @@ public final class Mirror {
             boolean isOverLimit = failure.reason() == OriginFailure.Reason.QUEUE_FULL
                     || failure.reason() == OriginFailure.Reason.QUEUE_TIMEOUT;
             end(isOverLimit ? Counter.MIRRORED_DROPPED : Counter.MIRRORED_FAILED);
+            if (!isOverLimit) {
+                FAULTS.reportSparing(
+                        "the other origin of mirror did not answer a copy",
+                        () -> rule.origin() + ": " + failure.message());
+            }
         }
     }
 }

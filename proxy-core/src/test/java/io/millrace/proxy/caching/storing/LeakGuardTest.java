@@ -206,8 +206,8 @@ final class LeakGuardTest {
     private static List<String> corpus(String file) throws IOException {
         List<String> pairs = new ArrayList<>();
         try (InputStream in = Objects.requireNonNull(LeakGuardTest.class.getResourceAsStream("/leak-guard/" + file))) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
-                if (!line.startsWith("#")) {
+            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).split("\n", -1)) {
+                if (!line.isEmpty() && !line.startsWith("#")) {
                     pairs.add(line);
                 }
             }
