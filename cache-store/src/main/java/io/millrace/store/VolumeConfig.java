@@ -38,9 +38,9 @@ public record VolumeConfig(
         this(path, sizeBytes, name, null, false);
     }
 
-    /** Creates the configuration of a volume with {@link DirectWrites#AUTO}. */
+    /** Creates the configuration of a volume with {@link DirectWrites#OFF}. */
     public VolumeConfig(Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format) {
-        this(path, sizeBytes, name, indexPath, format, DirectWrites.AUTO);
+        this(path, sizeBytes, name, indexPath, format, DirectWrites.OFF);
     }
 
     /** Returns a copy with another setting of direct writes. */

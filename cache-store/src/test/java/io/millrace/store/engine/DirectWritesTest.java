@@ -122,7 +122,7 @@ class DirectWritesTest {
     }
 
     @Test
-    void onlyDevicesHaveDirectWritesByDefault() {
+    void autoMeansDevicesOnly() {
         FaultyFileIo io = withDevice();
         try (TestStore test = open(io, volume(VOLUME, DirectWrites.AUTO), 32 * 1024)) {
             assertTrue(test.put("key", "h", TestStore.body(1, 30_000)));

@@ -144,10 +144,11 @@ public final class ConfigKeys {
                     + " afterwards.");
     public static final ConfigKey<StorageConfig.DirectWrites> STORAGE_DIRECT_WRITES = ConfigKey.builder(
                     "storage[].direct_writes", ValueType.word(StorageConfig.DirectWrites.class, false))
-            .defaultsTo(StorageConfig.DirectWrites.AUTO)
+            .defaultsTo(StorageConfig.DirectWrites.OFF)
             .rolling()
-            .description("Writes past the page cache (O_DIRECT), which take less CPU: on block devices that permit them"
-                    + " (auto), always (on; an error if the file system refuses them), or never (off).");
+            .description(
+                    "Writes past the page cache (O_DIRECT): never (off), on block devices that permit them (auto), or"
+                            + " always (on; an error if the file system refuses them).");
 
     // volumes
     public static final ConfigKey<List<ConfigValues>> VOLUMES = ConfigKey.builder("volumes", ValueType.LIST)

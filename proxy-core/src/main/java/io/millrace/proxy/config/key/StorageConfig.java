@@ -28,7 +28,7 @@ public record StorageConfig(
 
     /** Creates the settings of a directory. */
     public StorageConfig(Path path, long sizeBytes) {
-        this(path, sizeBytes, null, false, DirectWrites.AUTO);
+        this(path, sizeBytes, null, false, DirectWrites.OFF);
     }
 
     public static StorageConfig from(ConfigValues element) {
