@@ -70,7 +70,7 @@ public class StoredHeadWriteBenchmark {
             removed.add(Objects.requireNonNull(FieldName.of(bytes, 0, bytes.length)));
             fields.add(name, "a constant value");
         }
-        return FieldEdits.of(removed, fields.build());
+        return FieldEdits.of(removed, fields.build()).encoded();
     }
 
     private int write(@Nullable FieldEdits edits) {

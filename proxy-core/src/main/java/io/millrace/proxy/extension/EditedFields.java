@@ -149,7 +149,7 @@ class EditedFields extends FieldsView implements MutableFields {
         EditedFields fields = new EditedFields(FieldSection.EMPTY, FIXED_IN_RESPONSES);
         valuesByName.forEach(fields::set);
         FieldEdits edits = fields.edits();
-        return edits == null ? FieldEdits.of(List.of(), FieldSection.EMPTY) : edits;
+        return edits == null ? FieldEdits.of(List.of(), FieldSection.EMPTY) : edits.encoded();
     }
 
     private FieldName changeable(String name) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.http;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,14 +18,20 @@ public final class FieldEdits {
      */
     private final long removedLengths;
 
+    /** A bit set of the first letters of the removed names, modulo 32, so without regard to case. */
+    private final int removedInitials;
+
     private FieldEdits(FieldName[] removed, FieldSection added) {
         this.removed = removed;
         this.added = added;
         long lengths = 0;
+        int initials = 0;
         for (FieldName name : removed) {
             lengths |= 1L << (name.text().length() & 63);
+            initials |= 1 << (name.text().charAt(0) & 31);
         }
         removedLengths = lengths;
+        removedInitials = initials;
     }
 
     /**
@@ -36,9 +43,27 @@ public final class FieldEdits {
         return new FieldEdits(removed.toArray(FieldName[]::new), added);
     }
 
+    /**
+     * Returns the same changes with the added lines in the format of HTTP/1.1, so that one copy writes them. For
+     * changes that many responses have.
+     */
+    public FieldEdits encoded() {
+        ByteBuf wire = Unpooled.buffer(added.wireLength());
+        added.writeTo(wire);
+        byte[] bytes = new byte[wire.readableBytes()];
+        wire.readBytes(bytes);
+        FieldSection contiguous = FieldSection.parse(bytes, 0, bytes.length);
+        return contiguous == null ? this : new FieldEdits(removed, contiguous);
+    }
+
     /** The lines to add, in their order. */
     public FieldSection added() {
         return added;
+    }
+
+    /** Returns false if no line is removed whose name begins with a byte. */
+    boolean mayRemove(byte initial) {
+        return (removedInitials & (1 << (initial & 31))) != 0;
     }
 
     /** Returns true if lines with this name are removed. */

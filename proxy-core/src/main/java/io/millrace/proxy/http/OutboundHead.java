@@ -172,7 +172,17 @@ public final class OutboundHead {
             return false;
         }
         for (int at = lineAfter(bytes, 0); at < bytes.length; at = lineAfter(bytes, at)) {
-            if (isRemoved(bytes, at, nameEnd(bytes, at))) {
+            if (isLineRemoved(bytes, at)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns true if the changes remove the line at a position. Most lines need one comparison. */
+    private boolean isLineRemoved(byte[] bytes, int at) {
+        for (int i = 0; i < editCount; i++) {
+            if (edits[i].mayRemove(bytes[at]) && edits[i].removes(bytes, at, nameEnd(bytes, at))) {
                 return true;
             }
         }
@@ -188,7 +198,7 @@ public final class OutboundHead {
         int start = 0;
         for (int at = lineAfter(bytes, 0), next = at; at < bytes.length; at = next) {
             next = lineAfter(bytes, at);
-            if (isRemoved(bytes, at, nameEnd(bytes, at))) {
+            if (isLineRemoved(bytes, at)) {
                 out.writeBytes(bytes, start, at - start);
                 start = next;
             }
