@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 
 /** Tests changes of fields, and that their encoded form has the same effect. */
 class FieldEditsTest {
-    private static final byte[] WIRE =
-            "HTTP/1.1 200 OK\r\nserver: o\r\nX-Kept: k\r\nSERVER: p\r\nSet-It: s\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] WIRE = "HTTP/1.1 200 OK\r\nserver: o\r\nX-Kept: k\r\nSERVER: p\r\nSet-It: s\r\n"
+            .getBytes(StandardCharsets.US_ASCII);
 
     private static FieldName name(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);

@@ -219,7 +219,9 @@ public final class RuleCompiler {
             added.add(FieldName.of(line.name()), line.value());
         }
         FieldSection section = added.build();
-        return removed.isEmpty() && section.size() == 0 ? null : FieldEdits.of(removed, section).encoded();
+        return removed.isEmpty() && section.size() == 0
+                ? null
+                : FieldEdits.of(removed, section).encoded();
     }
 
     private void checkName(ConfigKey<?> key, String name, Set<String> refused) {
