@@ -174,7 +174,7 @@ final class FleetConfigCommandsTest {
                 .replace(
                         "\"nodes\":[]",
                         "\"nodes\":[{\"node\":\"n1\",\"connection\":\"live\",\"state\":\"applied\",\"revision\":4},"
-                                + "{\"node\":\"n2\",\"connection\":\"live\",\"state\":\"rejected\",\"revision\":3},"
+                                + "{\"node\":\"n2\",\"connection\":\"live\",\"state\":\"rejected\",\"revision\":3,\"newest\":4},"
                                 + "{\"node\":\"n3\",\"connection\":\"away\",\"state\":\"applied\",\"revision\":3}]");
         // A node that has not read the revision yet is not ready, but one that does not take part is.
         String before = after.replace("applied", "local").replace("\"revision\":4}", "\"revision\":0}");
@@ -189,5 +189,30 @@ final class FleetConfigCommandsTest {
                 file.toString(),
                 "--wait");
         assertEquals(1, run.exitCode(), run::toString);
+    }
+
+    private static String oneNode(String stand, long revision, long newest) {
+        return STATE.replace("\"newest\":3", "\"newest\":4")
+                .replace(
+                        "\"nodes\":[]",
+                        "\"nodes\":[{\"node\":\"n1\",\"connection\":\"live\",\"state\":\"" + stand + "\",\"revision\":"
+                                + revision + ",\"newest\":" + newest + "}]");
+    }
+
+    /** A revision with unchanged content is in force at once, while the node still records it. */
+    @Test
+    void waitingContinuesWhileANodeAppliesOrHasOnlyRejectedAnEarlierRevision() throws Exception {
+        Path file = Files.writeString(directory.resolve("site.yaml"), "remap: []\n");
+        List<String> answers = List.of(
+                STATE,
+                "{\"received\":30}",
+                PUSHED,
+                oneNode("rejected", 2, 3),
+                oneNode("pending", 4, 4),
+                oneNode("applied", 4, 4));
+        Run run = withAdmin(answers, "fleet", "config", "push", file.toString(), "--wait");
+        assertEquals(0, run.exitCode(), run::toString);
+        assertEquals(answers.size(), requests.size(), run::toString);
+        assertTrue(run.out().contains("4  applied"), run::toString);
     }
 }

@@ -231,6 +231,7 @@ final class ConfigSharing {
                         report.tier(),
                         report.leaving() ? "left" : heard.isLive(now) ? "live" : "away",
                         report.config().revision(),
+                        report.config().newest(),
                         report.config().state(),
                         report.config().reason()));
             }

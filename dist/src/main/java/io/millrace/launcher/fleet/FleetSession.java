@@ -190,6 +190,7 @@ final class FleetSession {
             Outcome known = worker.position();
             position = known == null ? null : known.position();
             positionKnown = true;
+            state.figures.lastApplied.set(known == null ? 0 : known.position().sequence());
         }
         long connection = link.connections();
         StreamState stream = link.state();

@@ -315,6 +315,20 @@ class FleetModelTest {
     }
 
     @Test
+    void aRestartedNodeReportsThePositionOfItsJournal() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        Node node = settled(fleet).get(0);
+        node.start();
+        node.step();
+        assertEquals(fleet.last, node.state.figures.lastApplied.get());
+        assertEquals(0, node.state.figures.lag());
+        assertTrue(node.state
+                .figures
+                .prometheusText(true, 1, 0)
+                .contains("millrace_fleet_applied_sequence{application=\"millrace\"} " + fleet.last + ".0"));
+    }
+
+    @Test
     void aLongTimeWithoutAConnectionIsAnAlarm() throws Exception {
         FakeFleet fleet = new FakeFleet();
         Node node = settled(fleet).get(0);

@@ -281,7 +281,7 @@ final class SampleSources {
     static final FleetConfigSource FLEET_CONFIG = new FleetConfigSource() {
         @Override
         public FleetConfigSource.Status status() {
-            FleetConfigSource.Node node = new FleetConfigSource.Node("n", "edge", "live", 1, "applied", "");
+            FleetConfigSource.Node node = new FleetConfigSource.Node("n", "edge", "live", 1, 2, "applied", "");
             return new FleetConfigSource.Status(
                     "f",
                     "n",

@@ -165,19 +165,27 @@ abstract class RevisionCommand extends ApiCommand {
         return false;
     }
 
-    /** Returns true if every live node has the newest revision, which is at least this one, or rejects it. */
+    /** Returns true if every live node has applied or rejected the newest revision, which is at least this one. */
     private static boolean isDecided(JsonObject state, long revision) {
         long newest = state.number("newest", 0);
         if (newest < revision || state.text("stage", "").equals("canary")) {
             return false;
         }
         for (JsonObject node : state.objects("nodes")) {
-            String stand = node.text("state", "");
-            boolean isBehind = node.number("revision", 0) < newest;
-            if (isLive(node) && isBehind && !stand.equals("rejected") && !stand.equals("off")) {
+            if (isLive(node) && !isDecided(node.text("state", ""), node, newest)) {
                 return false;
             }
         }
         return true;
+    }
+
+    /** The number in force alone does not suffice: it may be that of a revision which the node still records. */
+    private static boolean isDecided(String stand, JsonObject node, long newest) {
+        return switch (stand) {
+            case "off" -> true;
+            case "applied" -> node.number("revision", 0) >= newest;
+            case "rejected" -> node.number("newest", 0) >= newest;
+            default -> false;
+        };
     }
 }

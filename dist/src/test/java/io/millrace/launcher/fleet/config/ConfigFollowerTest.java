@@ -164,6 +164,7 @@ class ConfigFollowerTest {
                             "edge",
                             node.up ? "live" : "away",
                             node.state.stand().revision(),
+                            node.state.stand().newest(),
                             node.state.stand().state(),
                             node.state.stand().reason()))
                     .toList();

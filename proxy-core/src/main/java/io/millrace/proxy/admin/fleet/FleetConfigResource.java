@@ -126,6 +126,7 @@ public final class FleetConfigResource implements AdminResource {
             json.writeStringProperty("tier", node.tier());
             json.writeStringProperty("connection", node.connection());
             json.writeNumberProperty("revision", node.revision());
+            json.writeNumberProperty("newest", node.newest());
             json.writeStringProperty("state", node.state());
             json.writeStringProperty("reason", node.reason());
             json.writeEndObject();

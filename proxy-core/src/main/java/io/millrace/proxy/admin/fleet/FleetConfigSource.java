@@ -66,10 +66,11 @@ public interface FleetConfigSource {
      *
      * @param connection live, away or left
      * @param revision revision in force; 0 for none
-     * @param state local, applied, rejected or pending
+     * @param newest newest revision that the node knows, to which the state refers; 0 for none
+     * @param state off, local, applied, rejected or pending
      * @param reason reason of the state; empty for none
      */
-    record Node(String node, String tier, String connection, long revision, String state, String reason) {}
+    record Node(String node, String tier, String connection, long revision, long newest, String state, String reason) {}
 
     /**
      * A revision. Immutable.
