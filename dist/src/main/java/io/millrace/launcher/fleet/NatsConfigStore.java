@@ -12,21 +12,32 @@ import io.nats.client.api.StorageType;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The fleet's configuration in the key-value bucket {@code MILLRACE_FLEET_config} of the NATS servers. Thread-safe.
+ * The fleet's configuration in the key-value bucket {@code MILLRACE_FLEET_config} of the NATS servers. Creates the
+ * bucket again if the servers have lost it. Thread-safe.
  */
 final class NatsConfigStore implements ConfigStore {
+    private static final Logger LOG = LoggerFactory.getLogger(NatsConfigStore.class);
+
     private static final int NOT_FOUND = 404;
     /** The server's code for an entry that has another version. */
     private static final int OTHER_VERSION = 10071;
 
     private final String bucket;
+    private final KeyValueManagement management;
+    private final KeyValueConfiguration form;
     private final KeyValue entries;
 
-    private NatsConfigStore(String bucket, KeyValue entries) {
-        this.bucket = bucket;
-        this.entries = entries;
+    private NatsConfigStore(Connection connection, KeyValueConfiguration form)
+            throws IOException, JetStreamApiException {
+        this.bucket = form.getBucketName();
+        this.form = form;
+        this.management = connection.keyValueManagement();
+        createIfMissing();
+        this.entries = connection.keyValue(bucket);
     }
 
     /** A request to the servers. */
@@ -42,22 +53,14 @@ final class NatsConfigStore implements ConfigStore {
      */
     static NatsConfigStore open(Connection connection, FleetConfig settings) throws IOException, FleetException {
         String bucket = "MILLRACE_" + settings.name() + "_config";
+        KeyValueConfiguration form = KeyValueConfiguration.builder()
+                .name(bucket)
+                .storageType(StorageType.File)
+                .replicas(settings.replicas())
+                .maxHistoryPerKey(1)
+                .build();
         try {
-            KeyValueManagement management = connection.keyValueManagement();
-            try {
-                management.getStatus(bucket);
-            } catch (JetStreamApiException e) {
-                if (e.getErrorCode() != NOT_FOUND) {
-                    throw e;
-                }
-                management.create(KeyValueConfiguration.builder()
-                        .name(bucket)
-                        .storageType(StorageType.File)
-                        .replicas(settings.replicas())
-                        .maxHistoryPerKey(1)
-                        .build());
-            }
-            return new NatsConfigStore(bucket, connection.keyValue(bucket));
+            return new NatsConfigStore(connection, form);
         } catch (JetStreamApiException e) {
             throw new FleetException("bucket " + bucket + ": " + e.getMessage());
         } catch (IllegalStateException e) {
@@ -65,9 +68,32 @@ final class NatsConfigStore implements ConfigStore {
         }
     }
 
+    /** Creates the bucket if it does not exist. Returns true if it did not exist. */
+    private boolean createIfMissing() throws IOException, JetStreamApiException {
+        try {
+            management.getStatus(bucket);
+            return false;
+        } catch (JetStreamApiException e) {
+            if (e.getErrorCode() != NOT_FOUND) {
+                throw e;
+            }
+            management.create(form);
+            return true;
+        }
+    }
+
+    /** Sends a request. If it fails because the servers have lost the bucket, creates the bucket again. */
     private <T> T request(Request<T> request) throws IOException {
         try {
-            return request.send();
+            try {
+                return request.send();
+            } catch (JetStreamApiException | IOException e) {
+                if (createIfMissing()) {
+                    throw new BucketMissingException(
+                            "bucket " + bucket + ": the servers have lost it; it was created again", e);
+                }
+                throw e;
+            }
         } catch (JetStreamApiException e) {
             throw new IOException("bucket " + bucket + ": " + e.getMessage(), e);
         } catch (IllegalStateException e) {
@@ -78,9 +104,27 @@ final class NatsConfigStore implements ConfigStore {
         }
     }
 
+    /** Reads again from a bucket that was created again. A change is not repeated, since it may be part of a series. */
+    private <T> T read(Request<T> request) throws IOException {
+        try {
+            return request(request);
+        } catch (BucketMissingException e) {
+            LOG.warn("{}", e.getMessage());
+            return request(request);
+        }
+    }
+
+    private static final class BucketMissingException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        BucketMissingException(String message, Exception cause) {
+            super(message, cause);
+        }
+    }
+
     @Override
     public @Nullable Entry get(String key) throws IOException {
-        KeyValueEntry found = this.<@Nullable KeyValueEntry>request(() -> entries.get(key));
+        KeyValueEntry found = this.<@Nullable KeyValueEntry>read(() -> entries.get(key));
         byte[] value = found == null ? null : found.getValue();
         return found == null || value == null ? null : new Entry(value, found.getRevision());
     }
@@ -119,6 +163,6 @@ final class NatsConfigStore implements ConfigStore {
 
     @Override
     public List<String> keys() throws IOException {
-        return request(entries::keys);
+        return read(entries::keys);
     }
 }

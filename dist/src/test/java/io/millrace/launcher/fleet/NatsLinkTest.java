@@ -119,6 +119,25 @@ class NatsLinkTest {
     }
 
     @Test
+    void theStoreOfTheConfigurationIsCreatedAgainAfterALossOfData() throws Exception {
+        try (NatsServer server = NatsServer.start(directory);
+                FleetLink first = NatsLink.open(settings(server, "a", null));
+                FleetLink second = NatsLink.open(settings(server, "b", null))) {
+            ConfigStore store = first.configStore();
+            ConfigStore other = second.configStore();
+            assertTrue(store.replace("head", new byte[] {1}, 0));
+            server.kill();
+            server.loseData();
+            server.start();
+            await().atMost(LIMIT).until(() -> first.isConnected() && second.isConnected());
+            await().atMost(LIMIT).ignoreExceptionsInstanceOf(IOException.class).until(() -> store.get("head") == null);
+            assertTrue(store.replace("head", new byte[] {2}, 0));
+            assertEquals(2, other.get("head").value()[0]);
+            assertEquals(List.of("head"), other.keys());
+        }
+    }
+
+    @Test
     void wrongCredentialsAndStreamsAreRefused() throws Exception {
         Path wrong = Files.writeString(directory.resolve("wrong"), "nonsense\n");
         try (NatsServer server = NatsServer.start(directory.resolve("s1"), "--auth", "secret")) {

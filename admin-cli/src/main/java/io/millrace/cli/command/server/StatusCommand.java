@@ -30,9 +30,7 @@ public final class StatusCommand extends ApiCommand {
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get("/v1/status");
         JsonObject status = answered(response);
-        show(
-                response,
-                StatusView.lines(status, client.address().toString(), console().paint()));
+        show(response, StatusView.lines(status, client.source(), console().paint()));
         if (StatusView.isLastReloadRejected(status) && !invocation().isJson()) {
             console()
                     .say("try: millctl config check " + status.object("config").text("file", "FILE")

@@ -7,6 +7,7 @@ import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
 import io.millrace.proxy.observe.event.EventKind;
 import java.io.IOException;
 import java.security.PublicKey;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -74,6 +75,12 @@ public final class ConfigFollower {
     /** Version of the entry that was read last, accepted or not; 0 to read it again. */
     private long readVersion;
 
+    /** Value of that entry. A bucket that is created again counts versions from the beginning. */
+    private byte[] readValue = {};
+
+    /** Whether this node has read a head that the servers still have. */
+    private boolean hasHead;
+
     /** Whether the entry that was read last was refused, so that another one than {@link #head} is in the store. */
     private boolean isRefused;
 
@@ -125,6 +132,7 @@ public final class ConfigFollower {
         verdicts = new Verdicts(store);
         ConfigHead known = state.head();
         reportedFailure = known == null ? 0 : known.failed();
+        hasHead = known != null;
         stand();
     }
 
@@ -177,10 +185,15 @@ public final class ConfigFollower {
 
     private void readHead(long now) throws IOException {
         ConfigStore.Entry entry = store.get(ConfigHead.KEY);
-        if (entry == null || entry.version() == readVersion) {
+        if (entry == null) {
+            forgetHead();
+            return;
+        }
+        if (entry.version() == readVersion && Arrays.equals(entry.value(), readValue)) {
             return;
         }
         readVersion = entry.version();
+        readValue = entry.value();
         isRefused = true;
         try {
             ConfigHead next = ConfigHead.read(entry.value());
@@ -189,6 +202,7 @@ public final class ConfigFollower {
                 throw older(next.current());
             }
             head = next;
+            hasHead = true;
             headVersion = entry.version();
             isRefused = false;
             state.head(next);
@@ -212,6 +226,23 @@ public final class ConfigFollower {
             readVersion = 0;
             throw e;
         }
+        stand();
+    }
+
+    /** Forgets the head that the servers have lost. The revision of this node stays in force until the next push. */
+    private void forgetHead() {
+        readVersion = 0;
+        if (!hasHead) {
+            return;
+        }
+        hasHead = false;
+        head = null;
+        isRefused = false;
+        state.head(null);
+        String text = "the NATS servers have lost the configuration; this node keeps revision " + targets.revision()
+                + "; push the configuration again";
+        LOG.warn("fleet {}: {}", fleet, text);
+        state.event(EventKind.FLEET_CONFIG_FAILED, fleet, text);
         stand();
     }
 

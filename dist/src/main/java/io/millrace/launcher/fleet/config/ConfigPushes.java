@@ -110,7 +110,7 @@ public final class ConfigPushes implements FleetConfigSource {
         return new Status(
                 fleet.name(),
                 fleet.node(),
-                !fleet.isOn() ? "off" : problem.isEmpty() ? "on" : "disconnected",
+                word(problem),
                 problem,
                 Math.max(stand.revision(), fleet.revision()),
                 stand.newest(),
@@ -125,6 +125,17 @@ public final class ConfigPushes implements FleetConfigSource {
                 head == null ? 0 : head.failed(),
                 head == null ? "" : head.reason(),
                 fleet.nodes());
+    }
+
+    /** Returns the state. Only a node without a connection to the servers is disconnected. */
+    private String word(String problem) {
+        if (!fleet.isOn()) {
+            return "off";
+        }
+        if (!fleet.problem().isEmpty()) {
+            return "disconnected";
+        }
+        return problem.isEmpty() ? "on" : "unavailable";
     }
 
     private String problem() {
@@ -347,6 +358,14 @@ public final class ConfigPushes implements FleetConfigSource {
             if (node.connection().equals("live")) {
                 live.add(node.node());
             }
+        }
+        boolean isLost = head == null && Math.max(state.stand().newest(), fleet.newest()) > 0;
+        if (isLost && !statement.canary().isEmpty()) {
+            throw new AdminException(
+                    409,
+                    "canary",
+                    "the NATS servers have lost the revision to which a failed canary goes back; push it without"
+                            + " --canary first");
         }
         for (String node : statement.canary()) {
             if (!live.contains(node)) {

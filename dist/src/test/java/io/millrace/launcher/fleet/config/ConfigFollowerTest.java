@@ -299,6 +299,34 @@ class ConfigFollowerTest {
     }
 
     @Test
+    void afterALossOfTheServersThePushContinuesAboveTheHighestNumber() throws Exception {
+        push("one", List.of());
+        run(6000);
+        store.lose();
+        run(6000);
+        assertInForce("one", "n1", "n2", "n3");
+        assertEquals("none", nodes.get("n1").pushes.status().stage());
+        // Without the revision before it, a failed canary would fall back to the local file.
+        CompletionException refused = assertThrows(CompletionException.class, () -> push("two", List.of("n2")));
+        assertTrue(refused.getCause() instanceof AdminException);
+        assertEquals(new PushReport(true, 2, "all", List.of()), push("two", List.of()));
+        run(6000);
+        assertInForce("two", "n1", "n2", "n3");
+        assertEquals("canary", push("three", List.of("n2")).stage());
+    }
+
+    /** The first push into a new bucket gets the same version as the first push into the lost one. */
+    @Test
+    void anEntryWithTheVersionOfALostEntryIsRead() throws Exception {
+        push("one", List.of());
+        run(6000);
+        store.lose();
+        push("two", List.of());
+        run(6000);
+        assertInForce("two", "n1", "n2", "n3");
+    }
+
+    @Test
     void aNodeThatWasAwayAppliesTheNewestAndKeepsTheLastGoodAcrossRestarts() throws Exception {
         push("one", List.of());
         run(6000);

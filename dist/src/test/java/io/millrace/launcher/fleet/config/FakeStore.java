@@ -23,6 +23,12 @@ public final class FakeStore implements ConfigStore {
         }
     }
 
+    /** Loses all entries, and counts versions from the beginning, as a bucket that is created again. */
+    void lose() {
+        entries.clear();
+        version = 0;
+    }
+
     @Override
     public @Nullable Entry get(String key) throws IOException {
         check();

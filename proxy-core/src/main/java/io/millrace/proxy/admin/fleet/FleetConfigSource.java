@@ -30,7 +30,8 @@ public interface FleetConfigSource {
      *
      * @param fleet name of the fleet; empty without one
      * @param node name of this node
-     * @param state {@code on}, {@code off} without a public key, or {@code disconnected}
+     * @param state {@code on}, {@code off} without a public key, {@code disconnected} from the servers, or {@code
+     *     unavailable} if the servers do not answer for the configuration
      * @param problem reason of the state; empty for none
      * @param revision revision in force on this node; 0 for none
      * @param newest newest revision that this node knows; 0 for none
