@@ -202,6 +202,21 @@ class FleetConfigTest {
     }
 
     @Test
+    void afterALossOfTheServersDataTheNextPushReachesEveryNode() throws Exception {
+        push(rule("one"), "--wait").succeeds();
+        nats.kill();
+        nats.loseData();
+        nats.start();
+        nodes.forEach(node -> await().atMost(LIMIT)
+                .until(() -> status(node).at("stage").text().equals("none")));
+        nodes.forEach(node -> await().atMost(LIMIT).until(() -> liveNodes(node) == 3));
+        assertEquals("/one/page", get(nodes.get(2), "/page"));
+        Command pushed = push(rule("two"), "--wait").succeeds();
+        assertTrue(pushed.err().contains("revision 2 is published"), pushed::toString);
+        awaitContent("/two/page", 0, 1, 2);
+    }
+
+    @Test
     void aNodeThatWasAwayAppliesTheNewestAndServesTheLastGoodWithoutServers() throws Exception {
         push(rule("one"), "--wait").succeeds();
         MillraceProcess away = nodes.get(2);
