@@ -115,6 +115,7 @@ final class SampleConfigTest {
                 Map.entry("basic_auth.when", "path == \"/a\""),
                 Map.entry("geo.database", database("c.mmdb", MmdbWriter.country("DE", "EU"))),
                 Map.entry("geo.asn_database", database("n.mmdb", MmdbWriter.network(64_500))),
+                Map.entry("geo.country_field", "X-Country"),
                 Map.entry("authorize.url", "http://auth.example/"),
                 Map.entry("authorize.cache_key", "method"),
                 Map.entry("authorize.when", "path == \"/a\""),
