@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /** An open file of a {@link FaultyFileIo}. Thread-safe under its lock. */
 final class MemoryFile implements StoreFile {
     /** Bytes of a block of direct writes: small, so that short records are written directly too. */
-    static final int DIRECT_BLOCK_BYTES = 256;
+    static final int DIRECT_BLOCK_BYTES = 512;
 
     private final FaultyFileIo io;
     private final FaultPlan faults;
