@@ -118,6 +118,6 @@ public final class HookTrail {
                 }
             }
         }
-        return running;
+        return List.copyOf(running);
     }
 }
