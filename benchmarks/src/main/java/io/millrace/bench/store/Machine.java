@@ -42,7 +42,7 @@ public final class Machine {
      * resolution is a hundredth of a second.
      */
     static double machineCpuSeconds() throws IOException {
-        String[] times = Files.readAllLines(Path.of("/proc/stat")).get(0).split("\\s+");
+        String[] times = Files.readAllLines(Path.of("/proc/stat")).get(0).split("\\s+", -1);
         long ticks = 0;
         // cpu user nice system idle iowait irq softirq steal ...
         for (int i : new int[] {1, 2, 3, 6, 7}) {

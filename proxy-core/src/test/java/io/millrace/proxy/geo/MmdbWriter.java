@@ -66,7 +66,7 @@ public final class MmdbWriter {
                 node = (int) nodes.get(node)[side];
             } else {
                 nodes.add(new long[] {EMPTY, EMPTY});
-                nodes.get(node)[side] = nodes.size() - 1;
+                nodes.get(node)[side] = nodes.size() - 1L;
                 node = nodes.size() - 1;
             }
         }
