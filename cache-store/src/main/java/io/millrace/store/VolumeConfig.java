@@ -22,6 +22,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record VolumeConfig(
         Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format, DirectWrites directWrites) {
+    /** The way a volume writes records: through the page cache of the kernel, or past it with O_DIRECT. */
+    public enum DirectWrites {
+        /** Bypasses the page cache on block devices; uses it for files, and if the device refuses O_DIRECT. */
+        AUTO,
+        /** Bypasses the page cache. The volume cannot be opened if its file system refuses O_DIRECT. */
+        ON,
+        /** Uses the page cache. */
+        OFF
+    }
+
     /** Name of the volumes that store objects created without a volume name. */
     public static final String DEFAULT_NAME = "default";
 

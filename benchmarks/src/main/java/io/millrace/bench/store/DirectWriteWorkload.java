@@ -1,7 +1,7 @@
 package io.millrace.bench.store;
 
-import io.millrace.store.DirectWrites;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.VolumeConfig.DirectWrites;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.store.DirectWrites;
 import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.VolumeConfig.DirectWrites;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;

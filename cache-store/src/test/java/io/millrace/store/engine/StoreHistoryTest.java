@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.store.DirectWrites;
 import io.millrace.store.DiskAdmission;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.VolumeConfig.DirectWrites;
 import io.millrace.store.engine.HistoryModel.Version;
 import io.millrace.store.io.FaultyFileIo;
 import io.netty.buffer.Unpooled;

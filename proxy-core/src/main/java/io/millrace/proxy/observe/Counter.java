@@ -178,16 +178,18 @@ public enum Counter {
     DENIED_REWRITE(MetricFamily.DENIED_REQUESTS, "a rule would rewrite the path to one with a dot segment", "rewrite"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
-    AUTHORIZE_ALLOWED(MetricFamily.AUTHORIZE_DECISIONS, "the server allows the request", "allowed"),
+    AUTHORIZE_ALLOWED(ExtensionMetric.AUTHORIZE_DECISIONS, "the server allows the request", "allowed"),
     AUTHORIZE_REFUSED(
-            MetricFamily.AUTHORIZE_DECISIONS, "the server refuses the request or redirects the client", "refused"),
+            ExtensionMetric.AUTHORIZE_DECISIONS, "the server refuses the request or redirects the client", "refused"),
     AUTHORIZE_FAILED(
-            MetricFamily.AUTHORIZE_DECISIONS,
+            ExtensionMetric.AUTHORIZE_DECISIONS,
             "no decision within authorize.timeout, or another status; look at the server",
             "failed"),
-    AUTHORIZE_REMEMBERED(MetricFamily.AUTHORIZE_DECISIONS, "remembered, so that no request was sent", "remembered"),
+    AUTHORIZE_REMEMBERED(ExtensionMetric.AUTHORIZE_DECISIONS, "remembered, so that no request was sent", "remembered"),
     AUTHORIZE_COLLAPSED(
-            MetricFamily.AUTHORIZE_DECISIONS, "taken from the response to an equal request in progress", "collapsed"),
+            ExtensionMetric.AUTHORIZE_DECISIONS,
+            "taken from the response to an equal request in progress",
+            "collapsed"),
 
     ACME_CHALLENGES_HTTP(MetricFamily.ACME_CHALLENGES, "by a request", "http-01"),
 

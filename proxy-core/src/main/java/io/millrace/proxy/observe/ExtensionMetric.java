@@ -2,7 +2,7 @@ package io.millrace.proxy.observe;
 
 import java.util.List;
 
-/** The metrics of extensions, and of the leak guard, CORS, canary splits and mirrored requests. Immutable. */
+/** The metrics of extensions, authorisation servers, the leak guard, CORS, canary splits and mirrored requests. Immutable. */
 public enum ExtensionMetric implements Metric {
     CALLS(
             "millrace_extension_calls_total",
@@ -65,6 +65,13 @@ public enum ExtensionMetric implements Metric {
             "requests",
             "Requests of which mirror made a copy, by the result of the copy; if many are dropped, lower"
                     + " mirror.sample.",
+            "result"),
+    AUTHORIZE_DECISIONS(
+            "millrace_authorize_decisions_total",
+            Kind.COUNTER,
+            "decisions",
+            "Decisions of the authorisation servers that authorize names, by their result. If failed rises, look at"
+                    + " the server and at authorize.timeout.",
             "result");
 
     private final String metricName;

@@ -156,13 +156,6 @@ public enum MetricFamily implements Metric {
             "Requests refused by the configuration; many with the reason not-mapped mean a missing remap"
                     + " rule or a scanner.",
             "reason"),
-    AUTHORIZE_DECISIONS(
-            "millrace_authorize_decisions_total",
-            Kind.COUNTER,
-            "decisions",
-            "Decisions of the authorisation servers that authorize names, by their result. If failed rises, look at"
-                    + " the server and at authorize.timeout.",
-            "result"),
     FILTER_DENIED_REQUESTS(
             "millrace_filter_denied_requests_total",
             Kind.COUNTER,

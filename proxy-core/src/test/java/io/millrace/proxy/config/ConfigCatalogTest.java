@@ -28,6 +28,8 @@ import io.millrace.proxy.config.edge.MirrorKeys;
 import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
+import io.millrace.proxy.config.geo.GeoKeys;
+import io.millrace.proxy.config.guard.AuthorizeKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.guard.TokenKeys;
@@ -98,6 +100,8 @@ final class ConfigCatalogTest {
                 AcmeKeys.class,
                 ClientLimitKeys.class,
                 Http2Keys.class,
+                AuthorizeKeys.class,
+                GeoKeys.class,
                 ConfigKeys.class)) {
             List<ConfigKey<?>> constants = constants(holder);
             assertEquals(

@@ -109,7 +109,6 @@ public final class Decision {
     private @Nullable UnaryOperator<FieldSection> change;
 
     private byte @Nullable [] localBody;
-
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
@@ -306,11 +305,7 @@ public final class Decision {
         return this;
     }
 
-    /**
-     * Denies the request for a reason that has a name.
-     *
-     * @param what the name of the reason in the log
-     */
+    /** Denies the request for a reason with the name {@code what} in the log. */
     Decision denied(int status, String why, String what) {
         filter = what;
         return denied(status, why);

@@ -54,11 +54,11 @@ class StorageChecksTest {
         Path zip = directory.resolve("a.zip");
         try (FileSystem system = FileSystems.newFileSystem(zip, Map.of("create", "true"))) {
             Path inside = system.getPath("/missing/directory");
-            assertEquals("zipfs", DirectWriteProbe.refusingFileSystem(inside));
+            assertEquals("zipfs", StorageChecks.DirectWriteProbe.refusingFileSystem(inside));
             try (Stream<Path> left = Files.list(system.getPath("/"))) {
                 assertEquals(List.of(), left.toList());
             }
         }
-        assertNull(DirectWriteProbe.refusingFileSystem(Path.of("/proc/self")));
+        assertNull(StorageChecks.DirectWriteProbe.refusingFileSystem(Path.of("/proc/self")));
     }
 }
