@@ -239,15 +239,38 @@ class DashboardPageTest {
     @Test
     void anOperatorTurnsTheEstimateForOtherSizesOfRamOn() throws Exception {
         set.answers(request -> {
-            curve.answers(later -> "{\"requests\":0,\"sizes\":[],\"hosts\":[]}");
+            curve.answers(later -> curveReport("measuring", 3));
             return "{\"ok\":true,\"settings\":[],\"problems\":[],\"notes\":[]}";
         });
         openOverview(url);
         show("#/curve");
         browser.await("document.body.innerText.includes('The estimate is off.')");
         browser.click("Turn it on");
-        browser.await("document.body.innerText.includes('The estimate needs some minutes of traffic.')");
+        browser.await("document.querySelector('[data-name=measuring]').innerText.endsWith(', 3 requests.')");
+        browser.await("document.body.innerText.includes('Still rising: RAM × 2 +10.0 percentage points.')");
+        browser.await("document.querySelector('[data-name=gain_2]') === null");
         assertEquals(List.of("/v1/config/set {\"settings\":{\"cache.curve\":\"true\"}}"), set.targets);
+        curve.answers(later -> curveReport("ready", 9000));
+        show("#/overview");
+        show("#/curve");
+        browser.await("document.querySelector('[data-name=gain_2] .stat-value').innerText === '+20.0 points'");
+        browser.await("document.body.innerText.includes('55.0% measured, 50.0% estimated')");
+        set.answers(request -> "{\"ok\":true,\"settings\":[],\"problems\":[],\"notes\":[]}");
+        curve.answers(later -> "409 curve-off");
+        browser.click("Turn it off");
+        browser.await("document.body.innerText.includes('The estimate is off.')");
+        assertEquals("/v1/config/set {\"settings\":{\"cache.curve\":\"false\"}}", set.targets.get(1));
+    }
+
+    /** An estimate of a tier that evicts by LRU: twice the RAM brings 10 points while measuring, and then 20. */
+    private static String curveReport(String state, int requests) {
+        String size = "{\"scale\":%d,\"ram_bytes\":1048576,\"current\":{\"hit_ratio\":0.1,\"byte_hit_ratio\":0.1},"
+                + "\"lru\":{\"hit_ratio\":%s,\"byte_hit_ratio\":0.1},\"s3_fifo\":{\"hit_ratio\":0.1,\"byte_hit_ratio\":0.1}}";
+        return "{\"state\":\"" + state + "\",\"waits_for\":\"change\",\"since_seconds\":1795900000,\"policy\":\"lru\","
+                + "\"ram_hit_ratio\":0.55,\"sample_rate\":1,\"sampled_keys\":7,\"lost\":0,\"requests_total\":"
+                + requests
+                + ",\"requests\":" + requests + ",\"hosts\":[],\"sizes\":[" + String.format(size, 1, "0.5") + ","
+                + String.format(size, 2, state.equals("ready") ? "0.7" : "0.6") + "]}";
     }
 
     @Test

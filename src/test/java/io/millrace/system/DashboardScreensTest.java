@@ -231,7 +231,7 @@ class DashboardScreensTest {
         assertTrue(events.contains("disk-offline"), events);
         assertTrue(events.contains("log.slow_threshold"), events);
         open("curve", "What RAM would bring");
-        assertTrue(text("[data-name=gain_2]").contains("points"), "what twice the RAM would bring");
+        assertTrue(text("main").contains("percentage points"), "what twice the RAM would bring");
         pictures();
         assertEquals(List.of(), browser.problems());
     }

@@ -166,9 +166,26 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long claimsRefused,
             long rangesRefused) {}
 
+    /** How far a simulation is. It begins with empty caches, so that its first figures are wrong. */
+    public enum CurveStage {
+        /** Too few requests were simulated. */
+        REQUESTS,
+        /** The simulated cache of the present size is not full yet. */
+        FILL,
+        /** The gains of larger sizes still change by a percentage point or more. */
+        CHANGE,
+        /** The figures are usable. */
+        READY
+    }
+
     /**
      * The estimated hit ratios of other sizes of the RAM tier.
      *
+     * @param stage whether the ratios are usable; if not, what they wait for
+     * @param sinceMillis time at which the simulation began, in milliseconds since 1970
+     * @param requestsTotal requests since the simulation began, exact
+     * @param ramHits share of the recent requests that were hits in the RAM tier itself, from 0 to 1; measured
+     * @param evictsByRecency whether the RAM tier evicts by LRU; otherwise by W-TinyLFU
      * @param ramBytes present size of the RAM tier, in bytes
      * @param sampleRate share of the keys that is simulated, above 0 and at most 1
      * @param sampledKeys number of keys in the simulation
@@ -178,6 +195,11 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param groups the groups of keys with the most requests, in descending order
      */
     public record Curve(
+            CurveStage stage,
+            long sinceMillis,
+            long requestsTotal,
+            double ramHits,
+            boolean evictsByRecency,
             long ramBytes,
             double sampleRate,
             int sampledKeys,

@@ -236,6 +236,7 @@ final class CacheAccess implements ProxyCache {
 
     private static CacheCurve curve(CurveSource.CurveView curve) {
         return new CacheCurve(
+                curve.isReady(),
                 curve.ramBytes(),
                 curve.sampleRate(),
                 curve.requests(),

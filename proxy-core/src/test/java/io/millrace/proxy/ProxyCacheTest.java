@@ -321,6 +321,7 @@ class ProxyCacheTest {
         assertEquals(Optional.empty(), await(cache().curve()));
         proxy.reload(config -> config.set("cache.curve", "true"));
         CacheCurve curve = await(cache().curve()).orElseThrow();
+        assertFalse(curve.isReady());
         assertEquals(32L << 20, curve.ramBytes());
         assertTrue(curve.sizes().stream().anyMatch(size -> size.scale() == 2 && size.ramBytes() == 64L << 20));
     }

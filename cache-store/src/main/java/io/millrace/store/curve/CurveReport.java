@@ -5,6 +5,7 @@ import java.util.List;
 /**
  * The estimated hit ratios of other sizes of the RAM tier. Immutable.
  *
+ * @param stage whether the ratios are usable; if not, what they wait for
  * @param ramBytes present size of the RAM tier, in bytes
  * @param sampleRate share of the keys that is simulated, above 0 and at most 1
  * @param sampledKeys number of keys in the simulation
@@ -14,6 +15,7 @@ import java.util.List;
  * @param groups the groups with the most requests, in descending order
  */
 public record CurveReport(
+        Stage stage,
         long ramBytes,
         double sampleRate,
         int sampledKeys,
@@ -21,6 +23,18 @@ public record CurveReport(
         long lost,
         List<Point> points,
         List<Group> groups) {
+
+    /** How far the simulation is. It begins with empty caches, so that its first figures are wrong. */
+    public enum Stage {
+        /** Too few requests were simulated. */
+        REQUESTS,
+        /** The simulated cache of the present size is not full yet. */
+        FILL,
+        /** The gains of larger sizes still change by a percentage point or more. */
+        CHANGE,
+        /** The figures are usable. */
+        READY
+    }
 
     /**
      * Hit ratios of one policy, from 0 to 1.

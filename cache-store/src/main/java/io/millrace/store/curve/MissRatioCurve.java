@@ -20,6 +20,9 @@ import java.util.function.Function;
  * <p>Popular keys may be over- or under-represented in the sample. The difference between the expected and the actual
  * number of sampled requests counts as hits (SHARDS-adj). Byte ratios have no such correction.
  *
+ * <p>All simulated caches begin empty. {@link WarmUp} decides when the figures are usable; until then the counts consist
+ * mostly of the latest window of requests.
+ *
  * <p>Confined to one thread at a time. Uses no clock and no I/O.
  */
 public final class MissRatioCurve {
@@ -30,6 +33,11 @@ public final class MissRatioCurve {
 
     /** The simulated sizes, as multiples of the present size. */
     private static final double[] SCALES = {0.25, 0.5, 1, 2, 4, 8};
+
+    /** Index of the present size. */
+    private static final int PRESENT = 2;
+    /** Divisor: the measurement begins again after a change of the size by more than this part. */
+    private static final int OTHER_SIZE_PART = 10;
 
     /** Maximum number of groups that are counted separately. */
     static final int GROUPS_MAX = 64;
@@ -48,7 +56,7 @@ public final class MissRatioCurve {
     private final GroupCounts groups = new GroupCounts(GROUPS_MAX, SCALES.length);
     private final SampledKeys keys = new SampledKeys(KEYS_MAX);
     private final KeyHolders holders = new KeyHolders(keys, groups);
-    private final List<SimulatedCache> tinyLfu = new ArrayList<>();
+    private final List<TinyLfuCache> tinyLfu = new ArrayList<>();
     private final List<SimulatedCache> lru = new ArrayList<>();
     private final List<SimulatedCache> s3Fifo = new ArrayList<>();
     private final HitCounts counts = new HitCounts(SCALES.length);
@@ -64,6 +72,9 @@ public final class MissRatioCurve {
     private int calmPeriods;
 
     private long ramBytes;
+    private WarmUp warmUp = new WarmUp();
+    /** Size of the RAM tier when the warm-up began. */
+    private long warmUpRamBytes;
 
     /**
      * Creates an empty simulation.
@@ -74,6 +85,7 @@ public final class MissRatioCurve {
     public MissRatioCurve(long ramBytes, Function<byte[], String> groupOf) {
         this.groupOf = groupOf;
         this.ramBytes = ramBytes;
+        warmUpRamBytes = ramBytes;
         for (int i = 0; i < SCALES.length; i++) {
             tinyLfu.add(new TinyLfuCache(holders));
             lru.add(new LruCache(keys, holders));
@@ -115,7 +127,8 @@ public final class MissRatioCurve {
     }
 
     /**
-     * Sets the present size of the RAM tier. Small changes are ignored, because each change evicts.
+     * Sets the present size of the RAM tier. Small changes are ignored, because each change evicts. After a change by more
+     * than a tenth the figures are not usable until the caches have adapted.
      *
      * @param bytes size in bytes
      */
@@ -124,6 +137,13 @@ public final class MissRatioCurve {
         if (Math.abs(bytes - ramBytes) > ramBytes / 64) {
             ramBytes = bytes;
             resizeCaches();
+        }
+        if (Math.abs(ramBytes - warmUpRamBytes) > warmUpRamBytes / OTHER_SIZE_PART) {
+            warmUpRamBytes = ramBytes;
+            warmUp = new WarmUp();
+            counts.decay(WarmUp.WEIGHT_BEFORE);
+            groups.decay(WarmUp.WEIGHT_BEFORE);
+            tinyLfu.get(PRESENT).forgetEvictions();
         }
     }
 
@@ -250,14 +270,21 @@ public final class MissRatioCurve {
     }
 
     /**
-     * Lets old requests count less, and adapts the sample rate to few keys. Called periodically. After
-     * {@value #CALM_PERIODS} calls without a change of the rate, it may be raised.
+     * Ends a period: lets old requests count less, and adapts the sample rate to few keys. Called periodically. After
+     * {@value #CALM_PERIODS} calls without a change of the rate, it may be raised. During the warm-up the factor is not
+     * used.
      *
      * @param factor factor for all counts until now, from 0 to 1
      */
     public void decay(double factor) {
-        counts.decay(factor);
-        groups.decay(factor);
+        if (warmUp.isOver()) {
+            counts.decay(factor);
+            groups.decay(factor);
+        } else if (warmUp.endPeriod(
+                points(), counts.requests(), tinyLfu.get(PRESENT).hasEvicted())) {
+            counts.decay(WarmUp.WEIGHT_BEFORE);
+            groups.decay(WarmUp.WEIGHT_BEFORE);
+        }
         if (countedSteps > steps) {
             // Keys that were added by the previous increase have had one period to fill the caches.
             countedSteps--;
@@ -279,18 +306,23 @@ public final class MissRatioCurve {
      * @param lost value of {@link CurveReport#lost}
      */
     public CurveReport report(long lost) {
-        List<CurveReport.Point> points = new ArrayList<>();
-        for (int i = 0; i < SCALES.length; i++) {
-            points.add(counts.point(SCALES[i], (long) (ramBytes * SCALES[i]), i));
-        }
         double rate = rate(countedSteps);
         return new CurveReport(
+                warmUp.stage(),
                 ramBytes,
                 sampleRate(),
                 keys.count(),
                 Math.round(counts.requests() / rate),
                 lost,
-                points,
+                points(),
                 groups.top(GROUPS_SHOWN, rate));
+    }
+
+    private List<CurveReport.Point> points() {
+        List<CurveReport.Point> points = new ArrayList<>();
+        for (int i = 0; i < SCALES.length; i++) {
+            points.add(counts.point(SCALES[i], (long) (ramBytes * SCALES[i]), i));
+        }
+        return points;
     }
 }

@@ -10,6 +10,7 @@ final class TinyLfuCache implements SimulatedCache {
     private final KeyHolders holders;
     private final Cache<SampledKey, SampledKey> policy;
     private long bytesMax;
+    private boolean hasEvicted;
 
     TinyLfuCache(KeyHolders holders) {
         this.holders = holders;
@@ -19,6 +20,7 @@ final class TinyLfuCache implements SimulatedCache {
                 .executor(Runnable::run)
                 .evictionListener((@Nullable SampledKey key, @Nullable SampledKey value, RemovalCause cause) -> {
                     if (key != null) {
+                        hasEvicted = true;
                         holders.release(key);
                     }
                 })
@@ -34,6 +36,15 @@ final class TinyLfuCache implements SimulatedCache {
         }
         policy.cleanUp();
         return hit;
+    }
+
+    /** Returns whether the limit has evicted a key since the last call of {@link #forgetEvictions}. */
+    boolean hasEvicted() {
+        return hasEvicted;
+    }
+
+    void forgetEvictions() {
+        hasEvicted = false;
     }
 
     @Override

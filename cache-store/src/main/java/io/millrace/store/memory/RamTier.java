@@ -197,6 +197,11 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
+    /** Returns whether the tier evicts the least recently requested entry: see {@link #admitAll}. */
+    public boolean evictsByRecency() {
+        return policy == recency;
+    }
+
     private void follow(EvictionPolicy by, RamEntry entry) {
         by.put(entry);
         if (!entry.isLinked()) {

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class MissRatioCurveTest {
@@ -210,12 +211,14 @@ class MissRatioCurveTest {
     @Test
     void decayForgetsFormerTraffic() {
         MissRatioCurve curve = curve(100L * UNIT);
-        for (int i = 0; i < 10_000; i++) {
-            curve.request(hash(i), UNIT, KEY);
-        }
-        curve.expect(10_000);
+        int[] unique = IntStream.range(0, 10_000).toArray();
+        replay(curve, unique);
+        endWindow(curve);
+        replay(curve, IntStream.range(10_000, 20_000).toArray());
+        endWindow(curve);
+        assertEquals(CurveReport.Stage.READY, curve.report(0).stage());
         assertEquals(0, curve.report(0).points().get(2).tinyLfu().requests(), 1e-9);
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < 70; i++) {
             curve.decay(0.5);
         }
         for (int i = 0; i < 10_000; i++) {
@@ -224,6 +227,103 @@ class MissRatioCurveTest {
         CurveReport report = curve.report(0);
         assertTrue(report.points().get(2).tinyLfu().requests() > 0.99, report.toString());
         assertEquals(10_000, (double) report.requests(), 1);
+    }
+
+    private static void endWindow(MissRatioCurve curve) {
+        for (int i = 0; i < WarmUp.WINDOW_PERIODS; i++) {
+            curve.decay(1);
+        }
+    }
+
+    private static double gain(CurveReport report, int index) {
+        return report.points().get(index).tinyLfu().requests()
+                - report.points().get(2).tinyLfu().requests();
+    }
+
+    private static CurveReport.Stage stage(MissRatioCurve curve) {
+        return curve.report(0).stage();
+    }
+
+    /** The failure that operators saw: large sizes seemed to bring nothing, then more and more. */
+    @Test
+    void theFiguresAreUsableOnceTheyDoNotRiseAnyMore() {
+        int[] ids = zipf(4000, 200_000, 0.8);
+        MissRatioCurve curve = curve(500L * UNIT);
+        replay(curve, Arrays.copyOf(ids, 300));
+        assertEquals(0, gain(curve.report(0), 3), 0.001);
+        endWindow(curve);
+        assertEquals(CurveReport.Stage.REQUESTS, stage(curve));
+        CurveReport first = null;
+        int at = 300;
+        while (stage(curve) != CurveReport.Stage.READY) {
+            replay(curve, Arrays.copyOfRange(ids, at, at + 5000));
+            at += 5000;
+            endWindow(curve);
+            first = first == null ? curve.report(0) : first;
+            assertTrue(at < 150_000, "never ready: " + curve.report(0));
+        }
+        assertEquals(CurveReport.Stage.CHANGE, first.stage());
+        CurveReport ready = curve.report(0);
+        // The caches are warm now: a simulation of many further requests gives the figures to compare with.
+        endWindow(curve);
+        MissRatioCurve warm = curve(500L * UNIT);
+        replay(warm, ids);
+        warm.decay(1);
+        for (int index = 3; index < 6; index++) {
+            assertEquals(gain(warm.report(0), index), gain(ready, index), 0.02, "size " + index);
+        }
+    }
+
+    @Test
+    void theFiguresWaitUntilTheCacheOfThePresentSizeIsFull() {
+        MissRatioCurve curve = curve(6000L * UNIT);
+        for (int window = 0; window < 2; window++) {
+            replay(curve, IntStream.range(window * 2500, window * 2500 + 2500).toArray());
+            endWindow(curve);
+            assertEquals(CurveReport.Stage.FILL, stage(curve));
+        }
+        replay(curve, IntStream.range(5000, 7500).toArray());
+        endWindow(curve);
+        assertEquals(CurveReport.Stage.READY, stage(curve), "all are misses in every size");
+    }
+
+    /** Such a cache never evicts; larger ones cannot bring anything. */
+    @Test
+    void theFiguresAreUsableIfEverythingFits() {
+        MissRatioCurve curve = curve(1000L * UNIT);
+        int[] ids = IntStream.range(0, 20_000).map(i -> i % 100).toArray();
+        for (int window = 0; window < 2; window++) {
+            replay(curve, ids);
+            endWindow(curve);
+        }
+        assertEquals(CurveReport.Stage.READY, stage(curve));
+        assertEquals(0, gain(curve.report(0), 3), 1e-9);
+    }
+
+    @Test
+    void fewRequestsAreCollectedOverALongerTime() {
+        MissRatioCurve curve = curve(10L * UNIT);
+        for (int window = 0; window < 40; window++) {
+            replay(curve, IntStream.range(window * 100, window * 100 + 100).toArray());
+            for (int i = 0; i < WarmUp.WINDOW_PERIODS; i++) {
+                curve.decay(0.5);
+            }
+            assertEquals(window < 19, stage(curve) == CurveReport.Stage.REQUESTS, "window " + window);
+        }
+        assertEquals(CurveReport.Stage.READY, stage(curve));
+    }
+
+    @Test
+    void anotherSizeBeginsTheMeasurementAgain() {
+        MissRatioCurve curve = curve(1000L * UNIT);
+        for (int window = 0; window < 2; window++) {
+            replay(curve, IntStream.range(0, 20_000).map(i -> i % 100).toArray());
+            endWindow(curve);
+        }
+        curve.ramBytes(1050L * UNIT);
+        assertEquals(CurveReport.Stage.READY, stage(curve));
+        curve.ramBytes(2000L * UNIT);
+        assertEquals(CurveReport.Stage.REQUESTS, stage(curve));
     }
 
     @Test

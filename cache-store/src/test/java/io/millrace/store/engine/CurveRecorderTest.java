@@ -45,6 +45,9 @@ class CurveRecorderTest {
         await().until(() -> requests() >= 10);
         StoreStatistics.Curve curve = test.store.curve();
         assertNotNull(curve);
+        assertEquals(StoreStatistics.CurveStage.REQUESTS, curve.stage());
+        assertEquals(curve.requests(), curve.requestsTotal());
+        assertEquals(1.0 - 1.0 / curve.requests(), curve.ramHits(), 1e-9, "measured");
         assertEquals(6, curve.points().size());
         assertEquals("host", curve.groups().get(0).name());
         assertEquals(1.0 - 1.0 / curve.requests(), curve.points().get(2).hits(), 0.001);

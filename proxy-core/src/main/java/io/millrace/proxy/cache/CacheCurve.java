@@ -5,13 +5,16 @@ import java.util.List;
 /**
  * The estimated hit ratios of other sizes of the RAM tier. Immutable.
  *
+ * @param isReady whether the ratios are usable; the simulation begins with empty caches, so that its first ratios are
+ *     too low
  * @param ramBytes present size of the RAM tier
  * @param sampleRate share of the cache keys that is simulated
  * @param requests estimated number of recent requests that the ratios describe
  * @param sizes the simulated sizes, in ascending order
  * @param hosts the hosts with the most requests
  */
-public record CacheCurve(long ramBytes, double sampleRate, long requests, List<Size> sizes, List<Host> hosts) {
+public record CacheCurve(
+        boolean isReady, long ramBytes, double sampleRate, long requests, List<Size> sizes, List<Host> hosts) {
     /** Copies the lists. */
     public CacheCurve {
         sizes = List.copyOf(sizes);

@@ -284,6 +284,11 @@ class AdminApiReferenceTest {
                 new Documented(
                         "CurveReport",
                         new CurveResource(() -> new CurveSource.CurveView(
+                                "fill",
+                                7,
+                                8,
+                                0.9,
+                                "lru",
                                 1,
                                 0.5,
                                 2,

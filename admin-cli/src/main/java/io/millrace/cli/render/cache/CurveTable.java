@@ -3,6 +3,7 @@ package io.millrace.cli.render.cache;
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.render.Printable;
 import io.millrace.cli.render.Quantities;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,10 +25,20 @@ public final class CurveTable {
             lines.add("no requests yet: the estimate needs some minutes of traffic");
             return lines;
         }
-        double gain = ratio(twice, "current") - ratio(present, "current");
+        String policy = report.text("policy", "").equals("lru") ? "lru" : "current";
+        if (report.text("state", "ready").equals("measuring")) {
+            lines.addAll(measuring(report));
+        } else {
+            double gain = ratio(twice, policy) - ratio(present, policy);
+            lines.add(text(
+                    "RAM x 2 would bring %+.1f percentage points: hit ratio in RAM %.1f%% instead of %.1f%%",
+                    gain, ratio(twice, policy), ratio(present, policy)));
+        }
         lines.add(text(
-                "RAM x 2 would bring %+.1f points: hit ratio in RAM %.1f%% instead of %.1f%%",
-                gain, ratio(twice, "current"), ratio(present, "current")));
+                "hit ratio in RAM: %.1f%% measured, %.1f%% estimated for x 1; policy: %s; a miss in RAM may be a hit on disk",
+                report.fraction("ram_hit_ratio", 0) * PERCENT,
+                ratio(present, policy),
+                policy.equals("lru") ? "LRU" : "W-TinyLFU"));
         lines.add("about " + Quantities.count(report.number("requests", 0), "recent request", "recent requests")
                 + ", " + Quantities.count(report.number("sampled_keys", 0), "sampled key", "sampled keys")
                 + text(" (%.3g%% of all)", report.fraction("sample_rate", 1) * PERCENT));
@@ -36,12 +47,14 @@ public final class CurveTable {
                     + " left out: too many per second");
         }
         lines.add("");
+        lines.add(text("%-6s %10s  %26s  %26s", "", "", "hits by requests", "hits by bytes")
+                .stripTrailing());
         lines.add(text(
-                "%-6s %10s  %8s %8s %8s  %8s %8s %8s",
-                "RAM", "size", "requests", "LRU", "S3-FIFO", "bytes", "LRU", "S3-FIFO"));
+                "%-6s %10s  %9s %7s %8s  %9s %7s %8s",
+                "RAM", "size", "W-TinyLFU", "LRU", "S3-FIFO", "W-TinyLFU", "LRU", "S3-FIFO"));
         for (JsonObject size : sizes) {
             lines.add(text(
-                    "%-6s %10s  %7.1f%% %7.1f%% %7.1f%%  %7.1f%% %7.1f%% %7.1f%%",
+                    "%-6s %10s  %8.1f%% %6.1f%% %7.1f%%  %8.1f%% %6.1f%% %7.1f%%",
                     "x " + scale(size),
                     Quantities.bytes(size.number("ram_bytes", 0)),
                     ratio(size, "current"),
@@ -53,6 +66,19 @@ public final class CurveTable {
         }
         addHosts(lines, sizes, report.objects("hosts"));
         return lines;
+    }
+
+    private static List<String> measuring(JsonObject report) {
+        String reason =
+                switch (report.text("waits_for", "")) {
+                    case "fill" -> "the simulated cache of the present size is not full yet";
+                    case "change" -> "they still change by a percentage point or more in two minutes";
+                    default -> "they need 2,000 sampled requests and two minutes";
+                };
+        return List.of(
+                "measuring since " + Instant.ofEpochSecond(report.number("since_seconds", 0)) + ", "
+                        + Quantities.count(report.number("requests_total", 0), "request", "requests"),
+                "the figures below still rise and are not usable yet: " + reason);
     }
 
     private static void addHosts(List<String> lines, List<JsonObject> sizes, List<JsonObject> hosts) {

@@ -3,6 +3,7 @@ package io.millrace.store.engine.curve;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoreStatistics.CurveGroup;
 import io.millrace.store.StoreStatistics.CurvePoint;
+import io.millrace.store.StoreStatistics.CurveStage;
 import io.millrace.store.curve.CurveReport;
 import io.millrace.store.curve.MissRatioCurve;
 import io.millrace.store.memory.AccessFeed;
@@ -77,7 +78,7 @@ public final class CurveRecorder {
         Run run = new Run(new MissRatioCurve(ram.bytesLimit(), groupOf));
         ScheduledExecutorService started =
                 Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-store-curve", true));
-        report = view(run.curve.report(run.lost()));
+        report = run.view();
         feed.sampleBelow(run.curve.threshold());
         var unused = started.scheduleWithFixedDelay(run, DRAIN_MILLIS, DRAIN_MILLIS, TimeUnit.MILLISECONDS);
         thread = started;
@@ -109,7 +110,14 @@ public final class CurveRecorder {
     private final class Run implements Runnable {
         private final MissRatioCurve curve;
         private final long lostBefore = feed.lost();
-        private long requests = requests();
+        private final long sinceMillis = System.currentTimeMillis();
+        private final long requestsBefore = requests();
+        private long requests = requestsBefore;
+        private long hitsBefore = hits.getAsLong();
+        /** Requests and hits of the RAM tier, of which old ones count less. */
+        private double recentRequests;
+
+        private double recentHits;
         private long lost = lostBefore;
         private int drains;
 
@@ -147,23 +155,46 @@ public final class CurveRecorder {
             } else {
                 curve.expect(requestsNow - requests);
             }
+            long hitsNow = hits.getAsLong();
+            recentRequests += requestsNow - requests;
+            recentHits += hitsNow - hitsBefore;
+            hitsBefore = hitsNow;
             requests = requestsNow;
             lost = lostNow;
             feed.sampleBelow(curve.threshold());
             drains++;
             if (drains % DRAINS_PER_REPORT == 0) {
-                report = view(curve.report(lost()));
+                report = view();
             }
             if (drains == DRAINS_PER_DECAY) {
                 drains = 0;
                 curve.ramBytes(ram.bytesLimit());
                 curve.decay(DECAY);
+                recentRequests *= DECAY;
+                recentHits *= DECAY;
                 feed.sampleBelow(curve.threshold());
             }
         }
+
+        private StoreStatistics.Curve view() {
+            CurveReport of = curve.report(lost());
+            return new StoreStatistics.Curve(
+                    CurveStage.valueOf(of.stage().name()),
+                    sinceMillis,
+                    requests - requestsBefore,
+                    recentRequests <= 0 ? 0 : Math.min(1, recentHits / recentRequests),
+                    ram.evictsByRecency(),
+                    of.ramBytes(),
+                    of.sampleRate(),
+                    of.sampledKeys(),
+                    of.requests(),
+                    of.lost(),
+                    points(of),
+                    groups(of));
+        }
     }
 
-    private static StoreStatistics.Curve view(CurveReport of) {
+    private static List<CurvePoint> points(CurveReport of) {
         List<CurvePoint> points = new ArrayList<>();
         for (CurveReport.Point point : of.points()) {
             points.add(new CurvePoint(
@@ -176,17 +207,14 @@ public final class CurveRecorder {
                     point.s3Fifo().requests(),
                     point.s3Fifo().bytes()));
         }
+        return List.copyOf(points);
+    }
+
+    private static List<CurveGroup> groups(CurveReport of) {
         List<CurveGroup> groups = new ArrayList<>();
         for (CurveReport.Group group : of.groups()) {
             groups.add(new CurveGroup(group.name(), group.requests(), group.hitRatios()));
         }
-        return new StoreStatistics.Curve(
-                of.ramBytes(),
-                of.sampleRate(),
-                of.sampledKeys(),
-                of.requests(),
-                of.lost(),
-                List.copyOf(points),
-                List.copyOf(groups));
+        return List.copyOf(groups);
     }
 }

@@ -44,6 +44,14 @@ public final class CurveResource implements AdminResource {
     }
 
     private static void write(JsonGenerator json, CurveView curve) {
+        json.writeStringProperty("state", curve.isReady() ? "ready" : "measuring");
+        if (!curve.isReady()) {
+            json.writeStringProperty("waits_for", curve.waitsFor());
+        }
+        json.writeNumberProperty("since_seconds", curve.sinceSeconds());
+        json.writeNumberProperty("requests_total", curve.requestsTotal());
+        json.writeStringProperty("policy", curve.policy());
+        json.writeNumberProperty("ram_hit_ratio", rounded(curve.ramHitRatio()));
         json.writeNumberProperty("ram_bytes", curve.ramBytes());
         json.writeNumberProperty("sample_rate", curve.sampleRate());
         json.writeNumberProperty("sampled_keys", curve.sampledKeys());

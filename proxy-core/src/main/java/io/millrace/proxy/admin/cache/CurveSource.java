@@ -13,6 +13,12 @@ public interface CurveSource {
     /**
      * The estimate. Immutable.
      *
+     * @param waitsFor what the first usable figures wait for: {@code requests}, {@code fill} or {@code change}; empty if
+     *     the figures are usable
+     * @param sinceSeconds time at which the simulation began, in seconds since 1970
+     * @param requestsTotal requests since then
+     * @param ramHitRatio measured share of the recent requests that were hits in the RAM tier
+     * @param policy eviction policy of the RAM tier: {@code w-tinylfu} or {@code lru}
      * @param ramBytes present size of the RAM tier
      * @param sampleRate share of the keys that is simulated
      * @param sampledKeys number of keys in the simulation
@@ -22,13 +28,23 @@ public interface CurveSource {
      * @param hosts the hosts with the most requests
      */
     record CurveView(
+            String waitsFor,
+            long sinceSeconds,
+            long requestsTotal,
+            double ramHitRatio,
+            String policy,
             long ramBytes,
             double sampleRate,
             int sampledKeys,
             long requests,
             long lost,
             List<Size> sizes,
-            List<Host> hosts) {}
+            List<Host> hosts) {
+        /** Returns whether the figures are usable. */
+        public boolean isReady() {
+            return waitsFor.isEmpty();
+        }
+    }
 
     /** Hit ratios of one policy, by requests and by bytes, from 0 to 1. */
     record Ratio(double requests, double bytes) {}
@@ -37,7 +53,7 @@ public interface CurveSource {
      * One simulated size.
      *
      * @param scale multiple of the present size
-     * @param current the policy of the RAM tier
+     * @param current W-TinyLFU, the policy of the RAM tier unless it evicts by LRU
      */
     record Size(double scale, long ramBytes, Ratio current, Ratio lru, Ratio s3Fifo) {}
 

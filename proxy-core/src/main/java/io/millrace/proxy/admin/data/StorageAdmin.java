@@ -35,6 +35,11 @@ public final class StorageAdmin implements StorageControl, CurveSource {
         return curve == null
                 ? null
                 : new CurveView(
+                        waitsFor(curve.stage()),
+                        curve.sinceMillis() / 1000,
+                        curve.requestsTotal(),
+                        curve.ramHits(),
+                        curve.evictsByRecency() ? "lru" : "w-tinylfu",
                         curve.ramBytes(),
                         curve.sampleRate(),
                         curve.sampledKeys(),
@@ -44,6 +49,10 @@ public final class StorageAdmin implements StorageControl, CurveSource {
                         curve.groups().stream()
                                 .map(group -> new Host(group.name(), group.requests(), group.hits()))
                                 .toList());
+    }
+
+    private static String waitsFor(StoreStatistics.CurveStage stage) {
+        return stage == StoreStatistics.CurveStage.READY ? "" : stage.name().toLowerCase(Locale.ROOT);
     }
 
     private static Size size(StoreStatistics.CurvePoint point) {
