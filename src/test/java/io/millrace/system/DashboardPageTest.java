@@ -227,7 +227,7 @@ class DashboardPageTest {
         browser.await("document.body.innerText.includes('Requests in between are missing')");
         String first = live.targets.get(0);
         assertEquals(
-                "/v1/log/live?where=host+%3D%3D+%22a.example%22+%26%26+status+%3E%3D+200+%26%26+status+%3C%3D+299 ",
+                "/v1/log/live?where=host+%3D%7E+%22%5Ea%5B.%5Dexample%28%3A%5B0-9%5D%2B%29%3F%24%22+%26%26+status+%3E%3D+200+%26%26+status+%3C%3D+299 ",
                 first);
         browser.click("Clear");
         browser.await("document.querySelector('[data-name=requests]') === null");

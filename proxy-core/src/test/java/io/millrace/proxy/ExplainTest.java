@@ -24,6 +24,7 @@ import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.observe.Counter;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -88,6 +89,20 @@ class ExplainTest {
         assertEquals("fetched from the origin (uri-miss)", texts.get("answer"));
         assertTrue(by(explained, "rule").startsWith("remap[0]"), by(explained, "rule"));
         assertEquals(0, proxy.origin().requests());
+    }
+
+    @Test
+    void aResponseThatCouldNotBeStoredIsNamedWithTimeAndReason() throws Exception {
+        start("Cache-Control: private\r\n");
+        Instant received = Instant.ofEpochMilli(ProxyExtension.START_MILLIS);
+        proxy.getAndSettle("/a");
+        proxy.advanceSeconds(30);
+        Map<String, String> texts = texts(explain("/a"));
+        assertEquals(
+                "not cached: the origin's response of " + received + " has Cache-Control: private", texts.get("lookup"));
+        assertEquals(
+                "not stored if the origin answers as before; another answer needs a lifetime or a validator",
+                texts.get("storing"));
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.expression.request.RequestFields;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.lookup.UncacheableKeys;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.origin.OriginGroup;
@@ -178,16 +179,24 @@ final class RequestDryRun {
                         ? null
                         : decision.forwardReason().token(),
                 mapped && decision.upgrade() == null ? noStore() : null,
-                keyed
-                        ? NoStoreReason.ofCode(shared.uncacheable()
-                                .reason(decision.key(), shared.clock().millis()))
-                        : null,
+                keyed ? uncacheable() : null,
                 originFetch,
                 collapse);
     }
 
     private static boolean isFromCache(DryRunResult.Outcome outcome) {
         return outcome == DryRunResult.Outcome.HIT || outcome == DryRunResult.Outcome.STALE;
+    }
+
+    private DryRunResult.@Nullable Uncacheable uncacheable() {
+        UncacheableKeys keys = shared.uncacheable();
+        long nowMillis = shared.clock().millis();
+        NoStoreReason reason = NoStoreReason.ofCode(keys.reason(decision.key(), nowMillis));
+        long rememberedSeconds = decision.fillConfig().uncacheableSeconds();
+        return reason == null
+                ? null
+                : new DryRunResult.Uncacheable(
+                        reason, keys.expirySeconds(decision.key(), nowMillis) - rememberedSeconds);
     }
 
     private @Nullable NoStoreReason noStore() {

@@ -275,13 +275,8 @@ public final class ExplanationText {
         step("key", key, isPlainKey() ? null : "cache.key");
         Found found = result.found();
         if (found == null) {
-            NoStoreReason recently = result.uncacheable();
-            step(
-                    "lookup",
-                    recently == null
-                            ? "nothing is stored"
-                            : "nothing is stored: a recent response could not be, because " + recently.sentence(),
-                    null);
+            DryRunResult.Uncacheable recent = result.uncacheable();
+            step("lookup", recent == null ? "nothing is stored" : notCached(recent), null);
             return;
         }
         StoredHead head = found.head();
@@ -300,6 +295,14 @@ public final class ExplanationText {
             new FreshnessText(settings, result.cacheRules(), head, nowMillis).tell(this::step);
             reuse(head, settings);
         }
+    }
+
+    /** Returns why a recent response could not be stored. The dashboard shows the sentence as its verdict. */
+    private static String notCached(DryRunResult.Uncacheable recent) {
+        String reason = recent.reason().sentence();
+        String response = "the origin's response of " + Instant.ofEpochSecond(recent.atSeconds());
+        return "not cached: " + response
+                + (reason.startsWith("it ") ? reason.substring(2) : " was not stored, because " + reason);
     }
 
     private boolean isPlainKey() {
@@ -422,7 +425,12 @@ public final class ExplanationText {
                     case LAST_MODIFIED -> "a lifetime or a Last-Modified";
                     case LIFETIME -> "a lifetime";
                 };
-        step("storing", "the answer is stored if it allows it and has " + needs, "cache.required_headers");
+        step(
+                "storing",
+                result.found() == null && result.uncacheable() != null
+                        ? "not stored if the origin answers as before; another answer needs " + needs
+                        : "the answer is stored if it allows it and has " + needs,
+                "cache.required_headers");
         heuristicLifetime(settings.lifetimes().guessedWithCookies());
         leakGuard(settings.storing().leakGuard());
     }

@@ -61,6 +61,12 @@ public final class UncacheableKeys {
         return isKnown ? (int) (value >>> REASON_SHIFT) & REASON_MASK : -1;
     }
 
+    /** Returns the second since 1970 at which the key expires; 0 if the table does not contain it. */
+    public long expirySeconds(StoreKey key, long nowMillis) {
+        long value = slots.get(slot(key));
+        return reason(key, nowMillis) < 0 ? 0 : value & EXPIRY_MASK;
+    }
+
     private static int slot(StoreKey key) {
         return (int) key.hashLow() & (SLOTS - 1);
     }

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param purge identifier of the purge that has outdated the stored response; null for none or when not known
  * @param forwarded the Cache-Status reason for forwarding; null when the cache alone answers
  * @param noStore the reason why no response to this request is stored; null when it depends on the response
- * @param uncacheable the reason why a recent response under the key could not be stored; null for none
+ * @param uncacheable the recent response under the key that could not be stored; null for none
  * @param originFetch the request to the origin; null for none
  * @param collapse the fetch in flight that the request would wait for; null for none
  */
@@ -61,9 +61,17 @@ public record DryRunResult(
         @Nullable String purge,
         @Nullable String forwarded,
         @Nullable NoStoreReason noStore,
-        @Nullable NoStoreReason uncacheable,
+        @Nullable Uncacheable uncacheable,
         @Nullable OriginFetch originFetch,
         @Nullable Collapse collapse) {
+    /**
+     * A response that could not be stored.
+     *
+     * @param reason why
+     * @param atSeconds when, in seconds since 1970; exact unless {@code cache.uncacheable_ttl} has changed since
+     */
+    public record Uncacheable(NoStoreReason reason, long atSeconds) {}
+
     /** The action to take. */
     public enum Outcome {
         /** The proxy denies the request. */

@@ -69,17 +69,36 @@ function isStored(stored) {
   return stored.stored || (stored.others || []).some((other) => other.stored);
 }
 
+/** What the words in brackets mean: reasons for a request to the origin, as in Cache-Status (RFC 9211, section 2.2). */
+const FORWARD_REASONS = {
+  'bypass': 'the configuration does not use the cache for this request',
+  'method': 'the method requires a request to the origin',
+  'uri-miss': 'nothing is stored for this URL',
+  'vary-miss': 'the URL is stored, but not for the fields of this request that Vary names',
+  'miss': 'what is stored cannot be used',
+  'request': 'the request does not accept the stored response',
+  'stale': 'the stored response is stale',
+  'partial': 'a part of the content is stored',
+};
+
+/** The meaning of a reason at the end of a step, such as "(uri-miss)"; empty without one. */
+function reasonMeant(text) {
+  const reason = /[(]([a-z-]+)[)]$/.exec(text);
+  return reason && FORWARD_REASONS[reason[1]] ? reason[1] + ': ' + FORWARD_REASONS[reason[1]] : '';
+}
+
 function Steps({explanation}) {
   return html`<ol class="steps" data-name="steps">${explanation.steps.map((step) => html`<li>
     <div class="step-name">${step.step}</div>
-    <div class="step-text">${step.text}${step.by && html`<div class="step-by">${step.by}</div>`}</div>
+    <div class="step-text">${step.text}${step.by && html`<div class="step-by">${step.by}</div>`}
+      ${reasonMeant(step.text) && html`<div class="step-by">${reasonMeant(step.text)}</div>`}</div>
   </li>`)}</ol>`;
 }
 
 /** Why nothing stored answers, for a response that is fetched. */
 function whyFetched(explanation) {
   const lookup = explanation.outcome === 'fetch' && explanation.steps.find((step) => step.step === 'lookup');
-  return lookup ? ' ' + sentence(lookup.text) : '';
+  return lookup ? sentence(lookup.text) + ' ' : '';
 }
 
 function linesOf(text) {
@@ -166,7 +185,7 @@ export function Inspector({parameters, rights}) {
     ${done && done.report && html`<${Message} tone="good">${done.report.detail}. Purge ${done.report.id}.<//>`}
     ${explanation && html`<div class=${'verdict ' + (TONES[explanation.outcome] || 'plain')} data-name="outcome" data-value=${explanation.outcome}>
       <${State} word=${explanation.outcome} />
-      <span>${OUTCOMES[explanation.outcome] || ''}${whyFetched(explanation)}${explanation.status ? ' Status ' + explanation.status + '.' : ''}</span>
+      <span>${whyFetched(explanation)}${OUTCOMES[explanation.outcome] || ''}${explanation.status ? ' Status ' + explanation.status + '.' : ''}</span>
     </div>`}
     <div class="grid">
       ${explanation && html`<${Panel} title="Decision"><${Steps} explanation=${explanation} /><//>`}

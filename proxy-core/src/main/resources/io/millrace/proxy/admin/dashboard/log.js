@@ -47,7 +47,9 @@ function statusCondition(text) {
 function conditionOf({host, status, cache, client, where}) {
   const parts = [];
   if (host) {
-    parts.push('host == ' + quoted(host));
+    // Hosts have their port unless that is the scheme's default. A filter without a port means every port.
+    parts.push(/^[a-z0-9._-]+$/i.test(host) ? 'host =~ ' + quoted('^' + host.replaceAll('.', '[.]') + '(:[0-9]+)?$')
+      : 'host == ' + quoted(host));
   }
   if (status) {
     const condition = statusCondition(status);

@@ -68,23 +68,24 @@ function hostRows(last, change) {
     .sort((a, b) => (a.host === OTHER) - (b.host === OTHER) || b.misses - a.misses);
 }
 
-/** The host as a link to its requests in the live log, where hosts may have ports. */
+/** The host as a link to its requests in the live log. */
 function HostLink({host}) {
-  if (/[^a-z0-9._-]/i.test(host)) {
-    return host;
-  }
-  const where = 'host =~ "^' + host.replaceAll('.', '[.]') + '(:[0-9]+)?$"';
-  return html`<a href=${'#/log?' + new URLSearchParams({where})} title="Its requests in the live log">${host}</a>`;
+  return html`<a href=${'#/log?' + new URLSearchParams({host})} title="Its requests in the live log">${host}</a>`;
 }
 
+/** Number of hosts that are shown before the reader asks for all. */
+const HOSTS_FIRST = 5;
+
 function Hosts({last, change}) {
+  const [showsAll, setShowsAll] = useState(false);
   const rows = hostRows(last, change);
   const isOff = last.values('millrace_host_requests_total', 'host').length === 0;
-  return html`<${Panel} title="Hosts" wide note="Since the start of the worker, those with most misses first.">
-    <${Table} label="Hosts" name="hosts" rows=${rows} empty=${isOff ? 'Requests are not counted by host: admin.hosts is 0.' : 'No requests yet.'} columns=${[
+  return html`<${Panel} title="Hosts" wide note="Since the start of the worker, those with most misses first."
+    actions=${rows.length > HOSTS_FIRST && html`<button type="button" class="quiet" aria-expanded=${String(showsAll)} onClick=${() => setShowsAll(!showsAll)}>${showsAll ? 'Show fewer' : 'Show all ' + rows.length}</button>`}>
+    <${Table} label="Hosts" name="hosts" rows=${showsAll ? rows : rows.slice(0, HOSTS_FIRST)} empty=${isOff ? 'Requests are not counted by host: admin.hosts is 0.' : 'No requests yet.'} columns=${[
     {title: 'Host', wide: true, cell: (row) => (row.host === OTHER ? 'all other hosts' : html`<${HostLink} host=${row.host} />`)},
     {title: 'Misses', align: 'right', cell: (row) => count(row.misses)},
-    {title: 'Share of misses', cell: (row) => html`<${Bar} share=${row.misses / Math.max(1, row.allMisses)} label=${percent(row.misses, row.allMisses)} />`},
+    {title: 'Share of misses', cell: (row) => html`<div class="share"><span>${percent(row.misses, row.allMisses)}</span><${Bar} share=${row.misses / Math.max(1, row.allMisses)} label=${percent(row.misses, row.allMisses)} /></div>`},
     {title: 'Misses now', align: 'right', cell: (row) => rate(row.missesNow)},
     {title: 'Hit ratio', align: 'right', cell: (row) => percent(row.hits, row.requests)},
     {title: 'Requests', align: 'right', cell: (row) => count(row.requests)},
@@ -174,8 +175,9 @@ export function Overview({status, theme, parameters}) {
       <${Stat} label="Client connections" value=${count(connections.client)} name="connections_client" raw=${connections.client}
         note=${count(connections.origin) + ' to origins'} />
     </div>
+    ${last && html`<${Hosts} last=${last} change=${change} />`}
     <${Failure} error=${(isOff ? null : past.error) || loaded.error} />
-    <${RangeTabs} screen="overview" range=${range} />
+    <${RangeTabs} screen="overview" range=${range} from=${isOff || points.length === 0 ? 0 : points[0].at} />
     <div class="grid">
       <${Chart} title="Requests per second" ...${chart} text=${(value) => rate(value)} series=${[
         {label: 'All', colour: '--chart-1', fill: '--chart-1-fill', value: (point) => point.requests},
@@ -199,7 +201,6 @@ export function Overview({status, theme, parameters}) {
         {label: 'Errors', colour: '--chart-3', fill: '--chart-1-fill', value: (point) => point.errors},
       ]} />
       <${Latest} events=${events} />
-      ${last && html`<${Hosts} last=${last} change=${change} />`}
       ${last && html`<${Shares} title="Cache results" label="Result" rows=${shares(last, change, 'millrace_requests_total', 'cache')} />`}
       ${last && html`<${Shares} title="Status classes" label="Class" rows=${shares(last, change, 'millrace_responses_total', 'status_class')} />`}
       ${cache.ram && html`<${Tiers} cache=${cache} />`}

@@ -298,7 +298,9 @@ export function Chart({title, points, series, text, max, theme, steps, marks, wh
         draw: [(self) => drawMarks(self, shown.current)],
         setCursor: [(self) => {
           if (note.current) {
-            note.current.textContent = markAt(self, shown.current);
+            const text = markAt(self, shown.current);
+            note.current.textContent = text;
+            note.current.title = text.trim();
           }
         }],
       },

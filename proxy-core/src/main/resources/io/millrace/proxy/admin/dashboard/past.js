@@ -16,10 +16,11 @@ export function rangeOf(parameters) {
   return RANGES.find((range) => range.name === parameters.range) || RANGES[0];
 }
 
-/** Links to the ranges of a screen. */
-export function RangeTabs({screen, range}) {
+/** Links to the ranges of a screen, and the time of the first record if the charts begin later than the range. */
+export function RangeTabs({screen, range, from}) {
+  const isShort = from > 0 && from > Date.now() / 1000 - range.seconds + 2 * range.step;
   return html`<div class="tabs" role="navigation" aria-label="Time">${RANGES.map(({name, title}) => html`<a
-    href=${'#/' + screen + '?range=' + name} aria-current=${range.name === name ? 'true' : undefined}>${title}</a>`)}</div>`;
+    href=${'#/' + screen + '?range=' + name} aria-current=${range.name === name ? 'true' : undefined}>${title}</a>`)}${isShort && html`<span class="tabs-note">${'Recorded since ' + time(from)}</span>`}</div>`;
 }
 
 /** Charts of a young record show at least so many steps, so that they do not begin with one point. */
