@@ -39,6 +39,7 @@ class AccessibilityTest {
         {"latency", "Latency"},
         {"events", "Events"},
         {"curve", "What RAM would bring"},
+        {"disks", "Disks"},
         {"log", "Live log"},
         {"log?kind=failed", "Live log"},
         {"cache", "Cache"},

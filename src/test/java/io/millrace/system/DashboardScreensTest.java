@@ -45,6 +45,7 @@ class DashboardScreensTest {
         {"log?kind=failed", "Live log"},
         {"cache", "Cache"},
         {"curve", "What RAM would bring"},
+        {"disks", "Disks"},
         {"inspect?url=http://www.example.com/cart", "Inspector"},
         {"inspect?url=http://www.example.com/p/1", "Inspector"},
         {"purge", "Purge"},

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DashboardTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);
-    private static final int SCREENS = 13;
+    private static final int SCREENS = 14;
 
     /** Markup and code that must stay text. Each sets {@code window.struck} where it is executed. */
     private static final List<String> HOSTILE = List.of(
@@ -157,6 +157,7 @@ class DashboardTest {
             {"fleet", "Fleet"},
             {"config", "Configuration"},
             {"processes", "Processes"},
+            {"disks", "Disks"},
             {"certificates", "Certificates"},
             {"overview", "Overview"}
         }) {

@@ -93,7 +93,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param queuedBytes bytes waiting to be written
      * @param indexEvictions number of entries evicted because the index was full and could not grow
      * @param errors number of I/O errors
-     * @param lastError message of the last I/O error
+     * @param lastError message of the last I/O error; of a volume that a command took offline, the
+     *     reason of the command
      * @param ring write statistics
      */
     public record Volume(
@@ -109,7 +110,18 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long indexEvictions,
             long errors,
             @Nullable String lastError,
-            Ring ring) {}
+            Ring ring) {
+        /**
+         * Returns why an offline volume is out of use, and what that means for requests. For events and alarms, which
+         * have the path as their subject.
+         */
+        public String outOfUse() {
+            String reason = lastError == null ? "taken offline by an operator" : lastError;
+            String prefix = path + ": ";
+            return "out of use: " + (reason.startsWith(prefix) ? reason.substring(prefix.length()) : reason)
+                    + "; its responses are not available, all others are served";
+        }
+    }
 
     /** The operating state of a volume. */
     public enum State {

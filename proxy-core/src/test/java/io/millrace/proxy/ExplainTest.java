@@ -99,7 +99,8 @@ class ExplainTest {
         proxy.advanceSeconds(30);
         Map<String, String> texts = texts(explain("/a"));
         assertEquals(
-                "not cached: the origin's response of " + received + " has Cache-Control: private", texts.get("lookup"));
+                "not cached: the origin's response of " + received + " has Cache-Control: private",
+                texts.get("lookup"));
         assertEquals(
                 "not stored if the origin answers as before; another answer needs a lifetime or a validator",
                 texts.get("storing"));

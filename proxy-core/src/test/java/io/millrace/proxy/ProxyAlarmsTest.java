@@ -88,6 +88,9 @@ class ProxyAlarmsTest {
         server.store().offline(storage, "repair").toCompletableFuture().join();
         assertEquals(List.of(AlarmKind.DISK_OFFLINE), kinds(server));
         assertEquals(storage.toString(), alarms(server).get(0).subject());
+        assertEquals(
+                "out of use: taken offline by command: repair; its responses are not available, all others are served",
+                alarms(server).get(0).text());
         server.store().online(storage).toCompletableFuture().join();
         ProxyExtension.await("the path", () -> alarms(server).isEmpty());
     }

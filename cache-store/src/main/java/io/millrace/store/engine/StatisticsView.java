@@ -10,6 +10,7 @@ import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.io.FileFaults;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ final class StatisticsView {
                 volume.queuedBytes(),
                 volume.indexEvictions(),
                 volume.errors(),
-                words(last),
+                words(last, volume.directory(), slot.config().path()),
                 new StoreStatistics.Ring(
                         volume.bytesWritten(),
                         volume.bytesCarried(),
@@ -84,6 +85,15 @@ final class StatisticsView {
 
     private static @Nullable String words(@Nullable IOException fault) {
         return fault == null ? null : FileFaults.messageOf(fault);
+    }
+
+    /** Returns the message with the configured path in place of the directory of the index, which may be elsewhere. */
+    private static @Nullable String words(@Nullable IOException fault, Path directory, Path configured) {
+        String message = words(fault);
+        String prefix = directory + ": ";
+        return message == null || !message.startsWith(prefix)
+                ? message
+                : configured + ": " + message.substring(prefix.length());
     }
 
     private static StoreStatistics.State state(VolumeState state) {

@@ -54,10 +54,7 @@ public final class DiskWatch implements AutoCloseable {
             boolean isOffline = volume.state() == StoreStatistics.State.OFFLINE;
             boolean wasOffline = Boolean.TRUE.equals(offline.put(volume.path(), isOffline));
             if (isOffline != wasOffline) {
-                String error = volume.lastError();
-                String text = isOffline
-                        ? "out of use: " + (error == null ? "taken offline by an operator" : error)
-                        : "in use again";
+                String text = isOffline ? volume.outOfUse() : "in use again";
                 events.record(new Event(
                         clockMillis.getAsLong(),
                         isOffline ? EventKind.DISK_OFFLINE : EventKind.DISK_ONLINE,

@@ -21,6 +21,8 @@ class DiskWatchTest {
     private List<StoreStatistics.Volume> volumes = List.of();
     private final DiskWatch watch = new DiskWatch(loop, () -> volumes, events::add, () -> 7);
 
+    private static final String EFFECT = "; its responses are not available, all others are served";
+
     @AfterEach
     void close() {
         watch.close();
@@ -41,13 +43,13 @@ class DiskWatchTest {
     void changesAreReportedOnce() {
         check(State.ONLINE, State.OPENING, null);
         check(State.ONLINE, State.ONLINE, null);
-        check(State.ONLINE, State.OFFLINE, "I/O error");
+        check(State.ONLINE, State.OFFLINE, "/b: I/O error");
         check(State.ONLINE, State.OFFLINE, "I/O error");
         check(State.ONLINE, State.OPENING, "I/O error");
         check(State.ONLINE, State.ONLINE, null);
         assertEquals(
                 List.of(
-                        new Event(7, EventKind.DISK_OFFLINE, "/b", "out of use: I/O error"),
+                        new Event(7, EventKind.DISK_OFFLINE, "/b", "out of use: I/O error" + EFFECT),
                         new Event(7, EventKind.DISK_ONLINE, "/b", "in use again")),
                 events);
     }
@@ -56,7 +58,8 @@ class DiskWatchTest {
     void pathThatIsOfflineAtTheStartIsReportedAndAReleasedOneIsNot() {
         check(State.SUSPENDED, State.OFFLINE, null);
         assertEquals(
-                List.of(new Event(7, EventKind.DISK_OFFLINE, "/b", "out of use: taken offline by an operator")),
+                List.of(new Event(
+                        7, EventKind.DISK_OFFLINE, "/b", "out of use: taken offline by an operator" + EFFECT)),
                 events);
     }
 }

@@ -51,12 +51,7 @@ public final class ProxyAlarms implements AlarmSource {
     private void addDisks(List<Alarm> alarms) {
         for (StoreStatistics.Volume volume : proxy.store().statistics().volumes()) {
             if (volume.state() == StoreStatistics.State.OFFLINE) {
-                String error = volume.lastError();
-                alarms.add(new Alarm(
-                        AlarmKind.DISK_OFFLINE,
-                        volume.path().toString(),
-                        error == null ? "taken offline by an operator" : error,
-                        -1));
+                alarms.add(new Alarm(AlarmKind.DISK_OFFLINE, volume.path().toString(), volume.outOfUse(), -1));
             }
         }
     }

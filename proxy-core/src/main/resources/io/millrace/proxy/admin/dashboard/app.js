@@ -25,6 +25,7 @@ const SCREENS = [
   {name: 'fleet', title: 'Fleet', load: () => import('./fleet.js').then((file) => file.Fleet)},
   {name: 'config', title: 'Configuration', load: () => import('./config.js').then((file) => file.Configuration)},
   {name: 'processes', title: 'Processes', load: () => import('./processes.js').then((file) => file.Processes)},
+  {name: 'disks', title: 'Disks', load: () => import('./processes.js').then((file) => file.Disks)},
   {name: 'certificates', title: 'Certificates', load: () => import('./certificates.js').then((file) => file.Certificates)},
 ];
 
@@ -163,7 +164,7 @@ function Frame({session}) {
     <header>
       <div class="brand"><img src=${ICON} alt="" width="26" height="26" /><span>Millrace</span>
         ${data && html`<span class="version">${data.version}</span>`}</div>
-      <div class="header-state">${data && html`<${State} word=${data.state} />`}
+      <div class="header-state">${data && html`<${State} word=${raised > 0 && data.state === 'running' ? 'pending' : data.state} text=${data.state.replace('_', ' ')} />`}
         ${raised > 0 && html`<a href="#/overview" data-name="raised"><${State} word="failed" text=${raised + (raised === 1 ? ' alarm' : ' alarms')} /></a>`}
         ${status.error && html`<span title=${failureText(status.error)}><${State} word="failed"
           text=${status.error.status > 0 ? 'status ' + status.error.status : 'no answer'} /></span>`}</div>

@@ -158,7 +158,7 @@ export function Latency({parameters, theme}) {
   const [hits, misses] = [columns('hit_buckets'), columns('miss_buckets')];
   const marks = marksOf(events.data && events.data.events);
   return html`<${Screen} title="Latency" about="How long requests took, from the first byte of the request to the last byte of the response.">
-    <${RangeTabs} screen="latency" range=${range} />
+    <${RangeTabs} screen="latency" range=${range} from=${steps.length > 0 ? steps[0].at : 0} />
     <${Failure} error=${past.error || events.error} />
     <div class="stack">
       <${HeatMap} title="Hits" name="hits" ink="--chart-2" columns=${hits} bounds=${bounds} step=${step} marks=${marks} theme=${theme} />

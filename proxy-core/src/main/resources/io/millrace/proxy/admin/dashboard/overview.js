@@ -96,11 +96,11 @@ function Hosts({last, change}) {
 
 function Tiers({cache}) {
   const tiers = [{key: 'ram', path: 'RAM', ...cache.ram}, ...(cache.volumes || []).map((one) => ({key: one.path, ...one}))];
-  return html`<${Panel} title="Cache tiers"><${Table} label="Cache tiers" rows=${tiers} columns=${[
+  return html`<${Panel} title="Cache tiers" actions=${html`<a href="#/disks">Disks</a>`}><${Table} label="Cache tiers" rows=${tiers} columns=${[
     {title: 'Tier', wide: true, cell: (row) => html`${row.path} ${row.state && html`<${State} word=${row.state} />`}`},
-    {title: 'Used', align: 'right', cell: (row) => bytes(row.bytes) + ' of ' + bytes(row.bytes_max)},
-    {title: 'Fill', cell: (row) => html`<${Bar} share=${row.bytes / Math.max(1, row.bytes_max)} />`},
-    {title: 'Objects', align: 'right', cell: (row) => count(row.entries)},
+    {title: 'Used', align: 'right', cell: (row) => (row.state === 'offline' ? 'content not available' : bytes(row.bytes) + ' of ' + bytes(row.bytes_max))},
+    {title: 'Fill', cell: (row) => row.state !== 'offline' && html`<${Bar} share=${row.bytes / Math.max(1, row.bytes_max)} />`},
+    {title: 'Objects', align: 'right', cell: (row) => (row.state === 'offline' ? NONE : count(row.entries))},
   ]} /><//>`;
 }
 

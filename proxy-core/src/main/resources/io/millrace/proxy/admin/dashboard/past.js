@@ -18,7 +18,7 @@ export function rangeOf(parameters) {
 
 /** Links to the ranges of a screen, and the time of the first record if the charts begin later than the range. */
 export function RangeTabs({screen, range, from}) {
-  const isShort = from > 0 && from > Date.now() / 1000 - range.seconds + 2 * range.step;
+  const isShort = from > 0 && from > Date.now() / 1000 - range.seconds + 2 * range.cells;
   return html`<div class="tabs" role="navigation" aria-label="Time">${RANGES.map(({name, title}) => html`<a
     href=${'#/' + screen + '?range=' + name} aria-current=${range.name === name ? 'true' : undefined}>${title}</a>`)}${isShort && html`<span class="tabs-note">${'Recorded since ' + time(from)}</span>`}</div>`;
 }

@@ -7,7 +7,7 @@ import {Screen, Panel, Table, Facts, State, Stat, Bar, Failure, useLoad} from '.
 
 function Memory({memory}) {
   const parts = [...memory.parts].filter((part) => part.bytes > 0).sort((a, b) => b.bytes - a.bytes);
-  return html`<${Panel} title="Memory" note=${bytes(memory.anonymous_bytes) + ' resident'}>
+  return html`<${Panel} title="Memory" note=${bytes(memory.anonymous_bytes) + ' resident in the worker, without files'}>
     <${Table} label="Memory" name="memory" rows=${parts.map((part) => ({key: part.name, ...part}))} columns=${[
       {title: 'Part', cell: (row) => row.name.replaceAll('_', ' ')},
       {title: 'Size', align: 'right', cell: (row) => bytes(row.bytes)},
@@ -23,15 +23,18 @@ function Memory({memory}) {
   <//>`;
 }
 
-function Storage({volumes}) {
+/** Whether the content of a path can be read. */
+const isReadable = (row) => row.state !== 'offline';
+
+export function Storage({volumes}) {
   return html`<${Panel} title="Storage paths" wide=${true}><${Table} label="Storage paths" name="storage" rows=${volumes.map((one) => ({key: one.path, ...one}))}
     empty="The cache is in RAM only." columns=${[
       {title: 'Path', wide: true, cell: (row) => row.path},
       {title: 'State', cell: (row) => html`<${State} word=${row.state} />`},
-      {title: 'Used', align: 'right', cell: (row) => bytes(row.bytes) + ' of ' + bytes(row.bytes_max)},
-      {title: 'Fill', cell: (row) => html`<${Bar} share=${row.bytes / Math.max(1, row.bytes_max)} />`},
-      {title: 'Objects', align: 'right', cell: (row) => count(row.entries)},
-      {title: 'Waiting', align: 'right', cell: (row) => bytes(row.queued_bytes)},
+      {title: 'Used', align: 'right', cell: (row) => (isReadable(row) ? bytes(row.bytes) + ' of ' + bytes(row.bytes_max) : 'content not available')},
+      {title: 'Fill', cell: (row) => isReadable(row) && html`<${Bar} share=${row.bytes / Math.max(1, row.bytes_max)} />`},
+      {title: 'Objects', align: 'right', cell: (row) => (isReadable(row) ? count(row.entries) : NONE)},
+      {title: 'Waiting', align: 'right', cell: (row) => (isReadable(row) ? bytes(row.queued_bytes) : NONE)},
       {title: 'Errors', align: 'right', cell: (row) => html`<span class=${row.errors > 0 ? 'bad-text' : ''}>${count(row.errors)}</span>`},
       {title: 'Last error', wide: true, cell: (row) => row.last_error || NONE},
     ]} /><//>`;
@@ -50,6 +53,14 @@ function Threads() {
   <//>`;
 }
 
+export function Disks() {
+  const storage = useLoad((signal) => get('/v1/storage', {}, signal), [], 5000);
+  return html`<${Screen} title="Disks" about="The storage paths of the cache. The same as millctl storage status.">
+    <${Failure} error=${storage.error} />
+    ${storage.data && html`<${Storage} volumes=${storage.data.volumes} />`}
+  <//>`;
+}
+
 export function Processes({status}) {
   const server = useLoad((signal) => get('/v1/server', {}, signal), [], 3000);
   const memory = useLoad((signal) => get('/v1/memory', {}, signal), [], 5000);
@@ -63,7 +74,7 @@ export function Processes({status}) {
       <${Stat} label="Worker" value=${worker ? html`<${State} word=${worker.state} />` : NONE} name="worker_pid" raw=${worker && worker.pid} note=${worker ? 'process ' + worker.pid : ''} />
       <${Stat} label="Uptime" value=${worker ? span(worker.uptime_seconds) : NONE} note=${data && data.process ? count(data.process.worker_restarts) + (data.process.worker_restarts === 1 ? ' restart' : ' restarts') + ' of the worker' : ''} />
       <${Stat} label="CPU time" value=${worker ? span(worker.cpu_seconds) : NONE} note="of the worker" />
-      <${Stat} label="Memory" value=${worker ? bytes(worker.resident_bytes) : NONE} note="resident" />
+      <${Stat} label="Memory" value=${worker ? bytes(worker.resident_bytes) : NONE} note="resident in the worker, with files" />
       <${Stat} label="Threads" value=${worker ? count(worker.threads) : NONE} note=${worker ? count(worker.descriptors) + ' open files' : ''} />
     </div>
     <div class="grid">
