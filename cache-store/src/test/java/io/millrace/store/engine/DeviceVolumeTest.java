@@ -2,6 +2,7 @@ package io.millrace.store.engine;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -85,6 +86,29 @@ class DeviceVolumeTest {
             assertTrue(test.put("key" + i, "head" + i, TestStore.body(i, 100_000)));
         }
         test.sync();
+    }
+
+    /** The index of a device is in a directory with an encoded name, which operators have never seen. */
+    @Test
+    void aFailureNamesTheDeviceAndNotTheDirectoryOfItsIndex() {
+        FaultyFileIo io = blank();
+        try (TestStore test = store(io).withoutCheck()) {
+            io.failWrites(true, DEVICE);
+            for (int i = 0; i < 50 && volume(test).state() != StoreStatistics.State.OFFLINE; i++) {
+                test.put("k" + i, "h", TestStore.body(i, 200_000));
+                test.sync();
+            }
+            StoreStatistics.Volume volume = volume(test);
+            assertEquals(StoreStatistics.State.OFFLINE, volume.state());
+            String reason = "no space left; free space on the file system, or lower the size";
+            assertTrue(volume.lastError().startsWith(DEVICE + ": " + reason), volume.lastError());
+            assertTrue(volume.outOfUse().startsWith("out of use: " + reason), volume.outOfUse());
+            assertFalse(volume.outOfUse().contains(INDEX.toString()), volume.outOfUse());
+        }
+    }
+
+    private static StoreStatistics.Volume volume(TestStore test) {
+        return test.store.statistics().volumes().get(0);
     }
 
     @Test

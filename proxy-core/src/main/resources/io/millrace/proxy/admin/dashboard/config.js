@@ -3,7 +3,7 @@
 import {html, useState, useRef} from './vendor/htm-preact.js';
 import {get, post} from './api.js';
 import {count, time, NONE} from './format.js';
-import {Screen, Panel, Table, Facts, State, Failure, Message, Field, Confirm, useLoad} from './parts.js';
+import {Screen, Panel, Table, Facts, State, Failure, Message, Field, Confirm, Breakable, useLoad} from './parts.js';
 
 const TABS = [['settings', 'Settings'], ['differences', 'Differences'], ['history', 'History']];
 
@@ -14,7 +14,7 @@ function Report({report, title}) {
     ${(report.notes || []).map((note) => html`<${Message}>${note}<//>`)}
     ${(report.settings.length > 0 || report.problems.length === 0) && html`<${Table} label=${title} name="report" rows=${report.settings.map((one) => ({...one}))}
       empty="No setting changes." columns=${[
-        {title: 'Key', wide: true, cell: (row) => html`<code>${row.key}</code>`},
+        {title: 'Key', wide: true, cell: (row) => html`<code><${Breakable} text=${row.key} /></code>`},
         {title: 'Result', cell: (row) => html`<${State} word=${row.result} />`},
         {title: 'Detail', wide: true, cell: (row) => row.detail},
       ]} />`}
@@ -26,9 +26,9 @@ function Value({value}) {
 }
 
 function Setting({setting}) {
-  return html`<details class="setting"><summary><code class="setting-key">${setting.key}</code>
+  return html`<details class="setting"><summary><code class="setting-key"><${Breakable} text=${setting.key} /></code>
       <span class="setting-value"><${Value} value=${setting.value} /></span>
-      <span class="setting-source">${setting.source === 'default' ? 'default' : setting.place || setting.source.replace('_', ' ')}</span></summary>
+      <span class="setting-source">${setting.source === 'default' ? 'default' : html`<${Breakable} text=${setting.place || setting.source.replace('_', ' ')} />`}</span></summary>
     <p>${setting.sentence}</p>
     <${Facts} facts=${[
       ['Type', setting.takes || setting.type],
@@ -67,7 +67,7 @@ function Settings() {
 
 /** Columns of differences between two values, with their titles. */
 const differences = (before, after) => [
-  {title: 'Key', wide: true, cell: (row) => html`<code>${row.key}</code>`},
+  {title: 'Key', wide: true, cell: (row) => html`<code><${Breakable} text=${row.key} /></code>`},
   {title: before, wide: true, cell: (row) => html`<${Value} value=${row.before} />`},
   {title: after, wide: true, cell: (row) => html`<${Value} value=${row.after} />`},
   {title: 'A change is', cell: (row) => html`<${State} word=${row.change} />`},

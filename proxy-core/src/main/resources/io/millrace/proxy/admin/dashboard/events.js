@@ -3,7 +3,7 @@
 import {html} from './vendor/htm-preact.js';
 import {get} from './api.js';
 import {count, time} from './format.js';
-import {Screen, Panel, Table, State, Failure, Field, useLoad} from './parts.js';
+import {Screen, Panel, Table, State, Failure, Field, Breakable, useLoad} from './parts.js';
 
 const LIMIT = 1000;
 const EVERY_MILLIS = 5000;
@@ -31,14 +31,21 @@ export function Severity({event}) {
   return html`<${State} word=${TONES[event.severity] || 'plain'} text=${event.severity} />`;
 }
 
+/** The number of the event that raised each of the alarms that are raised now. */
+function raisedNow(events, alarms) {
+  return alarms.map(({kind, subject}) => [...events].reverse().find((event) => event.kind === 'alarm-raised'
+    && event.subject === subject && event.text.startsWith(kind + ':'))).filter(Boolean).map((event) => event.number);
+}
+
 /** A table of events, newest first. */
-export function EventTable({events, label, empty}) {
+function EventTable({events, alarms, label, empty}) {
   const rows = [...events].reverse().map((event) => ({key: event.number, ...event}));
+  const now = raisedNow(events, alarms);
   return html`<${Table} label=${label} name="events" rows=${rows} empty=${empty} columns=${[
     {title: 'Time', cell: (row) => time(row.at_seconds)},
     {title: 'Severity', cell: (row) => html`<${Severity} event=${row} />`},
-    {title: 'Kind', cell: (row) => row.kind},
-    {title: 'Subject', wide: true, cell: (row) => row.subject},
+    {title: 'Kind', cell: (row) => html`${row.kind}${now.includes(row.number) && html` <${State} word="failed" text="raised now" />`}`},
+    {title: 'Subject', wide: true, cell: (row) => html`<${Breakable} text=${row.subject} />`},
     {title: 'What happened', wide: true, cell: (row) => row.text + (row.more > 0 ? ' (and ' + count(row.more) + ' more before)' : '')},
   ]} />`;
 }
@@ -54,6 +61,7 @@ export function Events({parameters}) {
   const since = TIMES.some(([name]) => name === parameters.since) ? parameters.since : '24h';
   const loaded = useLoad((signal) => get('/v1/events', {kind: group.kinds, since: since === 'all' ? '' : since, limit: LIMIT}, signal),
     [group.name, since], EVERY_MILLIS);
+  const alarms = useLoad((signal) => get('/v1/alarms', {}, signal), [], EVERY_MILLIS);
   const events = loaded.data ? loaded.data.events : [];
   return html`<${Screen} title="Events" about="What the launcher and its workers reported. The same as millctl events.">
     <div class="form">
@@ -64,6 +72,6 @@ export function Events({parameters}) {
     </div>
     <${Failure} error=${loaded.error} />
     <${Panel} title="Events" note=${loaded.data ? count(events.length) + (events.length === LIMIT ? ', the latest' : '') : ''}>
-      <${EventTable} label="Events, newest first" events=${events} empty=${loaded.data ? 'No events in this time.' : loaded.error ? 'No events are known.' : 'Loading.'} /><//>
+      <${EventTable} label="Events, newest first" events=${events} alarms=${alarms.data ? alarms.data.alarms : []} empty=${loaded.data ? 'No events in this time.' : loaded.error ? 'No events are known.' : 'Loading.'} /><//>
   <//>`;
 }

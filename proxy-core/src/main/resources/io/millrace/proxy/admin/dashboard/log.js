@@ -2,7 +2,7 @@
 
 import {html, useState, useEffect, useRef} from './vendor/htm-preact.js';
 import {get} from './api.js';
-import {count, bytes, span, time, NONE} from './format.js';
+import {count, bytes, span, time, usesUtc, NONE} from './format.js';
 import {Screen, Panel, Failure, Field, Message, UrlLink, useDialog, useLoad} from './parts.js';
 import {pause} from './pause.js';
 import {ExpressionError} from './cache.js';
@@ -158,7 +158,7 @@ function useLive(where, isOn) {
 /** A value with its unit. */
 function shown(name, value) {
   if (TIMES.includes(name)) {
-    return span(value / 1e6);
+    return span(value / 1e6) + ' (' + count(value) + ' µs)';
   }
   if (BYTES.includes(name)) {
     return value < 1024 ? bytes(value) : bytes(value) + ' (' + count(value) + ' B)';
@@ -169,6 +169,11 @@ function shown(name, value) {
 /** A help text, in which words between backquotes are code. */
 function Help({text}) {
   return html`<span class="hint">${String(text).split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}</span>`;
+}
+
+/** Whether an origin was asked, so that the detail of the record is the reason why no stored response answered. */
+function isForwarded({cache}) {
+  return cache !== undefined && !['hit', 'stale', 'none'].includes(cache);
 }
 
 /** All members of one request with their help. Escape and Close end it. */
@@ -183,6 +188,7 @@ function Details({record, members, onClose, onHost}) {
     onClose();
   }}>
     <h2 id="request-title">${record.method || 'Request'}${' '}${record.url || ''}</h2>
+    ${isForwarded(record) && record.detail && html`<p data-name="why">Why not cached: <code>${record.detail}</code>. Inspect shows the decision.</p>`}
     <div class="details-box" tabindex="0" role="group" aria-label="Fields of the request"><dl class="details">${rows.map(({name, description}) => html`<div>
       <dt><code>${name}</code></dt><dd>${shown(name, record[name])}${description && html`<br /><${Help} text=${description} />`}</dd></div>`)}</dl></div>
     <div class="dialog-actions">
@@ -216,9 +222,9 @@ function Requests({rows, kind, empty, showsClients, onOpen}) {
     return html`<p class="empty">${empty}</p>`;
   }
   return html`<div class="table-box" tabindex="0" role="group" aria-label="Requests, newest first"><table data-name="requests" onKeyDown=${moveInRows}>
-    <thead><tr><th scope="col">Time</th><th scope="col">Status</th><th scope="col">Result</th>
-      <th scope="col" class="right">${kind === 'slow' ? 'First byte' : 'Duration'}</th><th scope="col" class="right">Size</th>
-      <th scope="col">Method</th><th scope="col">URL</th>${showsClients && html`<th scope="col">Client</th>`}</tr></thead>
+    <thead><tr><th scope="col" class="log-time">${usesUtc() ? 'Time, UTC' : 'Local time'}</th><th scope="col" class="log-status">Status</th><th scope="col" class="log-result">Result</th>
+      <th scope="col" class="right log-span">${kind === 'slow' ? 'First byte' : 'Duration'}</th><th scope="col" class="right log-size">Size</th>
+      <th scope="col" class="log-method">Method</th><th scope="col">URL</th>${showsClients && html`<th scope="col">Client</th>`}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${row.key || row.number}>
       <td><button type="button" class="row-open" aria-label=${'Details of the request of ' + time(row.time)} onClick=${() => onOpen(row)}>${kind === 'live'
     ? time(row.time).slice(11, 19) + '.' + String(row.time).slice(20, 23) : time(row.time)}</button></td>

@@ -3,7 +3,7 @@
 import {html, useState, useEffect} from './vendor/htm-preact.js';
 import {get} from './api.js';
 import {count, bytes, rate, byteRate, percent, span, time, clock, NONE} from './format.js';
-import {Screen, Panel, Stat, Table, State, Bar, Failure, Chart, useLoad} from './parts.js';
+import {Screen, Panel, Stat, Table, State, Bar, Failure, Chart, Breakable, useLoad} from './parts.js';
 import {RangeTabs, rangeOf, useHistory, useEvents, marksOf, chartPoints} from './past.js';
 import * as live from './live.js';
 
@@ -130,11 +130,11 @@ function Latest({events}) {
 
 /** The alarms that are raised now; nothing without any. */
 function Alarms({alarms}) {
-  return alarms.length > 0 && html`<${Panel} title=${count(alarms.length) + (alarms.length === 1 ? ' alarm' : ' alarms')} actions=${html`<a href="#/events?group=alarm">Alarms of the past</a>`}>
+  return alarms.length > 0 && html`<${Panel} title=${count(alarms.length) + (alarms.length === 1 ? ' alarm' : ' alarms')} actions=${html`<a href="#/events?group=alarm">Events of alarms</a>`}>
     <${Table} label="Alarms" name="alarms" rows=${alarms.map((alarm) => ({key: alarm.kind + ' ' + alarm.subject, ...alarm}))} columns=${[
     {title: 'Since', cell: (row) => (row.since_seconds ? time(row.since_seconds) : NONE)},
     {title: 'Kind', cell: (row) => html`<${State} word=${row.severity === 'error' ? 'failed' : 'pending'} text=${row.kind} />`},
-    {title: 'Subject', wide: true, cell: (row) => row.subject},
+    {title: 'Subject', wide: true, cell: (row) => html`<${Breakable} text=${row.subject} />`},
     {title: 'What is wrong', wide: true, cell: (row) => row.text},
   ]} /><//>`;
 }

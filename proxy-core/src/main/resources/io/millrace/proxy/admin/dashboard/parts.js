@@ -332,6 +332,11 @@ export function Chart({title, points, series, text, max, theme, steps, marks, wh
     ${marks && html`<p class="note mark-note" ref=${note}>${' '}</p>`}<//>`;
 }
 
+/** A key, path or address, which the browser may break after dots and slashes. */
+export function Breakable({text}) {
+  return String(text).split(/(?<=[./])/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`));
+}
+
 /** A link that shows a URL from the cache and opens it in the inspector. */
 export function UrlLink({url}) {
   return html`<a class="url" href=${'#/inspect?url=' + encodeURIComponent(url)}>${url}</a>`;

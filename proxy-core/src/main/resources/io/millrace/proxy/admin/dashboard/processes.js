@@ -3,7 +3,7 @@
 import {html, useState} from './vendor/htm-preact.js';
 import {get} from './api.js';
 import {count, bytes, span, percent, NONE} from './format.js';
-import {Screen, Panel, Table, Facts, State, Stat, Bar, Failure, useLoad} from './parts.js';
+import {Screen, Panel, Table, Facts, State, Stat, Bar, Failure, Breakable, useLoad} from './parts.js';
 
 function Memory({memory}) {
   const parts = [...memory.parts].filter((part) => part.bytes > 0).sort((a, b) => b.bytes - a.bytes);
@@ -29,7 +29,7 @@ const isReadable = (row) => row.state !== 'offline';
 export function Storage({volumes}) {
   return html`<${Panel} title="Storage paths" wide=${true}><${Table} label="Storage paths" name="storage" rows=${volumes.map((one) => ({key: one.path, ...one}))}
     empty="The cache is in RAM only." columns=${[
-      {title: 'Path', wide: true, cell: (row) => row.path},
+      {title: 'Path', wide: true, cell: (row) => html`<${Breakable} text=${row.path} />`},
       {title: 'State', cell: (row) => html`<${State} word=${row.state} />`},
       {title: 'Used', align: 'right', cell: (row) => (isReadable(row) ? bytes(row.bytes) + ' of ' + bytes(row.bytes_max) : 'content not available')},
       {title: 'Fill', cell: (row) => isReadable(row) && html`<${Bar} share=${row.bytes / Math.max(1, row.bytes_max)} />`},
