@@ -255,8 +255,10 @@ class DashboardPageTest {
         show("#/curve");
         browser.await("document.querySelector('[data-name=gain_2] .stat-value').innerText === '+20.0 points'");
         browser.await("document.body.innerText.includes('55.0% measured, 50.0% estimated')");
-        set.answers(request -> "{\"ok\":true,\"settings\":[],\"problems\":[],\"notes\":[]}");
-        curve.answers(later -> "409 curve-off");
+        set.answers(request -> {
+            curve.answers(later -> "409 curve-off");
+            return "{\"ok\":true,\"settings\":[],\"problems\":[],\"notes\":[]}";
+        });
         browser.click("Turn it off");
         browser.await("document.body.innerText.includes('The estimate is off.')");
         assertEquals("/v1/config/set {\"settings\":{\"cache.curve\":\"false\"}}", set.targets.get(1));
@@ -269,8 +271,8 @@ class DashboardPageTest {
         return "{\"state\":\"" + state + "\",\"waits_for\":\"change\",\"since_seconds\":1795900000,\"policy\":\"lru\","
                 + "\"ram_hit_ratio\":0.55,\"sample_rate\":1,\"sampled_keys\":7,\"lost\":0,\"requests_total\":"
                 + requests
-                + ",\"requests\":" + requests + ",\"hosts\":[],\"sizes\":[" + String.format(size, 1, "0.5") + ","
-                + String.format(size, 2, state.equals("ready") ? "0.7" : "0.6") + "]}";
+                + ",\"requests\":" + requests + ",\"hosts\":[],\"sizes\":[" + size.formatted(1, "0.5") + ","
+                + size.formatted(2, state.equals("ready") ? "0.7" : "0.6") + "]}";
     }
 
     @Test
