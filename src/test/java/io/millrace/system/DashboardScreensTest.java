@@ -232,7 +232,9 @@ class DashboardScreensTest {
         assertTrue(events.contains("disk-offline"), events);
         assertTrue(events.contains("log.slow_threshold"), events);
         open("curve", "What RAM would bring");
-        assertTrue(text("main").contains("percentage points"), "what twice the RAM would bring");
+        // The traffic of this test is too short for a usable estimate, unless the machine is slow.
+        String gain = text("[data-name=measuring],[data-name=gain_2]");
+        assertTrue(gain.startsWith("Measuring since ") || gain.contains("points"), gain);
         pictures();
         assertEquals(List.of(), browser.problems());
     }
