@@ -58,6 +58,7 @@ public final class RecordJson {
         members.put("cipher", "the cipher suite of the client's connection");
         members.put("sni", "the server name in the client's TLS hello");
         members.put("client_subject", "the subject of the client's certificate; absent for the role viewer");
+        members.put("country", "the ISO 3166-1 code of the client's country; absent without geo.database");
         members.put("trace_id", "the id of the request's trace; absent while traces are off");
         members.put("number", "the number of the request in this list");
         return members;
