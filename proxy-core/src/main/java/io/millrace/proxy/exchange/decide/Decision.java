@@ -63,10 +63,7 @@ public final class Decision {
         OPEN,
         /** Send the object, which is fresh. */
         FRESH,
-        /**
-         * Send the object although it is stale, as the client, the origin or the configuration permits. It is validated
-         * in the background where required.
-         */
+        /** Send the object although it is stale, and validate it in the background where that is required. */
         SERVE_STALE,
         /** Validate the object first. */
         VALIDATE,
