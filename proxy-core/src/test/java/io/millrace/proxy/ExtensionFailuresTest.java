@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.ExtensionException;
@@ -303,6 +305,47 @@ class ExtensionFailuresTest {
         String metrics = proxy.proxy().metricsText();
         assertTrue(metrics.contains("millrace_extension_circuit_open{application=\"millrace\",extension=\"test\"} 1"));
         assertTrue(metrics.contains("hook=\"deliver\",reason=\"exception\"} 20"), metrics);
+    }
+
+    private static final class RequestFaultDelivering extends TestExtension implements RequestHook, DeliverHook {
+        @Override
+        public void requestReceived(RequestView request, Reply reply) {
+            throw fault();
+        }
+
+        @Override
+        public void deliver(RequestView request, DeliveredResponse response) {
+            response.fields().set("X-Delivered", "yes");
+        }
+    }
+
+    private String explained() throws Exception {
+        return new RequestExplanation(new ServerView(proxy.proxy()))
+                        .explain(new ExplainSource.Question(
+                                "http://test.example/a", "GET", List.of(), "127.0.0.1", 0, false))
+                        .toCompletableFuture()
+                        .get()
+                        .steps()
+                        .stream()
+                        .filter(step -> step.name().equals("extensions"))
+                        .findFirst()
+                        .orElseThrow()
+                        .text();
+    }
+
+    @Test
+    void explainNamesOnlyTheHooksWhoseCircuitIsOpen() throws Exception {
+        start(new RequestFaultDelivering().entry());
+        assertEquals("test is asked: request_received, deliver; this dry run calls only cache_key", explained());
+        for (int i = 0; i < 20; i++) {
+            RawClient.Response refused = proxy.get("/a");
+            assertEquals(503, refused.status());
+            assertEquals("yes", refused.field("x-delivered"));
+        }
+        assertEquals(
+                "test is asked: deliver; test is not asked now, because many calls failed: request_received;"
+                        + " this dry run calls only cache_key",
+                explained());
     }
 
     @Test

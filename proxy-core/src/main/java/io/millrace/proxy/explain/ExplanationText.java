@@ -204,9 +204,13 @@ public final class ExplanationText {
     private void extensions() {
         StringJoiner texts = new StringJoiner("; ");
         for (DryRunResult.ExtensionUse use : result.extensions()) {
-            texts.add(use.name()
-                    + (use.isCircuitOpen() ? " is not asked now, because many calls failed: " : " is asked: ")
-                    + String.join(", ", use.hooks()));
+            if (!use.called().isEmpty()) {
+                texts.add(use.name() + " is asked: " + String.join(", ", use.called()));
+            }
+            if (!use.failing().isEmpty()) {
+                texts.add(use.name() + " is not asked now, because many calls failed: "
+                        + String.join(", ", use.failing()));
+            }
         }
         String denial = result.filter();
         if (denial != null && denial.startsWith(RequestHooks.DETAIL_PREFIX)) {

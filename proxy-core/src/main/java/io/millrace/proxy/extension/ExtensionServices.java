@@ -3,7 +3,9 @@ package io.millrace.proxy.extension;
 import io.millrace.proxy.spi.ExtensionConfig;
 import io.millrace.proxy.spi.ExtensionContext;
 import io.millrace.proxy.spi.ExtensionCounter;
+import java.text.MessageFormat;
 import java.util.Map;
+import java.util.ResourceBundle;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
@@ -11,6 +13,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The services of the proxy for one extension. Thread-safe. */
 final class ExtensionServices implements ExtensionContext {
@@ -27,7 +31,76 @@ final class ExtensionServices implements ExtensionContext {
         }
     }
 
+    /**
+     * The logger of an extension, which writes to the log of the proxy. SLF4J is used directly, because the default
+     * of {@link System#getLogger} is java.util.logging, with another format and another destination. Thread-safe.
+     */
+    static final class Log implements System.Logger {
+        private final Logger to;
+
+        /** @param to its name ends with the name of the extension */
+        Log(Logger to) {
+            this.to = to;
+        }
+
+        @Override
+        public String getName() {
+            return to.getName();
+        }
+
+        @Override
+        public boolean isLoggable(Level level) {
+            return level != Level.OFF && to.isEnabledForLevel(of(level));
+        }
+
+        @Override
+        public void log(
+                Level level, @Nullable ResourceBundle bundle, @Nullable String message, @Nullable Throwable thrown) {
+            if (isLoggable(level)) {
+                to.atLevel(of(level)).setCause(thrown).log(translated(bundle, message));
+            }
+        }
+
+        @Override
+        public void log(
+                Level level,
+                @Nullable ResourceBundle bundle,
+                @Nullable String format,
+                @Nullable Object @Nullable ... parameters) {
+            if (isLoggable(level)) {
+                String text = translated(bundle, format);
+                to.atLevel(of(level)).log(parameters == null || parameters.length == 0 ? text : text(text, parameters));
+            }
+        }
+
+        private static org.slf4j.event.Level of(Level level) {
+            return switch (level) {
+                case ALL, TRACE -> org.slf4j.event.Level.TRACE;
+                case DEBUG -> org.slf4j.event.Level.DEBUG;
+                case INFO -> org.slf4j.event.Level.INFO;
+                case WARNING -> org.slf4j.event.Level.WARN;
+                case ERROR, OFF -> org.slf4j.event.Level.ERROR;
+            };
+        }
+
+        private static String translated(@Nullable ResourceBundle bundle, @Nullable String key) {
+            return bundle == null || key == null || !bundle.containsKey(key)
+                    ? String.valueOf(key)
+                    : bundle.getString(key);
+        }
+
+        /** Returns a message with its parameters; a format with a fault as it is. */
+        private static String text(String format, @Nullable Object[] parameters) {
+            try {
+                return MessageFormat.format(format, parameters);
+            } catch (IllegalArgumentException e) {
+                return format;
+            }
+        }
+    }
+
     private final ExtensionEntry entry;
+    private final Log log;
     private final ExtensionExecutor executor;
     private final Map<String, Count> counters = new ConcurrentHashMap<>();
     private final Lock lock = new ReentrantLock();
@@ -47,6 +120,7 @@ final class ExtensionServices implements ExtensionContext {
     /** @param threads shared by all extensions */
     ExtensionServices(ExtensionEntry entry, ScheduledExecutorService threads, ExtensionReports reports) {
         this.entry = entry;
+        this.log = new Log(LoggerFactory.getLogger("io.millrace.extension." + entry.name()));
         this.executor = new ExtensionExecutor(entry.name(), threads, fault -> reports.taskFailure(entry.name(), fault));
     }
 
@@ -100,7 +174,7 @@ final class ExtensionServices implements ExtensionContext {
 
     @Override
     public System.Logger log() {
-        return System.getLogger("io.millrace.extension." + entry.name());
+        return log;
     }
 
     @Override

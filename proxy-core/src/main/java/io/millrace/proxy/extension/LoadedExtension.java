@@ -92,9 +92,14 @@ public final class LoadedExtension {
         return found;
     }
 
-    /** Returns true while the circuit breaker of a hook permits no calls except trials. */
+    /** Returns true while the circuit breaker of at least one hook permits no calls except trials. */
     public boolean isCircuitOpen() {
         return breakers.values().stream().anyMatch(CircuitBreaker::isOpen);
+    }
+
+    /** Returns true while the circuit breaker of a hook that the extension has permits no calls except trials. */
+    public boolean isCircuitOpen(Hook hook) {
+        return breaker(hook).isOpen();
     }
 
     private CircuitBreaker breaker(Hook hook) {

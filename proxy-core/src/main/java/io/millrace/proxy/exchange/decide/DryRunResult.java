@@ -13,6 +13,7 @@ import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,10 +151,10 @@ public record DryRunResult(
      * An extension whose hooks the request would call.
      *
      * @param name its name
-     * @param hooks the names of its hooks
-     * @param isCircuitOpen whether its hooks are not called for now, because many calls failed
+     * @param called the names of the hooks that are called
+     * @param failing the names of the hooks that are not called for now, because many of their calls failed
      */
-    public record ExtensionUse(String name, List<String> hooks, boolean isCircuitOpen) {
+    public record ExtensionUse(String name, List<String> called, List<String> failing) {
         /** Returns the extensions whose hooks a request calls, or that set constant fields in its response. */
         public static List<ExtensionUse> of(Decision decision) {
             RequestHooks hooks = decision.hooks();
@@ -163,8 +164,14 @@ public record DryRunResult(
             }
             return chain.all().stream()
                     .map(one -> new ExtensionUse(
-                            one.name(), one.hooks().stream().map(Hook::label).toList(), one.isCircuitOpen()))
+                            one.name(),
+                            labels(one.hooks(), hook -> !one.isCircuitOpen(hook)),
+                            labels(one.hooks(), one::isCircuitOpen)))
                     .toList();
+        }
+
+        private static List<String> labels(List<Hook> hooks, Predicate<Hook> which) {
+            return hooks.stream().filter(which).map(Hook::label).toList();
         }
     }
 
