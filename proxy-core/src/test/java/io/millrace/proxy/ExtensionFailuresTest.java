@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.admin.data.RequestExplanation;
+import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigTree;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.ExtensionException;
 import io.millrace.proxy.extension.FailureReason;
@@ -307,15 +309,17 @@ class ExtensionFailuresTest {
         assertTrue(metrics.contains("hook=\"deliver\",reason=\"exception\"} 20"), metrics);
     }
 
-    private static final class RequestFaultDelivering extends TestExtension implements RequestHook, DeliverHook {
-        @Override
-        public void requestReceived(RequestView request, Reply reply) {
-            throw fault();
-        }
-
+    private static class Delivering extends TestExtension implements DeliverHook {
         @Override
         public void deliver(RequestView request, DeliveredResponse response) {
             response.fields().set("X-Delivered", "yes");
+        }
+    }
+
+    private static final class RequestFaultDelivering extends Delivering implements RequestHook {
+        @Override
+        public void requestReceived(RequestView request, Reply reply) {
+            throw fault();
         }
     }
 
@@ -331,6 +335,33 @@ class ExtensionFailuresTest {
                         .findFirst()
                         .orElseThrow()
                         .text();
+    }
+
+    /** Answers before the hooks of a request have no rule or no permission, so no extension sees them. */
+    @Test
+    void deliverHookIsCalledForErrorsOfPermittedRequestsOnly() throws Exception {
+        proxy.with(new Delivering().entry())
+                .withoutRules()
+                .start(
+                        request -> request.ok(FRESH, RawInput.latin1("content")),
+                        config -> config.map(
+                                "http://test.example/post/",
+                                "http://127.0.0.1:1/",
+                                ConfigValues.builder()
+                                        .set(ConfigKeys.METHODS, List.of("POST"))
+                                        .build()));
+        RawClient.Response unmapped = proxy.get("/a");
+        assertEquals(404, unmapped.status());
+        assertNull(unmapped.field("x-delivered"));
+        RawClient.Response refused = proxy.get("/post/a");
+        assertEquals(405, refused.status());
+        assertNull(refused.field("x-delivered"));
+        try (RawClient client = proxy.client()) {
+            client.send("POST /post/a HTTP/1.1\r\nHost: test.example\r\nContent-Length: 0\r\n\r\n");
+            RawClient.Response failed = client.response();
+            assertEquals(502, failed.status());
+            assertEquals("yes", failed.field("x-delivered"));
+        }
     }
 
     @Test

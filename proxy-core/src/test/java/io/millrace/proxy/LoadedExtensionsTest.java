@@ -70,16 +70,24 @@ class LoadedExtensionsTest {
         }
     }
 
-    /** The first Java block of the guide is compiled and loaded with the first YAML block. */
+    /** The first Java block of the guide is compiled and loaded with the first YAML block, a whole configuration. */
     @Test
     void theExtensionOfTheGuideWorks() throws Exception {
         String page = Files.readString(Path.of("..", "docs", "guide", "extensions.md"));
         ExtensionJars.one(directory.resolve("hello.jar"), "Hello", block(page, "java"));
         String yaml = block(page, "yaml");
-        try (RawOrigin origin = origin();
-                ProxyServer proxy = ProxyServer.builder()
-                        .config(config(yaml.substring(yaml.indexOf('\n')), origin))
-                        .start()) {
+        assertTrue(yaml.contains("\"127.0.0.1:8080\"") && yaml.contains("http://127.0.0.1:9000/"), yaml);
+        try (RawOrigin origin = origin()) {
+            String used = yaml.replace("127.0.0.1:8080", "127.0.0.1:0").replace("http://127.0.0.1:9000/", origin.url())
+                    + "worker: {event_loops: 1}\nlog: {access: {enabled: false}}\n";
+            ConfigResult result = ConfigLoader.parse(used, "millrace.yaml", directory, Map.of());
+            assertNotNull(result.config(), result::text);
+            assertGreeting(result.config());
+        }
+    }
+
+    private static void assertGreeting(ProxyConfig config) throws Exception {
+        try (ProxyServer proxy = ProxyServer.builder().config(config).start()) {
             assertEquals(
                     "good morning",
                     get(proxy).headers().firstValue("X-Greeting").orElse(""));

@@ -4,8 +4,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hook for response heads to clients. It is called for each client, for hits and for responses that the proxy
- * generates too.
+ * The hook for response heads to clients. It is called for each request that the proxy's own access control permits,
+ * also for hits, answers of extensions, and errors. Earlier answers of the proxy do not reach it, such as those for
+ * URLs without a remap rule, refused clients, redirects by remap rules, and malformed requests.
  *
  * <p>After a failure the head is sent without the changes of the hook by default ({@code on_error: open}).
  */
