@@ -307,17 +307,74 @@ class AuthorizeOnTheWireTest {
         assertEquals("n=2", proxy.get("/a").field("set-cookie"));
     }
 
+    /** The server allows Bearer ann and the cookie s=1 only, so no key without them may share its decisions. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Authorization: Bearer bob\r\nCookie: s=1\r\nX-Api-Key: 1\r\n",
+                "Authorization: Bearer ann\r\nCookie: s=2\r\nX-Api-Key: 1\r\n",
+                "Authorization: Bearer ann\r\nCookie: s=1\r\nX-Api-Key: 2\r\n",
+                "Authorization: Bearer ann\r\n",
+                ""
+            })
+    void aSentFieldIsAlwaysAPartOfTheKey(String other) throws Exception {
+        start(
+                question -> {
+                    if (question.has("Bearer ann") && question.has("Cookie: s=1") && question.has("X-Api-Key: 1")) {
+                        allow(question);
+                    } else {
+                        question.send("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
+                    }
+                },
+                config -> config.set(AuthorizeKeys.TTL, Duration.ofSeconds(60))
+                        .set(AuthorizeKeys.SEND_FIELDS, List.of("authorization", "Cookie", "X-Api-Key"))
+                        .set(AuthorizeKeys.CACHE_KEY, List.of("host")));
+        String whole = ANN + "Cookie: s=1\r\nX-Api-Key: 1\r\n";
+        assertEquals(200, proxy.getAndSettle("/a", whole).status());
+        assertEquals(200, proxy.getAndSettle("/b", whole).status());
+        assertEquals(1, questions.size());
+        assertEquals(403, proxy.get("/a", other).status());
+    }
+
+    /** Without a lifetime of decisions, the parts of the user's key do not join requests for different URLs. */
     @Test
-    void theKeyHasOnlyTheNamedParts() throws Exception {
+    void questionsWithAKeyOfTheUserAndNoTtlAreNotCollapsed() throws Exception {
+        CountDownLatch decided = new CountDownLatch(1);
+        start(
+                question -> {
+                    decided.await();
+                    if (question.has("X-Forwarded-Uri: /a")) {
+                        allow(question);
+                    } else {
+                        question.send("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
+                    }
+                },
+                config -> config.set(AuthorizeKeys.CACHE_KEY, List.of("host"))
+                        .set(AuthorizeKeys.NEGATIVE_TTL, Duration.ofSeconds(60)));
+        RawClient allowed = open("GET /a HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+        RawClient refused = open("GET /b HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+        ProxyExtension.await("two questions", () -> questions.size() == 2);
+        decided.countDown();
+        assertEquals(200, allowed.response().status());
+        assertEquals(403, refused.response().status());
+        // The refusal is remembered nevertheless.
+        assertEquals(403, open("GET /b HTTP/1.1\r\nHost: www.example.com\r\n\r\n").response().status());
+        assertEquals(2, questions.size());
+    }
+
+    @Test
+    void theKeyHasOnlyTheNamedPartsAndTheSentFields() throws Exception {
         start(AuthorizeOnTheWireTest::allow, config -> config.set(AuthorizeKeys.TTL, Duration.ofSeconds(60))
                 .set(AuthorizeKeys.CACHE_KEY, List.of("host", "cookie[\"s\"]", "request_header['X-K']")));
-        assertEquals(200, proxy.getAndSettle("/a", ANN + "Cookie: s=1; t=2\r\n").status());
+        assertEquals(200, proxy.getAndSettle("/a", "Cookie: s=1; t=2\r\n").status());
         assertEquals(200, proxy.getAndSettle("/b", "Cookie: t=3; s=1\r\n").status());
         assertEquals(1, questions.size());
+        assertEquals(200, proxy.getAndSettle("/b", ANN + "Cookie: s=1\r\n").status());
+        assertEquals(2, questions.size());
         assertEquals(200, proxy.getAndSettle("/a", "Cookie: s=2\r\n").status());
         assertEquals(200, proxy.getAndSettle("/a", "Cookie: s=1\r\nX-K: 1\r\n").status());
         assertEquals(200, proxy.getAndSettle("/a", "").status());
-        assertEquals(4, questions.size());
+        assertEquals(5, questions.size());
     }
 
     @Test

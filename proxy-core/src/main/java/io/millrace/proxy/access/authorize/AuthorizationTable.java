@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,8 @@ public final class AuthorizationTable {
     private final AtomicReferenceArray<@Nullable Remembered> allowed = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable Remembered> refused = new AtomicReferenceArray<>(RESULTS_MAX);
     private final ConcurrentHashMap<CredentialDigest, List<Follower>> pending = new ConcurrentHashMap<>();
+    /** Number of requests to servers in progress that are not in {@link #pending}. */
+    private final AtomicInteger single = new AtomicInteger();
 
     /** Creates a table without results. */
     public AuthorizationTable() {
@@ -96,7 +99,7 @@ public final class AuthorizationTable {
      */
     public Place join(CredentialDigest digest, EventExecutor loop, Consumer<AuthorizationResult> then, Runnable alone) {
         Place[] place = {Place.REFUSED};
-        boolean full = pending.size() >= PENDING_MAX;
+        boolean full = isFull();
         pending.compute(digest, (key, followers) -> {
             if (followers == null) {
                 place[0] = full ? Place.REFUSED : Place.FIRST;
@@ -111,6 +114,26 @@ public final class AuthorizationTable {
         return place[0];
     }
 
+    /** The limit may be exceeded by the number of event loops, which check it at the same time. */
+    private boolean isFull() {
+        return pending.size() + single.get() >= PENDING_MAX;
+    }
+
+    /** Begins a request to a server that no other request joins. Returns false if there are too many in progress. */
+    public boolean begin() {
+        if (isFull()) {
+            return false;
+        }
+        single.incrementAndGet();
+        return true;
+    }
+
+    /** Ends a request for which {@link #begin} returned true, and remembers its result as {@link #finish} does. */
+    public void end(CredentialDigest digest, AuthorizationResult result, long untilMillis, long nowMillis) {
+        single.decrementAndGet();
+        remember(digest, result, untilMillis, nowMillis);
+    }
+
     /**
      * Passes a result to the followers of the first request, and remembers it.
      *
@@ -118,14 +141,7 @@ public final class AuthorizationTable {
      * @param nowMillis the time now, in epoch milliseconds
      */
     public void finish(CredentialDigest digest, AuthorizationResult result, long untilMillis, long nowMillis) {
-        if (untilMillis > nowMillis
-                && !result.isForOneClient()
-                && result.weight() <= WEIGHT_MAX
-                && result.kind() != AuthorizationResult.Kind.FAILED) {
-            AtomicReferenceArray<@Nullable Remembered> table =
-                    result.kind() == AuthorizationResult.Kind.ALLOWED ? allowed : refused;
-            table.set((int) digest.low() & (RESULTS_MAX - 1), new Remembered(digest, result, untilMillis));
-        }
+        remember(digest, result, untilMillis, nowMillis);
         List<Follower> followers = pending.remove(digest);
         for (Follower follower : followers == null ? List.<Follower>of() : followers) {
             Runnable next = result.isForOneClient()
@@ -136,6 +152,17 @@ public final class AuthorizationTable {
             } catch (RejectedExecutionException e) {
                 // The event loop of the follower has ended, and with it the request.
             }
+        }
+    }
+
+    private void remember(CredentialDigest digest, AuthorizationResult result, long untilMillis, long nowMillis) {
+        if (untilMillis > nowMillis
+                && !result.isForOneClient()
+                && result.weight() <= WEIGHT_MAX
+                && result.kind() != AuthorizationResult.Kind.FAILED) {
+            AtomicReferenceArray<@Nullable Remembered> table =
+                    result.kind() == AuthorizationResult.Kind.ALLOWED ? allowed : refused;
+            table.set((int) digest.low() & (RESULTS_MAX - 1), new Remembered(digest, result, untilMillis));
         }
     }
 }

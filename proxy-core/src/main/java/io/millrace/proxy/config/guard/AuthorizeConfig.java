@@ -84,6 +84,7 @@ public final class AuthorizeConfig {
     private final List<FieldName> sendFields;
     private final List<FieldName> receiveFields;
     private final List<AuthorizeKeyPart> cacheKey;
+    private final boolean collapsing;
     private final long ttlMillis;
     private final long negativeTtlMillis;
     private final long timeoutMillis;
@@ -111,9 +112,13 @@ public final class AuthorizeConfig {
                 .map(FieldName::of)
                 .toList();
         List<String> parts = inForce.find(AuthorizeKeys.CACHE_KEY);
-        cacheKey = parts == null ? AuthorizeKeyPart.all(sendFields) : AuthorizeKeyPart.parse(parts);
+        cacheKey = parts == null
+                ? AuthorizeKeyPart.all(sendFields)
+                : AuthorizeKeyPart.withSent(AuthorizeKeyPart.parse(parts), sendFields);
         ttlMillis = inForce.get(AuthorizeKeys.TTL).toMillis();
         negativeTtlMillis = inForce.get(AuthorizeKeys.NEGATIVE_TTL).toMillis();
+        // Equal parts of a key that the user has chosen may belong to different requests.
+        collapsing = parts == null || ttlMillis > 0;
         timeoutMillis = inForce.get(AuthorizeKeys.TIMEOUT).toMillis();
         onError = inForce.get(AuthorizeKeys.ON_ERROR);
         boolean sent = sendFields.contains(FieldName.AUTHORIZATION);
@@ -298,9 +303,14 @@ public final class AuthorizeConfig {
         return receiveFields;
     }
 
-    /** Parts of a request that determine the decision. */
+    /** Parts of a request that determine the decision. They include all fields that the server gets. */
     public List<AuthorizeKeyPart> cacheKey() {
         return cacheKey;
+    }
+
+    /** Whether concurrent requests with equal parts share one request to the server. */
+    public boolean isCollapsing() {
+        return collapsing;
     }
 
     /** Time for which an allowed request is remembered, in milliseconds; 0 for none. */

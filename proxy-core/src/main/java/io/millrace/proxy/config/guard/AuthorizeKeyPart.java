@@ -51,6 +51,28 @@ public record AuthorizeKeyPart(Source source, String name) {
     }
 
     /**
+     * Adds each field that the server gets and no part names, since the decision may depend on it. A part with the name
+     * of a cookie stands for Cookie.
+     */
+    static List<AuthorizeKeyPart> withSent(List<AuthorizeKeyPart> named, List<FieldName> sendFields) {
+        List<AuthorizeKeyPart> parts = new ArrayList<>(named);
+        for (FieldName field : sendFields) {
+            if (named.stream().noneMatch(part -> part.names(field))) {
+                parts.add(new AuthorizeKeyPart(Source.REQUEST_HEADER, field.text()));
+            }
+        }
+        return List.copyOf(parts);
+    }
+
+    private boolean names(FieldName field) {
+        return switch (source) {
+            case REQUEST_HEADER -> FieldName.of(name).equals(field);
+            case COOKIE -> field.equals(FieldName.COOKIE);
+            case METHOD, HOST, PATH, URL, CLIENT -> false;
+        };
+    }
+
+    /**
      * Parses the parts of a key.
      *
      * @throws InvalidValueException if one is unknown or there twice

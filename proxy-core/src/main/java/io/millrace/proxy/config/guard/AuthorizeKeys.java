@@ -37,7 +37,8 @@ public final class AuthorizeKeys {
             .perRule()
             .description(
                     "Parts of a request that determine the decision: method, host, path, url, client,"
-                            + " request_header[\"NAME\"] and cookie[\"NAME\"]. The default is everything that the server gets.");
+                            + " request_header[\"NAME\"] and cookie[\"NAME\"]. The default is everything that the server gets."
+                            + " Fields of authorize.send_fields are always added; cookie[\"NAME\"] stands for Cookie.");
     public static final ConfigKey<Duration> TTL = ConfigKey.builder("authorize.ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ZERO)

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Asks authorisation servers about requests, over the connections to origins of one event loop. Equal requests of all
- * event loops share one request to the server.
+ * event loops share one request to the server, if the settings permit it.
  *
  * <p>Confined to one event loop.
  */
@@ -108,16 +108,29 @@ public final class Authorizer {
             OriginRequest sent,
             EventExecutor loop,
             Consumer<AuthorizationResult> then) {
+        if (!needed.isCollapsing()) {
+            if (table.begin()) {
+                askFirst(table::end, needed, key, sent, loop, then);
+            } else {
+                loop.execute(() -> then.accept(AuthorizationResult.failed("overloaded")));
+            }
+            return;
+        }
         Runnable alone = () -> send(needed, sent, loop, (result, freshMillis) -> then.accept(result));
         switch (table.join(key, loop, then, alone)) {
-            case FIRST -> askFirst(table, needed, key, sent, loop, then);
+            case FIRST -> askFirst(table::finish, needed, key, sent, loop, then);
             case FOLLOWER -> counters.increment(Counter.AUTHORIZE_COLLAPSED);
             case REFUSED -> loop.execute(() -> then.accept(AuthorizationResult.failed("overloaded")));
         }
     }
 
+    /** Takes the result of a request to a server. */
+    private interface Finish {
+        void accept(CredentialDigest key, AuthorizationResult result, long untilMillis, long nowMillis);
+    }
+
     private void askFirst(
-            AuthorizationTable table,
+            Finish finish,
             AuthorizeConfig needed,
             CredentialDigest key,
             OriginRequest sent,
@@ -126,12 +139,12 @@ public final class Authorizer {
         try {
             send(needed, sent, loop, (result, freshMillis) -> {
                 long now = clockMillis.getAsLong();
-                table.finish(key, result, now + freshMillis, now);
+                finish.accept(key, result, now + freshMillis, now);
                 then.accept(result);
             });
         } catch (RuntimeException | Error e) {
             // Otherwise equal requests would wait for a result that never comes.
-            table.finish(key, AuthorizationResult.failed("internal"), 0, 0);
+            finish.accept(key, AuthorizationResult.failed("internal"), 0, 0);
             throw e;
         }
     }
