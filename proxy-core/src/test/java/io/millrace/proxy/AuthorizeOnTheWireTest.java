@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.guard.AuthorizeConfig;
 import io.millrace.proxy.config.guard.AuthorizeKeys;
+import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.time.Duration;
@@ -209,7 +210,7 @@ class AuthorizeOnTheWireTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"302, authorize:status-302", "404, authorize:status-404", "500, authorize:status-500"})
+    @CsvSource({"302, authorize:status-302", "304, authorize:status-304", "500, authorize:status-500"})
     void otherResponsesAreNoDecision(int status, String detail) throws Exception {
         start(
                 question -> question.send("HTTP/1.1 " + status + " X\r\nContent-Length: 4\r\n\r\nbody"),
@@ -237,12 +238,74 @@ class AuthorizeOnTheWireTest {
         assertFalse(requests.get(0).contains("X-User"), requests.get(0));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {400, 404, 407, 408, 429, 451, 499})
+    void otherClientErrorsAreRefusalsAlsoIfFailuresAllow(int status) throws Exception {
+        start(
+                question -> question.send("HTTP/1.1 " + status
+                        + " X\r\nSet-Cookie: a=b\r\nProxy-Authenticate: Basic\r\nContent-Length: 4\r\n\r\nbody"),
+                config -> config.set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN)
+                        .set(AuthorizeKeys.NEGATIVE_TTL, Duration.ofMinutes(1)));
+        for (int i = 1; i <= 2; i++) {
+            RawClient.Response refused = proxy.get("/a");
+            assertEquals(403, refused.status());
+            assertTrue(refused.field("cache-status").endsWith("detail=authorize:status-" + status), refused.head());
+            assertFalse(refused.text().contains("body"), refused.text());
+            assertNull(refused.field("set-cookie"));
+            assertNull(refused.field("proxy-authenticate"));
+            assertEquals(i, questions.size());
+        }
+        assertEquals(2, proxy.counted(Counter.AUTHORIZE_REFUSED));
+        assertEquals(0, requests.size());
+    }
+
+    /** Otherwise a client could open the rule by many requests at once. */
+    @Test
+    void aLimitOfThisProxyRefusesAlsoIfFailuresAllow() throws Exception {
+        CountDownLatch decided = new CountDownLatch(1);
+        start(
+                question -> {
+                    decided.await();
+                    allow(question);
+                },
+                config -> config.set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN)
+                        .set(ConfigKeys.ORIGIN_CONNECTIONS_MAX, 1)
+                        .set(ConfigKeys.ORIGIN_QUEUE_MAX, 0));
+        RawClient first = open("GET /a HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+        ProxyExtension.await("a question", () -> questions.size() == 1);
+        RawClient.Response refused = proxy.get("/b");
+        assertEquals(503, refused.status());
+        assertTrue(refused.field("cache-status").endsWith("detail=authorize:queue-full"), refused.head());
+        decided.countDown();
+        assertEquals(200, first.response().status());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRefusalWhoseContentDoesNotArriveIsARefusal(boolean closes) throws Exception {
+        start(
+                question -> {
+                    question.send("HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer\r\nContent-Length: 100\r\n\r\nhalf");
+                    if (closes) {
+                        question.socket().close();
+                    } else {
+                        question.awaitClose();
+                    }
+                },
+                config -> config.set(AuthorizeKeys.TIMEOUT, closes ? Duration.ofMinutes(5) : Duration.ofMillis(500))
+                        .set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN));
+        RawClient.Response refused = proxy.get("/a");
+        assertEquals(401, refused.status());
+        assertEquals("Bearer", refused.field("www-authenticate"));
+        assertFalse(refused.text().contains("half"), refused.text());
+        assertEquals(0, requests.size());
+    }
+
     @Test
     void aServerThatDoesNotAnswerIsGivenUp() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         start(
                 question -> {
-                    question.send("HTTP/1.1 401 No\r\nContent-Length: 100\r\n\r\nhalf");
                     question.awaitClose();
                     over.countDown();
                 },
@@ -358,7 +421,11 @@ class AuthorizeOnTheWireTest {
         assertEquals(200, allowed.response().status());
         assertEquals(403, refused.response().status());
         // The refusal is remembered nevertheless.
-        assertEquals(403, open("GET /b HTTP/1.1\r\nHost: www.example.com\r\n\r\n").response().status());
+        assertEquals(
+                403,
+                open("GET /b HTTP/1.1\r\nHost: www.example.com\r\n\r\n")
+                        .response()
+                        .status());
         assertEquals(2, questions.size());
     }
 

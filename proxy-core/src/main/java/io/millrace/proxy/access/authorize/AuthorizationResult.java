@@ -16,10 +16,13 @@ public final class AuthorizationResult implements CredentialCheck.Result {
         /** The server refuses the request, or redirects the client to a login. */
         REFUSED,
         /** The server made no decision. */
-        FAILED
+        FAILED,
+        /** The server was not asked, because a limit of this proxy is reached. */
+        OVERLOADED
     }
 
     private static final byte[] NONE = {};
+    private static final int FORBIDDEN = 403;
 
     private final Kind kind;
     private final int status;
@@ -53,6 +56,24 @@ public final class AuthorizationResult implements CredentialCheck.Result {
      */
     public static AuthorizationResult refused(int status, FieldSection fields, byte[] body) {
         return new AuthorizationResult(Kind.REFUSED, status, fields, body, Integer.toString(status));
+    }
+
+    /**
+     * Returns the result for a request that the server refuses by a status that clients do not get. They get 403.
+     *
+     * @param reason one word, such as {@code status-404}
+     */
+    public static AuthorizationResult forbidden(String reason) {
+        return new AuthorizationResult(Kind.REFUSED, FORBIDDEN, FieldSection.EMPTY, NONE, reason);
+    }
+
+    /**
+     * Returns the result for a request about which the server is not asked, because a limit of this proxy is reached.
+     *
+     * @param reason one word, such as {@code queue-full}
+     */
+    public static AuthorizationResult overloaded(String reason) {
+        return new AuthorizationResult(Kind.OVERLOADED, 0, FieldSection.EMPTY, NONE, reason);
     }
 
     /**

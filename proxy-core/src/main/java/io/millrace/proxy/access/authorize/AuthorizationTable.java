@@ -159,7 +159,8 @@ public final class AuthorizationTable {
         if (untilMillis > nowMillis
                 && !result.isForOneClient()
                 && result.weight() <= WEIGHT_MAX
-                && result.kind() != AuthorizationResult.Kind.FAILED) {
+                && (result.kind() == AuthorizationResult.Kind.ALLOWED
+                        || result.kind() == AuthorizationResult.Kind.REFUSED)) {
             AtomicReferenceArray<@Nullable Remembered> table =
                     result.kind() == AuthorizationResult.Kind.ALLOWED ? allowed : refused;
             table.set((int) digest.low() & (RESULTS_MAX - 1), new Remembered(digest, result, untilMillis));

@@ -35,10 +35,9 @@ public final class AuthorizeKeys {
                     + " are removed.");
     public static final ConfigKey<List<String>> CACHE_KEY = ConfigKey.builder("authorize.cache_key", ValueType.NAMES)
             .perRule()
-            .description(
-                    "Parts of a request that determine the decision: method, host, path, url, client,"
-                            + " request_header[\"NAME\"] and cookie[\"NAME\"]. The default is everything that the server gets."
-                            + " Fields of authorize.send_fields are always added; cookie[\"NAME\"] stands for Cookie.");
+            .description("Parts of a request that determine the decision: method, host, path, url, client,"
+                    + " request_header[\"NAME\"] and cookie[\"NAME\"]. The default is everything that the server gets."
+                    + " Fields of authorize.send_fields are always added; cookie[\"NAME\"] stands for Cookie.");
     public static final ConfigKey<Duration> TTL = ConfigKey.builder("authorize.ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ZERO)
@@ -61,8 +60,8 @@ public final class AuthorizeKeys {
                     "authorize.on_error", ValueType.word(AuthorizeConfig.OnError.class, false))
             .defaultsTo(AuthorizeConfig.OnError.CLOSED)
             .perRule()
-            .description("Result if the server does not answer or answers with another status: closed refuses the"
-                    + " request with 503, open allows it.");
+            .description("Result if the server does not answer or makes no decision, as by a 5xx status: closed refuses"
+                    + " the request with 503, open allows it. Limits of this proxy always refuse it.");
     public static final ConfigKey<Boolean> FORWARD = ConfigKey.builder("authorize.forward", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()

@@ -34,6 +34,8 @@ final class AuthorizeCall implements OriginResponseHandler {
     private static final int UNAUTHORIZED = 401;
     private static final int SUCCESS_MIN = 200;
     private static final int SUCCESS_MAX = 299;
+    private static final int CLIENT_ERROR_MIN = 400;
+    private static final int CLIENT_ERROR_MAX = 499;
     private static final long MILLIS = 1000;
 
     /** Fields of a refusal that the client gets in any case. */
@@ -83,7 +85,7 @@ final class AuthorizeCall implements OriginResponseHandler {
 
     private void onTimeout() {
         call.cancel();
-        decide(AuthorizationResult.failed("timeout"), 0);
+        end(AuthorizationResult.failed("timeout"));
     }
 
     @Override
@@ -94,11 +96,14 @@ final class AuthorizeCall implements OriginResponseHandler {
             decide(AuthorizationResult.allowed(receivedFields(head.fields())), fresh);
         } else if (isRefusal(head)) {
             refusal = head;
+        } else if (status >= CLIENT_ERROR_MIN && status <= CLIENT_ERROR_MAX) {
+            decide(AuthorizationResult.forbidden("status-" + status), 0);
         } else {
             decide(AuthorizationResult.failed("status-" + status), 0);
         }
     }
 
+    /** Returns true if the client gets the response. */
     private static boolean isRefusal(ResponseHead head) {
         return switch (head.status()) {
             case 401, 403 -> true;
@@ -132,7 +137,9 @@ final class AuthorizeCall implements OriginResponseHandler {
         received += size;
         ResponseHead head = refusal;
         if (head != null && received <= BODY_MAX) {
-            body = Arrays.copyOf(body, received);
+            if (body.length < received) {
+                body = Arrays.copyOf(body, Math.max(received, Math.min(BODY_MAX, 2 * body.length)));
+            }
             piece.readBytes(body, received - size, size);
         }
         piece.release();
@@ -150,7 +157,7 @@ final class AuthorizeCall implements OriginResponseHandler {
         deadline.cancel(false);
         ResponseHead head = refusal;
         if (head != null) {
-            refuse(head, body);
+            refuse(head, body.length == received ? body : Arrays.copyOf(body, received));
         }
     }
 
@@ -172,7 +179,22 @@ final class AuthorizeCall implements OriginResponseHandler {
     @Override
     public void onFailure(OriginFailure failure) {
         deadline.cancel(false);
-        decide(AuthorizationResult.failed(failure.reason().text()), 0);
+        String reason = failure.reason().text();
+        end(
+                switch (failure.reason()) {
+                    case QUEUE_FULL, QUEUE_TIMEOUT, MEMORY -> AuthorizationResult.overloaded(reason);
+                    default -> AuthorizationResult.failed(reason);
+                });
+    }
+
+    /** Ends an incomplete response. If its head refuses the request, the request is refused without the content. */
+    private void end(AuthorizationResult result) {
+        ResponseHead head = refusal;
+        if (head != null) {
+            refuse(head, NO_BODY);
+        } else {
+            decide(result, 0);
+        }
     }
 
     /** Passes the result on, unless there is one. The rest of a response is read to keep its connection. */

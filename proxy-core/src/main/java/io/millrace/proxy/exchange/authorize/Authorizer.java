@@ -112,7 +112,7 @@ public final class Authorizer {
             if (table.begin()) {
                 askFirst(table::end, needed, key, sent, loop, then);
             } else {
-                loop.execute(() -> then.accept(AuthorizationResult.failed("overloaded")));
+                loop.execute(() -> then.accept(AuthorizationResult.overloaded("overloaded")));
             }
             return;
         }
@@ -120,7 +120,7 @@ public final class Authorizer {
         switch (table.join(key, loop, then, alone)) {
             case FIRST -> askFirst(table::finish, needed, key, sent, loop, then);
             case FOLLOWER -> counters.increment(Counter.AUTHORIZE_COLLAPSED);
-            case REFUSED -> loop.execute(() -> then.accept(AuthorizationResult.failed("overloaded")));
+            case REFUSED -> loop.execute(() -> then.accept(AuthorizationResult.overloaded("overloaded")));
         }
     }
 
@@ -155,7 +155,7 @@ public final class Authorizer {
                     switch (result.kind()) {
                         case ALLOWED -> Counter.AUTHORIZE_ALLOWED;
                         case REFUSED -> Counter.AUTHORIZE_REFUSED;
-                        case FAILED -> Counter.AUTHORIZE_FAILED;
+                        case FAILED, OVERLOADED -> Counter.AUTHORIZE_FAILED;
                     });
             end.onResult(result, freshMillis);
         });

@@ -148,7 +148,8 @@ final class GuardDecider {
                     result.body());
             return true;
         }
-        if (result.kind() == AuthorizationResult.Kind.FAILED && !needed.isOpenOnError()) {
+        boolean failed = result.kind() == AuthorizationResult.Kind.FAILED && !needed.isOpenOnError();
+        if (failed || result.kind() == AuthorizationResult.Kind.OVERLOADED) {
             counters.increment(Counter.DENIED_AUTHORIZE);
             decision.denied(UNAVAILABLE, "the authorisation server has made no decision", result.detail());
             return true;

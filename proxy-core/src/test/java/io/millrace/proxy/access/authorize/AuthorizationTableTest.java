@@ -1,9 +1,11 @@
 package io.millrace.proxy.access.authorize;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.authorize.AuthorizationTable.Place;
@@ -54,6 +56,7 @@ class AuthorizationTableTest {
         FieldSection cookie = FieldSection.builder().add("Set-Cookie", "a=b").build();
         List<AuthorizationResult> results = List.of(
                 AuthorizationResult.failed("timeout"),
+                AuthorizationResult.overloaded("queue-full"),
                 AuthorizationResult.refused(403, cookie, new byte[0]),
                 AuthorizationResult.refused(403, FieldSection.EMPTY, new byte[AuthorizationTable.WEIGHT_MAX + 1]));
         for (AuthorizationResult result : results) {
@@ -85,10 +88,14 @@ class AuthorizationTableTest {
             assertEquals(Place.FIRST, join(digest(table, i)));
         }
         assertEquals(Place.REFUSED, join(digest(table, AuthorizationTable.PENDING_MAX)));
+        assertFalse(table.begin());
         AuthorizationResult failed = AuthorizationResult.failed("timeout");
         table.finish(first, failed, 0, 100);
         assertEquals(AuthorizationTable.FOLLOWERS_MAX - 1, found.size());
         assertSame(failed, found.get(0));
+        assertTrue(table.begin());
+        assertEquals(Place.REFUSED, join(digest(table, AuthorizationTable.PENDING_MAX)));
+        table.end(first, failed, 0, 100);
         assertEquals(Place.FIRST, join(digest(table, AuthorizationTable.PENDING_MAX)));
     }
 }
