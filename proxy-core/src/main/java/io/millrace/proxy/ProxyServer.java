@@ -461,11 +461,11 @@ public final class ProxyServer implements AutoCloseable {
         }
         originTls.apply(config);
         long nowMillis = shared.clock().millis();
-        openLocations(config);
         // Steps that may fail run before the first change takes effect.
         LiveSettings next =
                 LiveSettings.of(config, built, live.exchange().forward(), ownAddresses, extensions, geo, nowMillis);
         SelfDetection isThisProxy = SelfDetection.of(config, ownAddresses);
+        openLocations(config);
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());
         live = next;

@@ -2,10 +2,12 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.geo.GeoKeys;
+import io.millrace.proxy.config.guard.AuthorizeKeys;
 import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
@@ -82,6 +84,11 @@ class GeoOnTheWireTest {
                 new MmdbWriter(24, 6)
                         .add(127, 0, 0, 0, 8, MmdbWriter.country("FR", "EU"))
                         .bytes());
+        // A refused reload keeps the database.
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> proxy.reload(config -> config.set(GeoKeys.DATABASE, next).set(AuthorizeKeys.URL, "no URL")));
+        assertEquals("content 2", proxy.getAndSettle("/b").text());
         proxy.reload(config -> config.set(GeoKeys.DATABASE, next)
                 .set(GeoKeys.COUNTRY_FIELD, "X-Client-Country")
                 .set(CacheKeyKeys.FIELDS, List.of("X-Client-Country")));

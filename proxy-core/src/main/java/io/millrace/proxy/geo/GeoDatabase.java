@@ -4,8 +4,7 @@ import io.millrace.proxy.http.IpAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One version of the databases of locations. Immutable and thread-safe. A lookup does not block, unless the operating
- * system has removed the file's pages from RAM.
+ * One version of the databases of locations. Immutable and thread-safe. A lookup does not block.
  */
 public final class GeoDatabase {
     private static final String[] COUNTRY = {"country", "iso_code"};

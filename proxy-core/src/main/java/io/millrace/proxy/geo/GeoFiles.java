@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The databases of locations that the configuration names. {@link #check} opens a file again after it has changed. A
- * file that cannot be used leaves the one before in use.
+ * file that cannot be used leaves the one before in use, and is tried again at the next check.
  *
  * <p>Thread-safe. {@link #current} does not block.
  */
@@ -36,13 +36,16 @@ public final class GeoFiles {
     /** One file, and the version of it that is in use. */
     private static final class Source {
         private @Nullable Path path;
+        /** The version in use; null after a failure, so that the file is opened again. */
         private @Nullable Stamp stamp;
         private @Nullable MmdbFile file;
+        /** The failure in the log, which is not repeated; null for none. */
+        private @Nullable String logged;
 
         /** Opens the file again if another path is named, or the file has changed. Returns true if it did so. */
         boolean update(@Nullable Path named) {
             Stamp now = named == null ? null : Stamp.of(named);
-            if (Objects.equals(path, named) && Objects.equals(stamp, now)) {
+            if (Objects.equals(path, named) && (named == null || Objects.equals(stamp, now))) {
                 return false;
             }
             boolean isOther = !Objects.equals(path, named);
@@ -50,11 +53,20 @@ public final class GeoFiles {
             stamp = now;
             try {
                 file = named == null ? null : MmdbFile.open(named);
+                logged = null;
                 return true;
             } catch (MmdbException e) {
+                stamp = null;
                 file = isOther ? null : file;
-                log.error("{}; {}", e.getMessage(), isOther ? "locations are unknown" : "the file before stays in use");
+                report(e.getMessage() + (file == null ? "; locations are unknown" : "; the file before stays in use"));
                 return isOther;
+            }
+        }
+
+        private void report(String failure) {
+            if (!failure.equals(logged)) {
+                logged = failure;
+                log.error("{}; it is opened again within 10 s", failure);
             }
         }
     }

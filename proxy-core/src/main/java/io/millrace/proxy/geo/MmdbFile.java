@@ -3,7 +3,6 @@ package io.millrace.proxy.geo;
 import io.millrace.proxy.http.IpAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
@@ -11,12 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A file in the MaxMind DB format, version 2: a binary tree of address prefixes, whose leaves refer to maps of values,
- * and a map of metadata at the end. The file is mapped into memory. Immutable and thread-safe.
+ * and a map of metadata at the end. The file is copied into direct memory, so that later changes of it have no effect.
+ * Immutable and thread-safe.
  *
  * <p>Every position is checked against the end of the file, and nested values against a depth, so that a damaged file
  * gives no wrong result other than values of another address.
@@ -29,6 +30,9 @@ public final class MmdbFile {
 
     /** The metadata begin in the last bytes of a file, by its specification. */
     private static final int METADATA_MAX = 128 * 1024;
+
+    /** Limit of the bytes of a file, since its copy is in memory. Files of cities have about 100 MB. */
+    static final int BYTES_MAX = 512 * 1024 * 1024;
 
     /** Bytes between the tree and the values. */
     private static final int SEPARATOR = 16;
@@ -76,39 +80,45 @@ public final class MmdbFile {
     }
 
     /**
-     * Opens a file, and reads it into the page cache. Blocks.
+     * Reads a file into direct memory. Blocks.
      *
-     * @throws MmdbException if the file cannot be read or has a fault
+     * @throws MmdbException if the file cannot be read, is too large, changes meanwhile, or has a fault
      */
     public static MmdbFile open(Path path) throws MmdbException {
-        return of(path, true);
+        return open(path, BYTES_MAX);
+    }
+
+    static MmdbFile open(Path path, int bytesMax) throws MmdbException {
+        return read(path, channel -> copy(path, channel, bytesMax));
     }
 
     /**
      * Checks the metadata of a file. Blocks.
      *
-     * @throws MmdbException if the file cannot be read or has a fault
+     * @throws MmdbException if the file cannot be read, is too large or has a fault
      */
     public static void check(Path path) throws MmdbException {
-        of(path, false);
+        read(path, channel -> channel.map(FileChannel.MapMode.READ_ONLY, 0, size(path, channel, BYTES_MAX)));
     }
 
-    private static MmdbFile of(Path path, boolean load) throws MmdbException {
+    /** Returns the bytes of an open file. */
+    private interface Reader {
+        ByteBuffer read(FileChannel channel) throws IOException, MmdbException;
+    }
+
+    private static MmdbFile read(Path path, Reader reader) throws MmdbException {
         if (Files.isDirectory(path)) {
             throw new MmdbException(path + " is a directory, not a file");
         }
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            if (channel.size() > Integer.MAX_VALUE) {
-                throw new MmdbException(path + " has " + channel.size() + " bytes, limit=" + Integer.MAX_VALUE);
-            }
-            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
-            MmdbFile file = new MmdbFile(path, mapped);
-            if (load) {
-                mapped.load();
-            }
-            return file;
+            return new MmdbFile(path, reader.read(channel));
         } catch (IndexOutOfBoundsException e) {
             throw new MmdbException(path + " is damaged: " + e.getMessage());
+        } catch (InternalError e) {
+            // The file became shorter while it was mapped.
+            throw changing(path);
+        } catch (OutOfMemoryError e) {
+            throw new MmdbException(path + " does not fit into direct memory; raise -XX:MaxDirectMemorySize");
         } catch (NoSuchFileException e) {
             throw new MmdbException(path + ": no such file");
         } catch (AccessDeniedException e) {
@@ -116,6 +126,34 @@ public final class MmdbFile {
         } catch (IOException e) {
             throw new MmdbException(path + " cannot be read: " + e.getMessage());
         }
+    }
+
+    private static int size(Path path, FileChannel channel, int bytesMax) throws IOException, MmdbException {
+        long size = channel.size();
+        if (size > bytesMax) {
+            throw new MmdbException(path + " has " + size + " bytes, limit=" + bytesMax);
+        }
+        return (int) size;
+    }
+
+    /** Returns a copy of a file in direct memory, which the garbage collector frees. */
+    private static ByteBuffer copy(Path path, FileChannel channel, int bytesMax) throws IOException, MmdbException {
+        FileTime before = Files.getLastModifiedTime(path);
+        ByteBuffer copy = ByteBuffer.allocateDirect(size(path, channel, bytesMax));
+        int length = 0;
+        while (copy.hasRemaining() && length >= 0) {
+            length = channel.read(copy);
+        }
+        if (copy.hasRemaining()
+                || channel.size() != copy.capacity()
+                || !Files.getLastModifiedTime(path).equals(before)) {
+            throw changing(path);
+        }
+        return copy.flip();
+    }
+
+    private static MmdbException changing(Path path) {
+        return new MmdbException(path + " changes while it is read");
     }
 
     private MmdbException fault(String what) {
@@ -156,15 +194,6 @@ public final class MmdbFile {
         if (!v4 && !withV6) {
             return NONE;
         }
-        try {
-            return find(address, v4);
-        } catch (InternalError e) {
-            // The file became shorter while it is mapped.
-            return NONE;
-        }
-    }
-
-    private int find(IpAddress address, boolean v4) {
         long node = v4 ? v4Start : 0;
         for (int i = v4 ? V4_PREFIX_BITS : 0; i < V6_BITS && node < nodes; i++) {
             long half = i < Long.SIZE ? address.high() : address.low();
@@ -217,11 +246,11 @@ public final class MmdbFile {
         return read(of -> of.number(at, key));
     }
 
-    /** Reads a value. A damaged file has no values. So does a file that became shorter while it is mapped. */
+    /** Reads a value. A damaged file has no values. */
     private long read(ToLongFunction<MmdbValues> reader) {
         try {
             return reader.applyAsLong(values);
-        } catch (IndexOutOfBoundsException | InternalError e) {
+        } catch (IndexOutOfBoundsException e) {
             return -1;
         }
     }

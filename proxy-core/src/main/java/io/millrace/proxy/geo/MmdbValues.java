@@ -21,6 +21,9 @@ final class MmdbValues {
     /** Limit of the depth of nested values. */
     private static final int DEPTH_MAX = 16;
 
+    /** Limit of the members of a map or array, since a lookup on an event loop reads them one by one. */
+    private static final int MEMBERS_MAX = 1024;
+
     /** Limit of the length of a text in bytes. */
     private static final int TEXT_MAX = 256;
 
@@ -94,6 +97,7 @@ final class MmdbValues {
         if (control.type != MAP) {
             return ABSENT;
         }
+        checkMembers(control, map);
         int at = control.next;
         for (int i = 0; i < control.size; i++) {
             boolean found = isText(resolved(at), key);
@@ -104,6 +108,12 @@ final class MmdbValues {
             at = skip(at, 0);
         }
         return ABSENT;
+    }
+
+    private static void checkMembers(Control control, int at) {
+        if (control.size > MEMBERS_MAX) {
+            throw new IndexOutOfBoundsException(control.size + " members at " + at + ", limit=" + MEMBERS_MAX);
+        }
     }
 
     private boolean isText(Control value, String key) {
@@ -130,8 +140,9 @@ final class MmdbValues {
                 return next;
             }
             case MAP, ARRAY -> {
-                long members = control.type == MAP ? 2L * control.size : control.size;
-                for (long i = 0; i < members; i++) {
+                checkMembers(control, at);
+                int members = control.type == MAP ? 2 * control.size : control.size;
+                for (int i = 0; i < members; i++) {
                     next = skip(next, depth + 1);
                 }
                 return next;

@@ -10,16 +10,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.http.IpAddress;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests lookups in files of the MaxMind DB format, and faulty and changed files. */
 class GeoFilesTest {
@@ -167,6 +173,81 @@ class GeoFilesTest {
         assertEquals("FR", files.current().find(ip("192.0.2.1")).country());
         files.apply(null, null);
         assertNull(files.current());
+    }
+
+    /** A database in use is a copy, so neither new bytes in its file nor its truncation have an effect on it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aFileInUseMayBeOverwritten(boolean truncated) throws Exception {
+        MmdbWriter german = new MmdbWriter(24, 4).add(192, 0, 2, 0, 24, MmdbWriter.country("DE", "EU"));
+        MmdbWriter french = new MmdbWriter(24, 4).add(192, 0, 2, 0, 24, MmdbWriter.country("FR", "EU"));
+        Path file = write("c.mmdb", german);
+        GeoFiles files = new GeoFiles();
+        files.apply(file, null);
+        byte[] bytes = french.bytes();
+        byte[] written = truncated ? Arrays.copyOf(bytes, bytes.length / 2) : bytes;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(written.length);
+            channel.write(ByteBuffer.wrap(written));
+        }
+        assertEquals("DE", files.current().find(ip("192.0.2.1")).country());
+        files.check();
+        assertEquals(
+                truncated ? "DE" : "FR", files.current().find(ip("192.0.2.1")).country());
+    }
+
+    /** A later version may have the same size and time, as after a change of permissions. */
+    @Test
+    void aFileThatFailedIsTriedAgain() throws Exception {
+        byte[] good = new MmdbWriter(24, 4)
+                .add(192, 0, 2, 0, 24, MmdbWriter.country("FR", "EU"))
+                .bytes();
+        Path file = Files.write(directory.resolve("c.mmdb"), new byte[good.length]);
+        FileTime time = Files.getLastModifiedTime(file);
+        GeoFiles files = new GeoFiles();
+        files.apply(file, null);
+        assertSame(GeoLocation.UNKNOWN, files.current().find(ip("192.0.2.1")));
+        Files.write(file, good);
+        Files.setLastModifiedTime(file, time);
+        files.check();
+        assertEquals("FR", files.current().find(ip("192.0.2.1")).country());
+        GeoDatabase read = files.current();
+        files.check();
+        assertSame(read, files.current());
+    }
+
+    @Test
+    void aFileThatIsTooLargeIsRefused() throws Exception {
+        Path file = write("c.mmdb", countries(24, 4));
+        int size = (int) Files.size(file);
+        MmdbFile.open(file, size);
+        MmdbException fault = assertThrows(MmdbException.class, () -> MmdbFile.open(file, size - 1));
+        assertEquals(file + " has " + size + " bytes, limit=" + (size - 1), fault.getMessage());
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            // A sparse file.
+            channel.write(ByteBuffer.wrap(new byte[1]), MmdbFile.BYTES_MAX);
+        }
+        fault = assertThrows(MmdbException.class, () -> MmdbFile.check(file));
+        assertTrue(fault.getMessage().endsWith("limit=" + MmdbFile.BYTES_MAX), fault::getMessage);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1000, DE", "1023, DE", "1024,", "70000,"})
+    void mapsHaveABound(int members, String country) throws Exception {
+        Map<String, Object> large = new LinkedHashMap<>();
+        for (int i = 0; i < members; i++) {
+            large.put("k" + i, "v");
+        }
+        Map<String, Object> own = new LinkedHashMap<>(large);
+        own.putAll(Map.of("country", Map.of("iso_code", "DE")));
+        Map<String, Object> nested = new LinkedHashMap<>();
+        large.put("last", "v");
+        nested.put("large", large);
+        nested.putAll(Map.of("country", Map.of("iso_code", "DE")));
+        MmdbWriter writer = new MmdbWriter(24, 4).add(192, 0, 2, 0, 24, own).add(198, 51, 100, 0, 24, nested);
+        GeoDatabase found = open(write("c.mmdb", writer), null);
+        assertEquals(country, found.find(ip("192.0.2.1")).country());
+        assertEquals(country, found.find(ip("198.51.100.1")).country());
     }
 
     private void replace(Path file, byte[] content) throws IOException {
