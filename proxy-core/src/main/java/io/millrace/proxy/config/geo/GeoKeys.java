@@ -9,7 +9,8 @@ import java.nio.file.Path;
 public final class GeoKeys {
     public static final ConfigKey<Path> DATABASE = ConfigKey.builder("geo.database", ValueType.PATH)
             .description("File in the MaxMind DB format with countries or cities, for the fields country and continent"
-                    + " of conditions. It is read into memory, at most 512 MiB, and read again within 10 s after a change.");
+                    + " of conditions. It is read into memory, at most 512 MiB, and read again within 10 s after a"
+                    + " change.");
     public static final ConfigKey<Path> ASN_DATABASE = ConfigKey.builder("geo.asn_database", ValueType.PATH)
             .description("File in the MaxMind DB format with autonomous systems, for the field asn of conditions.");
 
