@@ -129,6 +129,38 @@ class AuthorizeOnTheWireTest {
         assertEquals(2, questions.size());
     }
 
+    /** The origin trusts the fields in requests of all rules. */
+    @Test
+    void clientsDoNotSetReceivedFieldsInAnExemptRule() throws Exception {
+        start(AuthorizeOnTheWireTest::allow, config -> config.set(AuthorizeKeys.ENABLED, false)
+                .set(AuthorizeKeys.RECEIVE_FIELDS, List.of("X-User")));
+        assertEquals(
+                200,
+                proxy.getAndSettle("/a", ANN + "X-User: root\r\nx_user: root\r\n")
+                        .status());
+        assertFalse(requests.get(0).contains("root"), requests.get(0));
+        assertTrue(requests.get(0).contains(ANN), requests.get(0));
+        assertEquals(0, questions.size());
+    }
+
+    /** The cache key has all credentials only if Vary names the fields that describe the user. */
+    @ParameterizedTest
+    @CsvSource({"X-User, Accept, false", "X-Other, Accept, false", "X-User, X-User, true", "X-Other, X-Other, false"})
+    void theLeakGuardSeesUsersWhoseCredentialsAreRemoved(String received, String vary, boolean stored)
+            throws Exception {
+        server = new RawOrigin(question -> question.ok("X-User: ann\r\n", new byte[0]));
+        proxy.start(
+                request -> request.ok(
+                        "Content-Type: text/html\r\nCache-Control: max-age=60\r\nVary: " + vary + "\r\n",
+                        RawInput.latin1("page of ann")),
+                fresh -> fresh.set(AuthorizeKeys.URL, server.url())
+                        .set(AuthorizeKeys.RECEIVE_FIELDS, List.of(received)));
+        RawClient.Response page = proxy.getAndSettle("/account/x.css", ANN);
+        assertEquals(!stored, page.field("cache-status").endsWith("; detail=leak-guard:type"), page.head());
+        assertEquals("page of ann", proxy.get("/account/x.css", ANN).text());
+        assertEquals(stored ? 1 : 2, proxy.origin().requests());
+    }
+
     @Test
     void varyByAReceivedFieldSeparatesUsers() throws Exception {
         server = new RawOrigin(question ->

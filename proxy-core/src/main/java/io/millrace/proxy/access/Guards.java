@@ -32,10 +32,10 @@ public final class Guards {
     /**
      * The authorisation server of a remap rule.
      *
-     * @param config the settings
-     * @param received the fields that only the server may set
+     * @param config the settings; null if the rule is exempt
+     * @param received the fields that only the server may set; clients may not set them if the rule is exempt either
      */
-    public record Authorization(AuthorizeConfig config, ReceivedFields received) {}
+    public record Authorization(@Nullable AuthorizeConfig config, ReceivedFields received) {}
 
     private static final List<ConfigKey<?>> KEYS = List.of(
             SignedUrlKeys.KEYS,
@@ -93,17 +93,21 @@ public final class Guards {
 
     private static Guard read(ConfigValues inForce, ConfigValues general) {
         try {
-            AuthorizeConfig authorize = AuthorizeConfig.from(inForce, general);
             return new Guard(
                     SignedUrlConfig.from(inForce),
                     PasswordConfig.from(inForce),
                     TokenConfig.from(inForce),
-                    authorize == null
-                            ? null
-                            : new Authorization(authorize, ReceivedFields.of(authorize.receiveFields())));
+                    authorization(inForce, general));
         } catch (InvalidValueException e) {
             throw new IllegalArgumentException(e.problem(), e);
         }
+    }
+
+    private static @Nullable Authorization authorization(ConfigValues inForce, ConfigValues general)
+            throws InvalidValueException {
+        AuthorizeConfig config = AuthorizeConfig.from(inForce, general);
+        ReceivedFields received = ReceivedFields.of(AuthorizeConfig.receiveFields(inForce));
+        return config == null && received.isEmpty() ? null : new Authorization(config, received);
     }
 
     /**
@@ -152,7 +156,7 @@ public final class Guards {
     }
 
     /**
-     * Returns the authorisation server that decides about requests for a remap rule; null for none.
+     * Returns the authorisation server of a remap rule; null for none.
      *
      * @param rule index of the rule
      */

@@ -445,7 +445,7 @@ public final class ExplanationText {
         if (level == StoringRules.LeakGuardLevel.OFF || extension == null) {
             return;
         }
-        boolean credentials = LeakGuard.hasCredentials(request.fields());
+        boolean credentials = LeakGuard.hasCredentials(request);
         step(
                 "leak-guard",
                 "an answer of HTML or JSON for ." + extension

@@ -1,5 +1,7 @@
 package io.millrace.proxy.http;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The head of a request as received from the client: method, target URI, version and fields. Immutable if its field
  * section is immutable.
@@ -12,15 +14,23 @@ public final class RequestHead {
     private final int minorVersion;
     private final boolean http2;
     private final FieldSection fields;
+    private final @Nullable FieldSection userFields;
 
     private RequestHead(
-            Method method, String methodName, TargetUri target, int minorVersion, boolean http2, FieldSection fields) {
+            Method method,
+            String methodName,
+            TargetUri target,
+            int minorVersion,
+            boolean http2,
+            FieldSection fields,
+            @Nullable FieldSection userFields) {
         this.method = method;
         this.methodName = methodName;
         this.target = target;
         this.minorVersion = minorVersion;
         this.http2 = http2;
         this.fields = fields;
+        this.userFields = userFields;
     }
 
     /** Creates the head of an HTTP/1.1 request. Later minor versions are treated as HTTP/1.1. */
@@ -32,31 +42,48 @@ public final class RequestHead {
     public static RequestHead of(CharSequence methodName, TargetUri target, int minorVersion, FieldSection fields) {
         Method method = Method.of(methodName);
         String name = method == Method.OTHER ? methodName.toString() : method.name();
-        return new RequestHead(method, name, target, minorVersion, false, fields);
+        return new RequestHead(method, name, target, minorVersion, false, fields, null);
     }
 
     /** Creates the head of an HTTP/1.{@code minorVersion} request with a method other than {@link Method#OTHER}. */
     public static RequestHead of(Method method, TargetUri target, int minorVersion, FieldSection fields) {
         assert method != Method.OTHER : "Method.OTHER needs the name of the method";
-        return new RequestHead(method, method.name(), target, minorVersion, false, fields);
+        return new RequestHead(method, method.name(), target, minorVersion, false, fields, null);
     }
 
     /** Creates the head of an HTTP/2 request, which is processed like HTTP/1.1. */
     public static RequestHead ofHttp2(CharSequence methodName, TargetUri target, FieldSection fields) {
         Method method = Method.of(methodName);
         String name = method == Method.OTHER ? methodName.toString() : method.name();
-        return new RequestHead(method, name, target, 1, true, fields);
+        return new RequestHead(method, name, target, 1, true, fields, null);
     }
 
     /** Creates the head of an HTTP/2 request with a method other than {@link Method#OTHER}. */
     public static RequestHead ofHttp2(Method method, TargetUri target, FieldSection fields) {
         assert method != Method.OTHER : "Method.OTHER needs the name of the method";
-        return new RequestHead(method, method.name(), target, 1, true, fields);
+        return new RequestHead(method, method.name(), target, 1, true, fields, null);
     }
 
     /** Returns this head with another target and other fields. */
     public RequestHead with(TargetUri otherTarget, FieldSection otherFields) {
-        return new RequestHead(method, methodName, otherTarget, minorVersion, http2, otherFields);
+        return new RequestHead(method, methodName, otherTarget, minorVersion, http2, otherFields, userFields);
+    }
+
+    /**
+     * Returns this head as one of a user whose credentials this proxy has removed or replaced.
+     *
+     * @param set the request fields for the origin that describe the user; empty for none
+     */
+    public RequestHead ofUser(FieldSection set) {
+        return new RequestHead(method, methodName, target, minorVersion, http2, fields, set);
+    }
+
+    /**
+     * The request fields that describe the user instead of removed credentials; null if this proxy has removed no
+     * credentials and set no such fields.
+     */
+    public @Nullable FieldSection userFields() {
+        return userFields;
     }
 
     public Method method() {

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>The status is 200 or 203.
  *   <li>The path ends like a static file, and Content-Type is HTML or JSON.
- *   <li>The request had Cookie or Authorization, or the response has Set-Cookie. A browser sends no other credentials
+ *   <li>The request had Cookie or Authorization, also if a check has removed it or an authorisation server has set
+ *       fields that describe the user; or the response has Set-Cookie. A browser sends no other credentials
  *       to a link, so a response without them is the same for all clients.
  *   <li>The origin does not permit shared storing by {@code public}, {@code s-maxage} or a targeted field (RFC 9111
  *       s3.5, RFC 9213), and does not vary by the credentials.
@@ -150,19 +151,21 @@ public final class LeakGuard {
             return false;
         }
         FieldSection fields = response.fields();
-        boolean mayBePersonal = hasCredentials(request.fields()) || fields.contains(FieldName.SET_COOKIE);
+        boolean mayBePersonal = hasCredentials(request) || fields.contains(FieldName.SET_COOKIE);
         if (!mayBePersonal || isPermitted(control)) {
             return false;
         }
         String extension = staticExtension(request.target());
         return extension != null
                 && contradicts(fields, SCRIPTS.contains(extension))
-                && !isKeyed(request.fields(), fields, settings);
+                && !isKeyed(request, fields, settings);
     }
 
-    /** Returns true if the request has credentials that a browser adds by itself. */
-    public static boolean hasCredentials(FieldSection request) {
-        return request.contains(FieldName.COOKIE) || request.contains(FieldName.AUTHORIZATION);
+    /** Returns true if the request has credentials that a browser adds by itself, or had them before a check. */
+    public static boolean hasCredentials(RequestHead request) {
+        return request.userFields() != null
+                || request.fields().contains(FieldName.COOKIE)
+                || request.fields().contains(FieldName.AUTHORIZATION);
     }
 
     private static boolean isPermitted(CacheControl control) {
@@ -171,14 +174,28 @@ public final class LeakGuard {
     }
 
     /** Returns true if the cache key contains all credentials, by Vary or by {@code cache.key}. */
-    private static boolean isKeyed(FieldSection request, FieldSection response, CacheSettings settings) {
+    private static boolean isKeyed(RequestHead head, FieldSection response, CacheSettings settings) {
         if (response.contains(FieldName.SET_COOKIE)) {
             return false;
         }
         Variance variance = settings.key().variance(response);
-        return (!request.contains(FieldName.COOKIE) || variance.names().contains(FieldName.COOKIE))
+        FieldSection request = head.fields();
+        FieldSection userFields = head.userFields();
+        return (userFields == null || isUserKeyed(userFields, variance))
+                && (!request.contains(FieldName.COOKIE) || variance.names().contains(FieldName.COOKIE))
                 && (!request.contains(FieldName.AUTHORIZATION)
                         || variance.names().contains(FieldName.AUTHORIZATION));
+    }
+
+    /** Returns true if the cache key contains all fields that describe the user, and there is one. */
+    private static boolean isUserKeyed(FieldSection userFields, Variance variance) {
+        for (int line = 0; line < userFields.size(); line++) {
+            int at = line;
+            if (variance.names().stream().noneMatch(name -> userFields.isNamed(at, name))) {
+                return false;
+            }
+        }
+        return userFields.size() > 0;
     }
 
     /**

@@ -108,9 +108,7 @@ public final class AuthorizeConfig {
         sendFields = inForce.get(AuthorizeKeys.SEND_FIELDS).stream()
                 .map(FieldName::of)
                 .toList();
-        receiveFields = inForce.get(AuthorizeKeys.RECEIVE_FIELDS).stream()
-                .map(FieldName::of)
-                .toList();
+        receiveFields = receiveFields(inForce);
         List<String> parts = inForce.find(AuthorizeKeys.CACHE_KEY);
         cacheKey = parts == null
                 ? AuthorizeKeyPart.all(sendFields)
@@ -157,6 +155,20 @@ public final class AuthorizeConfig {
         // The name for the handshake is that of the URL, not the one that is set for origins.
         OriginTlsConfig.Context context = OriginTlsConfig.from(general).context();
         return new AuthorizeConfig(inForce, new OriginTlsConfig(context, OriginTlsConfig.Sni.ORIGIN, null));
+    }
+
+    /**
+     * Returns the fields that only the server may set, also if {@code authorize.enabled} is false. The origin trusts
+     * them in requests of all rules.
+     *
+     * @param inForce as for {@link #from}
+     */
+    public static List<FieldName> receiveFields(ConfigValues inForce) {
+        return inForce.isSet(AuthorizeKeys.URL)
+                ? inForce.get(AuthorizeKeys.RECEIVE_FIELDS).stream()
+                        .map(FieldName::of)
+                        .toList()
+                : List.of();
     }
 
     private static boolean isSecure(URI url) {

@@ -103,7 +103,7 @@ public final class Decision {
     /** True if the password was right, and Authorization was removed. */
     private boolean authenticated;
     /** The change of the request's fields by the client's location and by an authorisation server; null for none. */
-    private @Nullable UnaryOperator<FieldSection> change;
+    private @Nullable UnaryOperator<RequestHead> change;
 
     private byte @Nullable [] localBody;
     private @Nullable String upgrade;
@@ -701,7 +701,7 @@ public final class Decision {
             removeAuthorization();
         }
         if (change != null) {
-            request = request.with(request.target(), change.apply(request.fields()));
+            request = change.apply(request);
         }
         if (unsigned != null) {
             request = request.with(unsigned, request.fields());
@@ -747,10 +747,10 @@ public final class Decision {
     }
 
     /** Changes the fields of the request, for this proxy and for the origin. */
-    void change(UnaryOperator<FieldSection> next) {
-        UnaryOperator<FieldSection> before = change;
-        change = before == null ? next : fields -> next.apply(before.apply(fields));
-        request = request.with(request.target(), next.apply(request.fields()));
+    void change(UnaryOperator<RequestHead> next) {
+        UnaryOperator<RequestHead> before = change;
+        change = before == null ? next : head -> next.apply(before.apply(head));
+        request = next.apply(request);
     }
 
     /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */

@@ -104,7 +104,7 @@ final class GuardDecider {
             return false;
         }
         AuthorizeConfig needed = authorization.config();
-        if (!holds(needed.when(), decision, client, nowMillis)) {
+        if (needed == null || !holds(needed.when(), decision, client, nowMillis)) {
             setReceived(decision, authorization, FieldSection.EMPTY, false);
             return false;
         }
@@ -164,8 +164,13 @@ final class GuardDecider {
             FieldSection received,
             boolean withoutAuthorization) {
         ReceivedFields names = authorization.received();
+        boolean removed = withoutAuthorization && decision.request().fields().contains(FieldName.AUTHORIZATION);
         if (names.changes(decision.request().fields(), received, withoutAuthorization)) {
-            decision.change(fields -> names.replace(fields, received, withoutAuthorization));
+            decision.change(head -> {
+                FieldSection replaced = names.replace(head.fields(), received, withoutAuthorization);
+                RequestHead changed = head.with(head.target(), replaced);
+                return removed || received.size() > 0 ? changed.ofUser(received) : changed;
+            });
         }
     }
 

@@ -326,7 +326,7 @@ public final class RequestDecider {
         client.locateBy(geo.current());
         if (country != null) {
             GeoLocation location = client.location();
-            decision.change(fields -> country.set(fields, location));
+            decision.change(head -> head.with(head.target(), country.set(head.fields(), location)));
         }
     }
 
