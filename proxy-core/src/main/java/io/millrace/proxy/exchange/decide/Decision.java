@@ -734,9 +734,7 @@ public final class Decision {
         return checked;
     }
 
-    /**
-     * Returns the result of the check of these credentials by these settings; null if no such check has ended.
-     */
+    /** Returns the result of the check of these credentials by these settings; null if none has ended. */
     CredentialCheck.@Nullable Result checkResult(CredentialDigest digest) {
         for (CredentialCheck.Checked one : checked) {
             if (one.digest().equals(digest)) {
