@@ -38,6 +38,7 @@ public final class GeoFiles {
         private @Nullable Path path;
         /** The version in use; null after a failure, so that the file is opened again. */
         private @Nullable Stamp stamp;
+
         private @Nullable MmdbFile file;
         /** The failure in the log, which is not repeated; null for none. */
         private @Nullable String logged;
