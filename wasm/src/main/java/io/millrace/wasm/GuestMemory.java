@@ -1,6 +1,7 @@
 package io.millrace.wasm;
 
 import java.nio.charset.Charset;
+import java.util.function.LongConsumer;
 import run.endive.runtime.Memory;
 
 /**
@@ -18,9 +19,17 @@ final class GuestMemory {
     }
 
     private final Memory memory;
+    private final LongConsumer onCopy;
 
-    GuestMemory(Memory memory) {
+    /** @param onCopy called with a number of bytes before they are allocated or copied; an exception prevents it */
+    GuestMemory(Memory memory, LongConsumer onCopy) {
         this.memory = memory;
+        this.onCopy = onCopy;
+    }
+
+    /** The pages of 64 KiB by which the memory may still grow. */
+    int pagesLeft() {
+        return memory.maximumPages() - memory.pages();
     }
 
     private int checked(long address, long length) {
@@ -34,7 +43,9 @@ final class GuestMemory {
 
     /** Copies bytes out of the memory. */
     byte[] bytes(long address, long length) {
-        return memory.readBytes(checked(address, length), (int) length);
+        int start = checked(address, length);
+        onCopy.accept(length & 0xffff_ffffL);
+        return memory.readBytes(start, (int) length);
     }
 
     /** Copies a text out of the memory. */
@@ -55,6 +66,8 @@ final class GuestMemory {
     }
 
     void write(long address, byte[] bytes) {
-        memory.write(checked(address, bytes.length), bytes);
+        int start = checked(address, bytes.length);
+        onCopy.accept(bytes.length);
+        memory.write(start, bytes);
     }
 }

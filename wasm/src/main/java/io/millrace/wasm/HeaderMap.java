@@ -40,6 +40,15 @@ final class HeaderMap {
         return this;
     }
 
+    /** The bytes of all names and values. */
+    long bytes() {
+        long bytes = 0;
+        for (String text : lines) {
+            bytes += text.length();
+        }
+        return bytes;
+    }
+
     /** The number of lines. */
     int size() {
         return lines.size() / 2;
@@ -54,13 +63,20 @@ final class HeaderMap {
     @Nullable
     String get(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
-        String found = null;
+        String first = null;
+        StringBuilder joined = null;
         for (int i = 0; i < lines.size(); i += 2) {
-            if (lines.get(i).equals(lower)) {
-                found = found == null ? lines.get(i + 1) : found + "," + lines.get(i + 1);
+            if (!lines.get(i).equals(lower)) {
+                continue;
+            }
+            if (first == null) {
+                first = lines.get(i + 1);
+            } else {
+                joined = joined == null ? new StringBuilder(first) : joined;
+                joined.append(',').append(lines.get(i + 1));
             }
         }
-        return found;
+        return joined == null ? first : joined.toString();
     }
 
     /** Changes the lines and records the change. Returns the status for the module. */

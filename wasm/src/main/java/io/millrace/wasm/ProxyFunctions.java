@@ -64,12 +64,17 @@ final class ProxyFunctions {
             if (fields == null) {
                 return Status.BAD_ARGUMENT;
             }
+            guest.chargeBytes(fields.bytes());
             guest.memory().writeInt(args[1], fields.pairs().length);
             return Status.OK;
         });
         add(all, "proxy_get_header_map_pairs", "iii", (guest, args) -> {
             HeaderMap fields = fields(guest, args[0]);
-            return fields == null ? Status.BAD_ARGUMENT : guest.give(fields.pairs(), args[1], args[2]);
+            if (fields == null) {
+                return Status.BAD_ARGUMENT;
+            }
+            guest.chargeBytes(fields.bytes());
+            return guest.give(fields.pairs(), args[1], args[2]);
         });
         add(all, "proxy_set_header_map_pairs", "iii", (guest, args) -> {
             List<String> pairs = Pairs.decode(guest.memory().bytes(args[1], args[2]));
@@ -77,7 +82,11 @@ final class ProxyFunctions {
             if (pairs == null) {
                 return Status.PARSE_FAILURE;
             }
-            return fields == null ? Status.BAD_ARGUMENT : fields.replaceAll(pairs);
+            if (fields == null) {
+                return Status.BAD_ARGUMENT;
+            }
+            guest.chargeBytes(fields.bytes());
+            return fields.replaceAll(pairs);
         });
         add(all, "proxy_get_header_map_value", "iiiii", (guest, args) -> {
             HeaderMap fields = fields(guest, args[0]);
@@ -222,12 +231,20 @@ final class ProxyFunctions {
 
     private static @Nullable HeaderMap fields(WasmInstance guest, long number) {
         HttpContext http = guest.http();
-        return http == null ? null : http.fields((int) number);
+        return http == null ? null : charged(guest, http.fields((int) number));
     }
 
     private static @Nullable HeaderMap changeable(WasmInstance guest, long number) {
         HttpContext http = guest.http();
-        return http == null || !http.mayChange((int) number) ? null : http.fields((int) number);
+        return http == null || !http.mayChange((int) number) ? null : charged(guest, http.fields((int) number));
+    }
+
+    /** Counts the search of a map as one instruction for each line. */
+    private static @Nullable HeaderMap charged(WasmInstance guest, @Nullable HeaderMap fields) {
+        if (fields != null) {
+            guest.charge(fields.size());
+        }
+        return fields;
     }
 
     /** Parameters: map, name, its length, value, its length; the last two not for a removal. */

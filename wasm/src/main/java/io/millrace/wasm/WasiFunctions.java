@@ -63,6 +63,7 @@ final class WasiFunctions {
             if ((args[1] & 0xffff_ffffL) > RANDOM_BYTES_MAX) {
                 return INVALID;
             }
+            guest.chargeBytes(args[1]);
             byte[] random = new byte[(int) args[1]];
             ThreadLocalRandom.current().nextBytes(random);
             guest.memory().write(args[0], random);

@@ -1,16 +1,21 @@
 package io.millrace.wasm;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import run.endive.runtime.ByteArrayMemory;
 import run.endive.runtime.ExportFunction;
 import run.endive.runtime.ImportFunction;
 import run.endive.runtime.ImportValues;
 import run.endive.runtime.Instance;
+import run.endive.runtime.MStack;
 import run.endive.runtime.TableInstance;
 import run.endive.wasm.WasmModule;
 import run.endive.wasm.types.FunctionImport;
+import run.endive.wasm.types.OpCode;
 import run.endive.wasm.types.Table;
 import run.endive.wasm.types.TableLimits;
 
@@ -42,6 +47,30 @@ final class WasmInstance {
         }
     }
 
+    /** A callback has used more processor time than it may. */
+    static final class TimeLimitException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        TimeLimitException(long nanos) {
+            super("processor time of a callback for a response: limit=" + TimeUnit.NANOSECONDS.toMillis(nanos)
+                    + " ms (key deadline)");
+        }
+    }
+
+    /** The bytes that a host function copies in the time of one instruction. */
+    private static final int BYTES_PER_INSTRUCTION = 8;
+
+    /** The bytes that an instruction for blocks of memory writes in the time of another one. */
+    private static final int BLOCK_BYTES_PER_INSTRUCTION = 64;
+
+    /** The instructions for which a host call counts. */
+    private static final int HOST_CALL_INSTRUCTIONS = 20;
+
+    /** The executed instructions between two looks at the clock. */
+    private static final int CLOCK_INSTRUCTIONS = 1024;
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
     private final Shared shared;
     private final boolean isCounted;
     private final Instance engine;
@@ -55,6 +84,10 @@ final class WasmInstance {
     private final @Nullable ExportFunction onTick;
     private long instructionsMax;
     private long instructionsLeft;
+    private int untilClock = CLOCK_INSTRUCTIONS;
+    /** The processor time of the thread at the end of the callback; {@code Long.MAX_VALUE} for no limit. */
+    private long endNanos = Long.MAX_VALUE;
+
     private int lastContext = ROOT_CONTEXT;
     private @Nullable HttpContext http;
     private long tickMillis;
@@ -73,7 +106,7 @@ final class WasmInstance {
         instructionsMax = startInstructions;
         instructionsLeft = startInstructions;
         engine = engine(program);
-        memory = new GuestMemory(engine.memory());
+        memory = new GuestMemory(engine.memory(), this::chargeBytes);
         ExportFunction own = export(program, "proxy_on_memory_allocate");
         ExportFunction malloc = own == null ? export(program, "malloc") : own;
         if (malloc == null) {
@@ -105,15 +138,60 @@ final class WasmInstance {
                 .withTableFactory(WasmInstance::table)
                 .withImportValues(ImportValues.builder().withFunctions(imports).build());
         if (isCounted) {
-            builder.withUnsafeExecutionListener((instruction, stack) -> {
-                if (--instructionsLeft < 0) {
-                    throw new InstructionLimitException(instructionsMax);
-                }
-            });
+            builder.withUnsafeExecutionListener((instruction, stack) -> count(instruction.opcode(), stack));
         } else if (program.compiled() != null) {
             builder.withMachineFactory(program.compiled());
         }
         return builder.build();
+    }
+
+    /** Counts an instruction before it is executed. */
+    private void count(OpCode code, MStack stack) {
+        switch (code) {
+            case MEMORY_FILL, MEMORY_COPY, MEMORY_INIT -> charge(1 + operand(stack) / BLOCK_BYTES_PER_INSTRUCTION);
+            case TABLE_FILL, TABLE_COPY, TABLE_INIT, TABLE_GROW -> charge(1 + operand(stack));
+            case MEMORY_GROW -> {
+                long pages = operand(stack);
+                boolean isPossible = pages <= memory.pagesLeft();
+                charge(1 + (isPossible ? pages * WasmSettings.PAGE_BYTES / BLOCK_BYTES_PER_INSTRUCTION : 0));
+            }
+            default -> charge(1);
+        }
+        if (--untilClock <= 0) {
+            untilClock = CLOCK_INSTRUCTIONS;
+            if (endNanos != Long.MAX_VALUE && THREADS.getCurrentThreadCpuTime() > endNanos) {
+                throw new TimeLimitException(shared.settings().deadlineNanos());
+            }
+        }
+    }
+
+    /** The last operand, which is the length of a block. */
+    private static long operand(MStack stack) {
+        return stack.peek() & 0xffff_ffffL;
+    }
+
+    /**
+     * Counts work of the host as instructions. Does nothing if this instance has no limit of instructions.
+     *
+     * @throws InstructionLimitException at the limit
+     */
+    void charge(long instructions) {
+        if (!isCounted) {
+            return;
+        }
+        instructionsLeft -= instructions;
+        if (instructionsLeft < 0) {
+            throw new InstructionLimitException(instructionsMax);
+        }
+    }
+
+    /**
+     * Counts a copy by the host as instructions.
+     *
+     * @throws InstructionLimitException at the limit
+     */
+    void chargeBytes(long bytes) {
+        charge(bytes / BYTES_PER_INSTRUCTION);
     }
 
     private ImportFunction bound(WasmProgram program, FunctionImport function) {
@@ -122,6 +200,7 @@ final class WasmInstance {
             throw new WasmFailure("imports the function " + function.name() + ", which this proxy does not have");
         }
         return new ImportFunction(function.module(), function.name(), program.typeOf(function), (instance, args) -> {
+            charge(HOST_CALL_INSTRUCTIONS);
             int result;
             try {
                 result = known.call().run(this, args);
@@ -227,12 +306,20 @@ final class WasmInstance {
         run(message, onResponse, HttpContext.RESPONSE_FIELDS);
     }
 
+    /** Begins the limits of a callback. */
+    private void begin() {
+        instructionsLeft = instructionsMax;
+        if (isCounted && THREADS.isCurrentThreadCpuTimeSupported()) {
+            endNanos = THREADS.getCurrentThreadCpuTime() + shared.settings().deadlineNanos();
+        }
+    }
+
     private void run(HttpContext message, @Nullable ExportFunction callback, int map) {
         HeaderMap fields = message.fields(map);
         if (callback == null || fields == null) {
             return;
         }
-        instructionsLeft = instructionsMax;
+        begin();
         lastContext = lastContext >= CONTEXT_MAX ? ROOT_CONTEXT + 1 : lastContext + 1;
         int context = lastContext;
         http = message;
@@ -255,7 +342,7 @@ final class WasmInstance {
     /** Runs the callback of a timer. */
     void tick() {
         if (onTick != null) {
-            instructionsLeft = instructionsMax;
+            begin();
             onTick.apply(ROOT_CONTEXT);
         }
     }
