@@ -218,12 +218,13 @@ final class RequestWorker {
     /**
      * Interrupts the thread if its callback has exceeded its time. Called by the watch.
      *
+     * @param isEnd true to interrupt a callback at any time
      * @return true while a callback runs
      */
-    boolean interruptAfterDeadline(long nowNanos) {
+    boolean interruptAfterDeadline(long nowNanos, boolean isEnd) {
         lock.lock();
         try {
-            if (isRunning && nowNanos - deadlineNanos > 0) {
+            if (isRunning && (isEnd || nowNanos - deadlineNanos > 0)) {
                 // Repeated until the callback ends: host functions may clear the interruption.
                 isCut = true;
                 thread.interrupt();

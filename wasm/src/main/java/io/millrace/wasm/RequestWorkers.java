@@ -39,6 +39,9 @@ final class RequestWorkers implements AutoCloseable {
     private final List<RequestWorker> workers = new ArrayList<>();
     private final Thread watch;
     private volatile boolean isClosed;
+    /** True if running callbacks are interrupted without regard to their deadline. */
+    private volatile boolean isCut;
+
     private volatile boolean isWatchAsleep;
 
     /** Creates the pool. {@link #start} starts its threads. */
@@ -54,18 +57,21 @@ final class RequestWorkers implements AutoCloseable {
     /**
      * Starts the threads, and waits until each has an instance.
      *
-     * @throws WasmFailure if the module cannot be started; then no thread stays
+     * @throws WasmFailure if the module cannot be started; then the threads end
      */
     void start() throws InterruptedException {
-        watch.start();
-        workers.forEach(RequestWorker::start);
+        boolean isStarted = false;
         try {
+            watch.start();
+            workers.forEach(RequestWorker::start);
             for (RequestWorker worker : workers) {
                 worker.awaitInstance();
             }
-        } catch (WasmFailure | InterruptedException e) {
-            close();
-            throw e;
+            isStarted = true;
+        } finally {
+            if (!isStarted) {
+                cut();
+            }
         }
     }
 
@@ -88,7 +94,7 @@ final class RequestWorkers implements AutoCloseable {
     /** Interrupts the workers whose deadline has passed. Sleeps without a limit after a while without callbacks. */
     private void watch(long pauseNanos) {
         int quiet = 0;
-        while (!Thread.interrupted() && (!isClosed || workers.stream().anyMatch(RequestWorker::isAlive))) {
+        while (!isClosed || workers.stream().anyMatch(RequestWorker::isAlive)) {
             boolean isAsleep = quiet > QUIET_LOOKS;
             isWatchAsleep = isAsleep;
             if (isAsleep && !isClosed && workers.stream().noneMatch(RequestWorker::isRunning)) {
@@ -100,7 +106,7 @@ final class RequestWorkers implements AutoCloseable {
             long now = System.nanoTime();
             boolean isRunning = false;
             for (RequestWorker worker : workers) {
-                isRunning |= worker.interruptAfterDeadline(now);
+                isRunning |= worker.interruptAfterDeadline(now, isCut);
             }
             quiet = isRunning ? 0 : quiet + 1;
         }
@@ -121,7 +127,14 @@ final class RequestWorkers implements AutoCloseable {
         wakeWatch();
     }
 
-    /** Ends the threads, after the calls that wait. Blocks for 2 seconds at most. */
+    /** Ends the threads. Calls that wait or run fail. Does not block. */
+    private void cut() {
+        isCut = true;
+        retire();
+        LockSupport.unpark(watch);
+    }
+
+    /** Ends the threads, after the calls that wait, for which it blocks for 2 seconds at most. Later calls are cut. */
     @Override
     public void close() {
         retire();
@@ -133,6 +146,7 @@ final class RequestWorkers implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        watch.interrupt();
+        // The watch ends after the last worker.
+        cut();
     }
 }

@@ -84,7 +84,7 @@ final class ResponseInstances {
             executor.execute(() -> {
                 try {
                     free.add(create());
-                } catch (RuntimeException | StackOverflowError e) {
+                } catch (Throwable e) {
                     count.decrementAndGet();
                     shared.log().once("start", "an instance for responses cannot be started: " + e);
                 }

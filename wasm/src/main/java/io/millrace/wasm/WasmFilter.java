@@ -9,13 +9,19 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The module of one extension with its instances, and the check of its file. If the file changes, the new module serves
- * the next calls, and the instances of the old one end after their last call.
+ * the next calls, and the instances of the old one end after their last call. Threads of its own check the file and
+ * start modules, because a start may take 30 seconds.
  *
  * <p>Thread-safe.
  */
@@ -29,10 +35,18 @@ final class WasmFilter implements AutoCloseable {
     /** The state of the file, by which a change is found. */
     private record Stamp(FileTime modified, long length) {}
 
-    private final ExtensionContext context;
+    /** One thread for the check of the file, one for further instances for responses. */
+    private static final int START_THREADS = 2;
+
     private final Shared shared;
+    private final ScheduledExecutorService starts;
+    private final Lock lock = new ReentrantLock();
+
+    /** Guarded by the lock. */
+    private boolean isClosed;
+
+    /** Written under the lock. */
     private volatile Running running;
-    private final @Nullable ScheduledFuture<?> check;
 
     /** Used by the check only. */
     private Stamp stamp;
@@ -40,18 +54,32 @@ final class WasmFilter implements AutoCloseable {
     private Stamp seen;
     private byte[] bytes;
 
-    private WasmFilter(ExtensionContext context, Shared shared) throws IOException, InterruptedException {
-        this.context = context;
+    private WasmFilter(Shared shared, ScheduledExecutorService starts) throws IOException, InterruptedException {
         this.shared = shared;
+        this.starts = starts;
         Path file = shared.settings().module();
         stamp = stampOf(file);
         seen = stamp;
         bytes = read(file);
         running = start(bytes);
+    }
+
+    private static ScheduledExecutorService threads(String name) {
+        AtomicInteger count = new AtomicInteger();
+        return new ScheduledThreadPoolExecutor(START_THREADS, task -> {
+            Thread thread = new Thread(task, "millrace-wasm-start-" + name + "-" + count.getAndIncrement());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** Begins the checks of the file. */
+    private void watchFile() {
         long nanos = shared.settings().reloadNanos();
-        check = nanos == 0
-                ? null
-                : context.executor().scheduleWithFixedDelay(this::reloadIfChanged, nanos, nanos, TimeUnit.NANOSECONDS);
+        if (nanos > 0) {
+            ScheduledFuture<?> ignored =
+                    starts.scheduleWithFixedDelay(this::reloadIfChanged, nanos, nanos, TimeUnit.NANOSECONDS);
+        }
     }
 
     /**
@@ -62,18 +90,27 @@ final class WasmFilter implements AutoCloseable {
     static WasmFilter open(ExtensionContext context) throws ExtensionConfigException, InterruptedException {
         Shared shared = Shared.of(context, WasmSettings.of(context.config()));
         Path file = shared.settings().module();
+        ScheduledExecutorService starts = threads(shared.name());
+        boolean isOpen = false;
         try {
-            return new WasmFilter(context, shared);
+            WasmFilter filter = new WasmFilter(shared, starts);
+            filter.watchFile();
+            isOpen = true;
+            return filter;
         } catch (NoSuchFileException e) {
             throw context.config().problem("module", file + ": no such file");
         } catch (IOException e) {
             throw context.config().problem("module", file + " cannot be read: " + e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | StackOverflowError e) {
             throw context.config().problem("module", file + " " + messageOf(e));
+        } finally {
+            if (!isOpen) {
+                starts.shutdownNow();
+            }
         }
     }
 
-    private static String messageOf(RuntimeException fault) {
+    private static String messageOf(Throwable fault) {
         return fault instanceof WasmFailure ? String.valueOf(fault.getMessage()) : "cannot be started: " + fault;
     }
 
@@ -95,24 +132,24 @@ final class WasmFilter implements AutoCloseable {
         WasmProgram program = WasmProgram.load(module, shared);
         boolean needsThreads = program.has(WasmInstance.ON_REQUEST) || program.has(WasmInstance.ON_TICK);
         RequestWorkers requests = needsThreads ? new RequestWorkers(program, shared) : null;
-        if (requests != null) {
-            requests.start();
-        }
-        ResponseInstances responses = program.has(WasmInstance.ON_RESPONSE)
-                ? new ResponseInstances(program, shared, context.executor())
-                : null;
+        ResponseInstances responses =
+                program.has(WasmInstance.ON_RESPONSE) ? new ResponseInstances(program, shared, starts) : null;
+        boolean isStarted = false;
         try {
+            if (requests != null) {
+                requests.start();
+            }
             if (responses != null) {
                 responses.start(Math.max(
                         shared.settings().instances(), Runtime.getRuntime().availableProcessors()));
             }
-        } catch (RuntimeException e) {
-            if (requests != null) {
+            isStarted = true;
+            return new Running(program, requests, responses);
+        } finally {
+            if (!isStarted && requests != null) {
                 requests.close();
             }
-            throw e;
         }
-        return new Running(program, requests, responses);
     }
 
     /** Loads the file again if it has changed and has then stayed the same for one interval. */
@@ -129,20 +166,44 @@ final class WasmFilter implements AutoCloseable {
             if (Arrays.equals(read, bytes)) {
                 return;
             }
-            bytes = read;
-            Running before = running;
-            running = start(read);
-            retire(before);
-            shared.log().report("loaded the changed module " + shared.settings().module());
-        } catch (IOException | RuntimeException | StackOverflowError e) {
-            shared.log()
-                    .once(
-                            "reload " + stamp,
-                            "the changed module " + shared.settings().module() + " was not loaded, the old one stays: "
-                                    + e.getMessage());
+            Running started = start(read);
+            if (replace(started)) {
+                bytes = read;
+                shared.log()
+                        .report("loaded the changed module " + shared.settings().module());
+            } else if (started.requests() != null) {
+                started.requests().close();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } catch (Throwable e) {
+            // Errors such as OutOfMemoryError too: otherwise they would end the checks without a message.
+            if (!starts.isShutdown()) {
+                shared.log()
+                        .once(
+                                "reload " + stamp,
+                                "the changed module " + shared.settings().module()
+                                        + " was not loaded, the old one stays: "
+                                        + (e instanceof WasmFailure ? e.getMessage() : e));
+            }
         }
+    }
+
+    /** Passes the next calls to a started module. Returns false if the extension is closed. */
+    private boolean replace(Running started) {
+        Running before;
+        lock.lock();
+        try {
+            if (isClosed) {
+                return false;
+            }
+            before = running;
+            running = started;
+        } finally {
+            lock.unlock();
+        }
+        retire(before);
+        return true;
     }
 
     private static void retire(Running old) {
@@ -194,10 +255,16 @@ final class WasmFilter implements AutoCloseable {
 
     @Override
     public void close() {
-        if (check != null) {
-            check.cancel(false);
+        Running last;
+        lock.lock();
+        try {
+            isClosed = true;
+            last = running;
+        } finally {
+            lock.unlock();
         }
-        Running last = running;
+        // Interrupts a start. Its instances then end.
+        starts.shutdownNow();
         if (last.requests() != null) {
             last.requests().close();
         }

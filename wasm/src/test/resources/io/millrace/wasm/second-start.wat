@@ -1,0 +1,16 @@
+;; A module that logs the text "again" in each start except the first.
+(module
+  (import "env" "proxy_get_shared_data" (func $shared (param i32 i32 i32 i32 i32) (result i32)))
+  (import "env" "proxy_set_shared_data" (func $set_shared (param i32 i32 i32 i32 i32) (result i32)))
+  (import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 64) "again")
+  (func (export "proxy_abi_version_0_2_1"))
+  (func (export "malloc") (param i32) (result i32) (i32.const 4096))
+  (func (export "proxy_on_configure") (param i32 i32) (result i32)
+    (if (call $shared (i32.const 64) (i32.const 5) (i32.const 16) (i32.const 20) (i32.const 24))
+      (then (drop (call $set_shared (i32.const 64) (i32.const 5) (i32.const 64) (i32.const 5) (i32.const 0))))
+      (else (drop (call $log (i32.const 2) (i32.const 64) (i32.const 5)))))
+    (i32.const 1))
+  (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32) (i32.const 0))
+  (func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32) (i32.const 0)))
