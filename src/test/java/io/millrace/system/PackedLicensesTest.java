@@ -1,6 +1,7 @@
 package io.millrace.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -68,6 +69,8 @@ class PackedLicensesTest {
                 jars.stream().map(jar -> jar.getFileName().toString()).toList());
         try (JarFile jar = new JarFile(jars.get(0).toFile());
                 InputStream in = jar.getInputStream(jar.getEntry("META-INF/millrace-libraries"))) {
+            assertNotNull(jar.getManifest(), "a manifest");
+            assertNotNull(jar.getManifest().getMainAttributes().getValue("Implementation-Version"));
             String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
             List<String> libraries = Stream.of(text.strip().split(","))
                     .map(file -> file.substring(file.lastIndexOf('/') + 1))

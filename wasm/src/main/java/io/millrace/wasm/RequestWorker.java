@@ -26,9 +26,7 @@ final class RequestWorker {
         private static final long serialVersionUID = 1L;
 
         DeadlineException(long nanos, Throwable cause) {
-            super(
-                    "a callback of the module has not ended within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms",
-                    cause);
+            super("the module has not ended its call within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms", cause);
         }
     }
 
@@ -86,8 +84,13 @@ final class RequestWorker {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw cause instanceof WasmFailure failure
                     ? failure
-                    : new WasmFailure("the start of the module has failed: " + cause, cause);
+                    : new WasmFailure("the start of the module has failed: " + reason(cause), cause);
         }
+    }
+
+    /** Returns the message of a fault of the module; with the class only if there is no message. */
+    private static String reason(Throwable cause) {
+        return cause.getMessage() == null ? cause.toString() : cause.getMessage();
     }
 
     private void work() {

@@ -30,7 +30,7 @@ class LoadFaultsTest {
                 "wrong-abi | does not have the Proxy-Wasm ABI 0.2.1: it has version 0.1.0",
                 "wrong-type | imports the function env.proxy_log with another type",
                 "large | needs 32768KiB of memory, more than the limit of 16384KiB (key memory)",
-                "failing-start | the start of the module has failed",
+                "failing-start | the start of the module has failed: Trapped on unreachable instruction",
             })
     void aModuleThatCannotBeUsedIsNamed(String module, String message) throws Exception {
         WasmProxy.copy(module + ".wasm", directory.resolve("filter.wasm"));
