@@ -179,7 +179,8 @@ public final class SegmentLog {
             appender.write(active, offset, out.limit(start + length).position(start));
         } else {
             appender.write(active, offset + metaBytes, body);
-            appender.write(active, offset, out.limit(start + metaBytes).position(start));
+            // Not by the appender, whose padding would erase the start of the content.
+            segments.write(active, offset, out.limit(start + metaBytes).position(start));
         }
         nextSequence++;
         return register(header);

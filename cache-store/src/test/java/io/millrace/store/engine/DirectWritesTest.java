@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests volumes with direct writes: which files use them, and that all objects stay readable with either setting. */
 class DirectWritesTest {
@@ -36,10 +37,14 @@ class DirectWritesTest {
     Path directory;
 
     private static TestStore open(FileIo io, VolumeConfig volume, int blockBytes) {
+        return open(io, volume, blockBytes, SEGMENT_BYTES);
+    }
+
+    private static TestStore open(FileIo io, VolumeConfig volume, int blockBytes, int segmentBytes) {
         StoreConfig.Builder config = StoreConfig.builder()
                 .diskAdmission(DiskAdmission.ALWAYS)
                 .volumes(List.of(volume))
-                .segmentBytes(SEGMENT_BYTES)
+                .segmentBytes(segmentBytes)
                 .blockBytes(blockBytes)
                 .ramBytes(0);
         return new TestStore(config, io);
@@ -162,6 +167,39 @@ class DirectWritesTest {
             assertTrue(error.contains("direct_writes: on is not possible; set auto or off: "), error);
             assertTrue(error.contains("/volume/volume: the file system memory refuses O_DIRECT"), error);
             assertNull(test.read("key"));
+        }
+    }
+
+    /**
+     * A record above the limit of single writes is written in two parts, its content first. The metadata has whole blocks
+     * of its own then, and shares its last block with the content.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {4 * 1024, 64 * 1024})
+    void metadataOfManyBlocksLeavesTheContentAsItIs(int blockBytes) {
+        FaultyFileIo io = withDevice();
+        List<String> heads = new ArrayList<>();
+        for (int length = 70_000; length <= 2 * SEGMENT_BYTES; length += 24_690) {
+            heads.add("h".repeat(length));
+        }
+        try (TestStore test = open(io, device(DirectWrites.ON), blockBytes, 4 * SEGMENT_BYTES)) {
+            for (int i = 0; i < heads.size(); i++) {
+                assertTrue(test.put("key" + i, heads.get(i), TestStore.body(i, blockBytes)));
+                test.sync();
+            }
+            assertHeadsAndBodies(test, heads, blockBytes);
+        }
+        assertTrue(io.directWrites() > 0);
+        try (TestStore test = open(io, device(DirectWrites.OFF), blockBytes, 4 * SEGMENT_BYTES)) {
+            assertHeadsAndBodies(test, heads, blockBytes);
+        }
+    }
+
+    private static void assertHeadsAndBodies(TestStore test, List<String> heads, int length) {
+        for (int i = 0; i < heads.size(); i++) {
+            String what = "head of " + heads.get(i).length() + " characters";
+            assertTrue(heads.get(i).equals(test.head("key" + i)), what);
+            assertArrayEquals(TestStore.body(i, length), test.read("key" + i), what);
         }
     }
 

@@ -68,7 +68,10 @@ public final class SegmentAppender {
         return blockBytes == 0 ? 0 : (int) (segments.position(segment, offset) & (blockBytes - 1));
     }
 
-    /** Writes all of {@code source} at an offset of the active segment, at or after the end of the log. */
+    /**
+     * Writes all of {@code source} at an offset of the active segment, at or after the end of the log. May write zeros
+     * from its end to the end of the block, so that nothing may be written there before.
+     */
     public void write(int segment, long offset, ByteBuffer source) throws IOException {
         int length = source.remaining();
         int before = (blockBytes - phase(segment, offset)) & (blockBytes - 1);
