@@ -240,7 +240,9 @@ final class LineYaml {
             if (isMapping) {
                 ScalarNode key = scalar(next, true);
                 int colon = skipSpaces(after);
-                if (!isColon(colon) || key.getValue().equals("<<")) {
+                if (!isColon(colon)
+                        || colon - next > KEY_LENGTH_MAX
+                        || key.getValue().equals("<<")) {
                     throw new OtherYamlException();
                 }
                 tuples.add(new NodeTuple(key, flowValue(skipSpaces(colon + 1), depth)));

@@ -170,6 +170,8 @@ class LineYamlTest {
         }
         assertNull(LineYaml.compose(deep.toString(), "file"));
         assertNull(LineYaml.compose("k".repeat(1025) + ": v", "file"));
+        assertNull(LineYaml.compose("a: {" + "k".repeat(1025) + ": v}", "file"));
+        assertNull(LineYaml.compose("a: [{k" + " ".repeat(1025) + ": v}]", "file"));
     }
 
     /** Inserts, removes and doubles characters of a typical text that have a meaning in YAML. */
