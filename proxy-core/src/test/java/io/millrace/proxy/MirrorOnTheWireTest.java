@@ -9,7 +9,11 @@ import io.millrace.proxy.admin.cache.ExplainSource.Step;
 import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.tls.TestAuthority;
+import io.millrace.proxy.tls.TlsOrigin;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -18,11 +22,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Tests copies of requests with real clients and origins. */
 class MirrorOnTheWireTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
+
+    @TempDir
+    private Path directory;
 
     private final ConcurrentLinkedQueue<String> copies = new ConcurrentLinkedQueue<>();
     private volatile CountDownLatch gate = new CountDownLatch(0);
@@ -86,6 +94,37 @@ class MirrorOnTheWireTest {
         assertEquals("127.0.0.1:" + other.port(), RawClient.field(copy, "host"));
         assertTrue(copies.isEmpty(), "a hit is not copied");
         assertEquals(1, other.requests());
+    }
+
+    @Test
+    void copiesHaveTheSourceAddressOfTheRule() throws Exception {
+        ConcurrentLinkedQueue<String> addresses = new ConcurrentLinkedQueue<>();
+        try (RawOrigin addressed = new RawOrigin(request -> {
+            addresses.add(request.socket().getInetAddress().getHostAddress());
+            request.ok("", RawInput.latin1("x"));
+        })) {
+            start(config -> config.set("origin.source_address", "127.0.0.2").set("mirror.to", addressed.url()));
+            proxy.getAndSettle("/a");
+            await(Counter.MIRRORED_SENT, 1);
+            assertEquals(List.of("127.0.0.2"), List.copyOf(addresses));
+        }
+    }
+
+    /** The name for the handshake and the certificate of a rule are for the origin of the rule only. */
+    @Test
+    void copiesUseTheNameOfTheirOwnOrigin() throws Exception {
+        TestAuthority authority = new TestAuthority("copies");
+        Files.writeString(
+                directory.resolve("ca.pem"),
+                TestAuthority.pem("CERTIFICATE", authority.root().getEncoded()));
+        try (TlsOrigin secure = new TlsOrigin(authority, authority.issue("mirror.localhost"))) {
+            start(config -> config.set("mirror.to", "https://mirror.localhost:" + secure.port())
+                    .set("origin.tls.ca_file", directory.resolve("ca.pem").toString())
+                    .set("origin.tls.name", "fixed.example"));
+            assertEquals("own", proxy.getAndSettle("/a").text());
+            await(Counter.MIRRORED_SENT, 1);
+            assertEquals(1, secure.requests());
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.millrace.proxy.config.edge.MirrorConfig;
 import io.millrace.proxy.config.edge.SplitConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ public final class EdgeRules {
         Edge[] byRule = new Edge[remap.size()];
         // Most rules have equal settings of CORS.
         Map<CorsConfig, CorsRule> known = new HashMap<>();
+        OriginTlsConfig.Context context = OriginTlsConfig.from(config.values()).context();
         boolean isUsed = false;
         boolean divides = false;
         for (int i = 0; i < byRule.length; i++) {
@@ -47,7 +49,7 @@ public final class EdgeRules {
                     ? new Edge(
                             cors == null ? null : known.computeIfAbsent(cors, CorsRule::new),
                             split == null ? null : new SplitRule(split),
-                            mirror == null ? null : new MirrorRule(mirror))
+                            mirror == null ? null : new MirrorRule(mirror, context))
                     : Edge.NONE;
             isUsed |= isSet;
             divides |= split != null && split.branches().stream().anyMatch(SplitConfig.Branch::isSeparate);

@@ -1,6 +1,7 @@
 package io.millrace.proxy.edge;
 
 import io.millrace.proxy.config.edge.MirrorConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.fetch.FetchSettings;
 import io.millrace.proxy.fetch.Origin;
@@ -12,8 +13,11 @@ public final class MirrorRule {
     private final MirrorConfig config;
     private final Origin origin;
     private final String authority;
+    private final OriginTlsConfig tls;
 
-    MirrorRule(MirrorConfig config) {
+    /** @param context general settings of TLS to origins, because name and certificate of a rule are for its origin */
+    MirrorRule(MirrorConfig config, OriginTlsConfig.Context context) {
+        tls = new OriginTlsConfig(context, OriginTlsConfig.Sni.ORIGIN, null);
         this.config = config;
         RuleUrl to = config.to();
         String host = Objects.requireNonNull(to.host(), "host");
@@ -35,6 +39,11 @@ public final class MirrorRule {
     /** The Host field of copies, unless the rule has {@code pristine_host_hdr}. */
     public String authority() {
         return authority;
+    }
+
+    /** TLS settings of connections to the origin that gets the copies. */
+    public OriginTlsConfig tls() {
+        return tls;
     }
 
     /** Returns true if requests with content are copied. */

@@ -236,7 +236,8 @@ public final class OriginRequests {
                 .method(plan.request().methodName())
                 .target(plan.originTarget())
                 .fields(fields.build())
-                .tls(config.originTls())
+                .tls(rule.tls())
+                .source(config.originSource())
                 .settings(rule.settings(settings.fetch()));
         if (contentLength >= 0) {
             builder.contentLength(contentLength);
