@@ -123,14 +123,24 @@ public final class Mirror {
             OriginCall call = origins.fetch(request, answer);
             answer.call = call;
             if (content != null) {
-                if (length > 0) {
-                    call.write(Unpooled.wrappedBuffer(content));
-                }
-                call.finishRequest();
+                finish(call, content);
             }
         } catch (RuntimeException e) {
             answer.end(Counter.MIRRORED_FAILED);
             FAULTS.report("a copy of a request could not be sent (mirror)", null, e);
+        }
+    }
+
+    /** Sends the content of a copy. If that fails, cancels the call, whose connection would stay in use. */
+    static void finish(OriginCall call, byte[] content) {
+        try {
+            if (content.length > 0) {
+                call.write(Unpooled.wrappedBuffer(content));
+            }
+            call.finishRequest();
+        } catch (RuntimeException e) {
+            call.cancel();
+            throw e;
         }
     }
 
