@@ -25,8 +25,10 @@ final class SinkTarget implements LogTarget {
     private final @Nullable LoadedExtension extension;
     private final int sampleRate;
     private int lost;
-    /** The thread that calls the extension now; null outside of calls. */
-    private volatile @Nullable Thread caller;
+    /** Held while {@link #caller} changes or is interrupted, so that no work after a call is interrupted. */
+    private final Object callerLock = new Object();
+    /** The thread that calls the extension now; null outside of calls. Guarded by the lock. */
+    private @Nullable Thread caller;
 
     /**
      * @param extension null if no extension of this name receives records: then the target cannot be opened
@@ -68,7 +70,7 @@ final class SinkTarget implements LogTarget {
             return;
         }
         long began = System.nanoTime();
-        caller = Thread.currentThread();
+        calledBy(Thread.currentThread());
         try {
             ((AccessLogSink) of.extension()).records(batch);
             lost = 0;
@@ -76,9 +78,17 @@ final class SinkTarget implements LogTarget {
         } catch (Throwable e) {
             of.failed(Hook.ACCESS_LOG, e);
         } finally {
-            caller = null;
+            calledBy(null);
+            // An interrupt of this call must not interrupt the next target, whose file it would close.
+            Thread.interrupted();
             batch.end();
             of.figures(Hook.ACCESS_LOG).called(System.nanoTime() - began);
+        }
+    }
+
+    private void calledBy(@Nullable Thread thread) {
+        synchronized (callerLock) {
+            caller = thread;
         }
     }
 
@@ -90,9 +100,11 @@ final class SinkTarget implements LogTarget {
     /** Interrupts a call in progress on another thread. */
     @Override
     public void close() {
-        Thread now = caller;
-        if (now != null && now != Thread.currentThread()) {
-            now.interrupt();
+        synchronized (callerLock) {
+            Thread now = caller;
+            if (now != null && now != Thread.currentThread()) {
+                now.interrupt();
+            }
         }
     }
 
