@@ -54,7 +54,7 @@ final class RingMembers {
     /** Begins with the settings of a fleet. Keeps the nodes in the file if a fleet of this name wrote them. */
     void begin(FleetConfig settings) {
         if (fleet.isEmpty()) {
-            known = file.read();
+            known = file.read(settings.name());
         } else if (!fleet.equals(settings.name())) {
             known = FleetMembers.NONE;
         }
@@ -77,7 +77,7 @@ final class RingMembers {
         }
         try {
             if (!next.equals(known) || !isWritten) {
-                file.write(next);
+                file.write(settings.name(), next);
                 if (!next.equals(known)) {
                     log(settings, next);
                 }

@@ -165,6 +165,20 @@ class RingMembersTest {
     }
 
     @Test
+    void aNewProcessKeepsTheNodesOfItsOwnFleetOnly() throws Exception {
+        report(1, 2);
+        assertEquals(List.of("n1", "n2"), nodes());
+        restart();
+        assertEquals(List.of("n1", "n2"), nodes());
+        state = new FleetState(EventSink.NONE, () -> now);
+        state.changeSettings(settings("dev"));
+        ring = new RingMembers(new FleetMembersFile(directory), state);
+        ring.begin(settings("dev"));
+        ring.step(settings("dev"), worker);
+        assertEquals(FleetMembers.NONE, new FleetMembersFile(directory).read());
+    }
+
+    @Test
     void eachWorkerReadsTheNodesOnce() throws Exception {
         report(1, 2);
         nodes();

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,6 +18,8 @@ import org.slf4j.LoggerFactory;
 public final class FleetMembersFile {
     private static final Logger LOG = LoggerFactory.getLogger(FleetMembersFile.class);
     private static final String FILE = "members";
+    /** Begin of the first line, which has the name of the fleet. */
+    private static final String FLEET = "fleet ";
 
     private final Path directory;
 
@@ -25,11 +28,26 @@ public final class FleetMembersFile {
         this.directory = directory;
     }
 
-    /** Returns the nodes in the file; none if it is missing or unreadable. */
+    /** Returns the nodes in the file, of any fleet; none if it is missing or unreadable. */
     public FleetMembers read() {
+        return readIf(null);
+    }
+
+    /** Returns the nodes in the file; none if it is missing or unreadable, or has the nodes of another fleet. */
+    public FleetMembers read(String fleet) {
+        return readIf(fleet);
+    }
+
+    private FleetMembers readIf(@Nullable String fleet) {
         Path file = directory.resolve(FILE);
         try {
-            return FleetMembers.parse(Files.readString(file));
+            String text = Files.readString(file);
+            int end = text.indexOf('\n');
+            if (!text.startsWith(FLEET) || end < 0) {
+                throw new InvalidValueException("the first line does not name the fleet");
+            }
+            boolean isOther = fleet != null && !fleet.equals(text.substring(FLEET.length(), end));
+            return isOther ? FleetMembers.NONE : FleetMembers.parse(text.substring(end + 1));
         } catch (NoSuchFileException e) {
             return FleetMembers.NONE;
         } catch (IOException | InvalidValueException e) {
@@ -38,11 +56,15 @@ public final class FleetMembersFile {
         }
     }
 
-    /** Replaces the file. */
-    public void write(FleetMembers members) throws IOException {
+    /**
+     * Replaces the file.
+     *
+     * @param fleet name of the fleet
+     */
+    public void write(String fleet, FleetMembers members) throws IOException {
         Files.createDirectories(directory);
         Path unfinished = directory.resolve("members-unfinished");
-        Files.writeString(unfinished, members.text());
+        Files.writeString(unfinished, FLEET + fleet + "\n" + members.text());
         Files.move(
                 unfinished,
                 directory.resolve(FILE),

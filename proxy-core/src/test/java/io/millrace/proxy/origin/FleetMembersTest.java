@@ -144,16 +144,20 @@ class FleetMembersTest {
     void theFileKeepsTheNodes() throws Exception {
         FleetMembersFile file = new FleetMembersFile(directory.resolve("fleet"));
         assertEquals(FleetMembers.NONE, file.read());
-        file.write(nodes(1, 2));
+        file.write("cdn", nodes(1, 2));
         assertEquals(nodes(1, 2), file.read());
-        file.write(FleetMembers.NONE);
+        assertEquals(nodes(1, 2), file.read("cdn"));
+        assertEquals(FleetMembers.NONE, file.read("cd"));
+        file.write("cdn", FleetMembers.NONE);
         assertEquals(FleetMembers.NONE, file.read());
     }
 
     @Test
     void aDamagedFileHasNoNodes() throws IOException {
-        Files.writeString(directory.resolve("members"), "n1 parent\n");
-        assertEquals(FleetMembers.NONE, new FleetMembersFile(directory).read());
+        for (String text : List.of("", "fleet cdn", "fleet cdn\nn1 parent\n", "n1 parent http://h self\n")) {
+            Files.writeString(directory.resolve("members"), text);
+            assertEquals(FleetMembers.NONE, new FleetMembersFile(directory).read(), text);
+        }
     }
 
     @ParameterizedTest
