@@ -171,8 +171,8 @@ class DirectWritesTest {
     }
 
     /**
-     * A record above the limit of single writes is written in two parts, its content first. The metadata has whole blocks
-     * of its own then, and shares its last block with the content.
+     * A record above the limit of single writes is written in two parts, its content first. The metadata then has whole
+     * blocks, and shares its last block with the content.
      */
     @ParameterizedTest
     @ValueSource(ints = {4 * 1024, 64 * 1024})

@@ -219,7 +219,7 @@ final class WorkerRegistry {
         Path file = paths.workerHooks(worker.generation());
         try {
             List<String> hooks = HookTrail.read(file);
-            Files.deleteIfExists(file);
+            HookTrail.delete(file);
             return hooks.isEmpty() ? "" : " while it ran " + String.join(" and ", hooks);
         } catch (IOException e) {
             LOG.debug("{}: the hooks of worker {} cannot be read: {}", file, worker.pid(), e.getMessage());

@@ -104,8 +104,9 @@ public final class BodyTransforms {
     private static void call(Step step, int inputBytes, ByteBuf out, Call call) throws FailedException {
         long limit = 2L * inputBytes + OUTPUT_BYTES_MAX + out.readableBytes();
         LoadedExtension extension = step.extension();
-        long began = extension.begin(Hook.BODY_TRANSFORM);
+        long began = extension.now();
         try {
+            extension.begin(Hook.BODY_TRANSFORM, began);
             call.run(step.transform(), bytes -> {
                 if (out.readableBytes() + (long) bytes.remaining() > limit) {
                     throw new HookLimitException("bytes that one call of a transformation writes: limit=" + limit);
@@ -129,8 +130,9 @@ public final class BodyTransforms {
         closed = true;
         for (Step step : steps) {
             LoadedExtension extension = step.extension();
-            long began = extension.begin(Hook.BODY_TRANSFORM);
+            long began = extension.now();
             try {
+                extension.begin(Hook.BODY_TRANSFORM, began);
                 step.transform().close();
             } catch (Throwable e) {
                 extension.failed(Hook.BODY_TRANSFORM, e);

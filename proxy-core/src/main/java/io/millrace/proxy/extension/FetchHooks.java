@@ -182,8 +182,9 @@ public final class FetchHooks {
             }
         };
         ClientRequest client = request.view();
-        long began = extension.begin(Hook.ORIGIN_REQUEST);
+        long began = extension.now();
         try {
+            extension.begin(Hook.ORIGIN_REQUEST, began);
             code.accept(new Prepared(client.begin(head), target, edited));
         } catch (Throwable e) {
             return e;
@@ -298,8 +299,9 @@ public final class FetchHooks {
             responseFailed(extension, hook);
             return;
         }
-        long began = extension.begin(hook);
+        long began = extension.now();
         try {
+            extension.begin(hook, began);
             code.accept(response);
             FieldEdits edits = response.fields.edits();
             if (edits != null) {

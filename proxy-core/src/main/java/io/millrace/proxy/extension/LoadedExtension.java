@@ -135,11 +135,14 @@ public final class LoadedExtension {
         return false;
     }
 
-    /** Begins a call on this thread. Returns the time for {@link #end}. */
-    long begin(Hook hook) {
-        long now = nanoTime.getAsLong();
-        running.get().begin(this, hook, now);
-        return now;
+    /** Returns the time for {@link #begin} and {@link #end}, in nanoseconds. */
+    long now() {
+        return nanoTime.getAsLong();
+    }
+
+    /** Begins a call on this thread. To be called where an exception becomes a failure of the hook. */
+    void begin(Hook hook, long nowNanos) {
+        running.get().begin(this, hook, nowNanos);
     }
 
     /** Ends a call on this thread, whatever its result. */

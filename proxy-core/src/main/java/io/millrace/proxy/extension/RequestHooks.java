@@ -131,8 +131,9 @@ public final class RequestHooks {
 
     private RequestReply call(LoadedExtension extension, Hook hook, RequestHead request) {
         RequestReply called = new RequestReply(extension, hook);
-        long began = extension.begin(hook);
+        long began = extension.now();
         try {
+            extension.begin(hook, began);
             if (hook == Hook.AUTHORIZE) {
                 ((Authorizer) extension.extension()).authorize(view.begin(request), called);
             } else {
@@ -176,8 +177,9 @@ public final class RequestHooks {
     /** Applies the change of a continuation to the view. Returns the exception that it threw, or the change. */
     @SuppressWarnings("unchecked") // a reply takes changes of its view only
     private Object changed(LoadedExtension extension, Hook hook, Consumer<?> change, RequestHead request) {
-        long began = extension.begin(hook);
+        long began = extension.now();
         try {
+            extension.begin(hook, began);
             ((Consumer<RequestView>) change).accept(view.begin(request));
             return change;
         } catch (Throwable e) {
@@ -266,8 +268,9 @@ public final class RequestHooks {
                 resolveFailed(extension);
                 continue;
             }
-            long began = extension.begin(Hook.ORIGIN_RESOLVE);
+            long began = extension.now();
             try {
+                extension.begin(Hook.ORIGIN_RESOLVE, began);
                 URI chosen = ((OriginResolver) extension.extension()).resolve(view.begin(request));
                 if (chosen != null) {
                     checkOrigin(chosen);
@@ -327,8 +330,9 @@ public final class RequestHooks {
                 keyFailed(extension);
                 return null;
             }
-            long began = extension.begin(Hook.CACHE_KEY);
+            long began = extension.now();
             try {
+                extension.begin(Hook.CACHE_KEY, began);
                 parts.begin(extension.name());
                 ((CacheKeyHook) extension.extension()).cacheKey(view.begin(request), parts);
                 extension.succeeded(Hook.CACHE_KEY);
@@ -368,8 +372,9 @@ public final class RequestHooks {
                 lookupFailed(extension);
                 continue;
             }
-            long began = extension.begin(Hook.LOOKUP_DONE);
+            long began = extension.now();
             try {
+                extension.begin(Hook.LOOKUP_DONE, began);
                 LookupHook.Action wanted = Objects.requireNonNull(
                         ((LookupHook) extension.extension()).lookupDone(view.begin(request), state), "no action");
                 action = wanted.compareTo(action) > 0 ? wanted : action;
@@ -421,8 +426,9 @@ public final class RequestHooks {
                 continue;
             }
             Delivered response = new Delivered(head, cacheResult);
-            long began = extension.begin(Hook.DELIVER);
+            long began = extension.now();
             try {
+                extension.begin(Hook.DELIVER, began);
                 ((DeliverHook) extension.extension()).deliver(view.begin(request), response);
                 response.apply();
                 extension.succeeded(Hook.DELIVER);

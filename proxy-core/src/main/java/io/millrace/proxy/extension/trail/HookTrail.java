@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -29,6 +30,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class HookTrail {
     private static final int SLOTS_OFFSET = 64 * 1024;
 
+    /** A directory in memory that every user may write to. */
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+    /** Types of file systems in memory. On a disk, write-back could delay a hook, and a full disk could fail it. */
+    private static final Set<String> MEMORY_TYPES = Set.of("tmpfs", "ramfs");
+
     /** Limit of threads; hooks of further threads are not noted. */
     private static final int SLOTS_MAX = 1024;
 
@@ -44,7 +51,8 @@ public final class HookTrail {
     }
 
     /**
-     * Creates the file, in place of an earlier one.
+     * Creates the file, in place of an earlier one. Writes all of it, so that missing space is an error now, and not at
+     * a later write to the map. If its directory is on a disk, it becomes a symbolic link to a file in memory.
      *
      * @param hooks names of the hooks; their indices are the arguments of {@link #begin}
      * @param extensions names of the extensions, likewise
@@ -54,13 +62,35 @@ public final class HookTrail {
         if (names.length > SLOTS_OFFSET - Integer.BYTES) {
             throw new IOException("names of extensions in bytes: actual=" + names.length + ", limit=" + SLOTS_OFFSET);
         }
-        Files.deleteIfExists(file);
-        try (FileChannel channel = FileChannel.open(
-                file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        delete(file);
+        Path directory = file.toAbsolutePath().getParent();
+        if (directory != null && isInMemory(directory)) {
+            Files.createFile(file);
+            return map(file, names);
+        }
+        if (!isInMemory(SHARED_MEMORY)) {
+            throw new IOException("neither its directory nor " + SHARED_MEMORY + " is in memory");
+        }
+        Path place = Files.createTempFile(SHARED_MEMORY, "millrace-", ".hooks");
+        try {
+            HookTrail trail = map(place, names);
+            Files.createSymbolicLink(file, place);
+            return trail;
+        } catch (IOException e) {
+            Files.deleteIfExists(place);
+            throw e;
+        }
+    }
+
+    private static HookTrail map(Path file, byte[] names) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer content = ByteBuffer.allocate(BYTES).order(ByteOrder.nativeOrder());
+            content.putInt(0, names.length).put(Integer.BYTES, names);
+            while (content.hasRemaining()) {
+                channel.write(content);
+            }
             MappedByteBuffer map = channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES);
             map.order(ByteOrder.nativeOrder());
-            map.putInt(0, names.length);
-            map.put(Integer.BYTES, names);
             return new HookTrail(map);
         }
     }
@@ -73,16 +103,34 @@ public final class HookTrail {
 
     /** Notes that the thread of a slot calls a hook. */
     public void begin(int slot, int extension, int hook) {
-        if (slot >= 0) {
-            map.putInt(SLOTS_OFFSET + slot * Integer.BYTES, ((extension + 1) << HOOK_BITS) | hook);
-        }
+        put(slot, ((extension + 1) << HOOK_BITS) | hook);
     }
 
     /** Notes that the call of a hook has ended. */
     public void end(int slot) {
+        put(slot, 0);
+    }
+
+    private void put(int slot, int value) {
         if (slot >= 0) {
-            map.putInt(SLOTS_OFFSET + slot * Integer.BYTES, 0);
+            map.putInt(SLOTS_OFFSET + slot * Integer.BYTES, value);
         }
+    }
+
+    /** Deletes the file. Does nothing if it is missing. */
+    public static void delete(Path file) throws IOException {
+        if (Files.isSymbolicLink(file)) {
+            Path target = Files.readSymbolicLink(file);
+            if (target.startsWith(SHARED_MEMORY)) {
+                Files.deleteIfExists(target);
+            }
+        }
+        Files.deleteIfExists(file);
+    }
+
+    private static boolean isInMemory(Path directory) throws IOException {
+        return Files.isDirectory(directory)
+                && MEMORY_TYPES.contains(Files.getFileStore(directory).type());
     }
 
     /**

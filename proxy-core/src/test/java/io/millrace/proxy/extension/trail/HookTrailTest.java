@@ -2,6 +2,7 @@ package io.millrace.proxy.extension.trail;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
@@ -10,7 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,6 +56,26 @@ class HookTrailTest {
         trail.begin(slot, 0, 0);
         trail.end(slot);
         assertEquals(List.of(), HookTrail.read(file()));
+    }
+
+    /** Writes to a file on a disk could wait for the disk, or fail if it is full. */
+    @Test
+    void theFileIsInMemory() throws Exception {
+        Files.write(file(), new byte[10]);
+        HookTrail.create(file(), HOOKS, List.of("one"));
+        Path place = file().toRealPath();
+        assertTrue(Set.of("tmpfs", "ramfs").contains(Files.getFileStore(place).type()), place::toString);
+        HookTrail.create(file(), HOOKS, List.of("one"));
+        Path next = file().toRealPath();
+        assertTrue(next.equals(place) || Files.notExists(place), "the file of the earlier worker is left");
+        HookTrail.delete(file());
+        assertTrue(Files.notExists(next) && Files.notExists(file()));
+        HookTrail.delete(file());
+    }
+
+    @AfterEach
+    void delete() throws IOException {
+        HookTrail.delete(file());
     }
 
     @Test
