@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ final class SinkTarget implements LogTarget {
     private final int sampleRate;
     private int lost;
     /** Held while {@link #caller} changes or is interrupted, so that no work after a call is interrupted. */
-    private final Object callerLock = new Object();
+    private final ReentrantLock callerLock = new ReentrantLock();
     /** The thread that calls the extension now; null outside of calls. Guarded by the lock. */
     private @Nullable Thread caller;
 
@@ -87,8 +88,11 @@ final class SinkTarget implements LogTarget {
     }
 
     private void calledBy(@Nullable Thread thread) {
-        synchronized (callerLock) {
+        callerLock.lock();
+        try {
             caller = thread;
+        } finally {
+            callerLock.unlock();
         }
     }
 
@@ -100,11 +104,14 @@ final class SinkTarget implements LogTarget {
     /** Interrupts a call in progress on another thread. */
     @Override
     public void close() {
-        synchronized (callerLock) {
+        callerLock.lock();
+        try {
             Thread now = caller;
             if (now != null && now != Thread.currentThread()) {
                 now.interrupt();
             }
+        } finally {
+            callerLock.unlock();
         }
     }
 
