@@ -261,7 +261,7 @@ class DashboardTest {
             assertTrue(options.contains("n0, revision 1, applied") && options.contains("n1, rejected"), options);
             assertClean();
         } finally {
-            proxy.millctl("config", "reset").succeeds();
+            proxy.millctl("config", "reset", "--all").succeeds();
         }
     }
 

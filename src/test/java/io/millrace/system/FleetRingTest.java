@@ -54,6 +54,7 @@ class FleetRingTest {
                 .set("fleet.name", "cdn")
                 .set("fleet.servers", "[\"" + nats.url() + "\"]")
                 .set("fleet.node", name)
+                .set("via.name", name)
                 .set("fleet.tier", tier);
     }
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FleetMembersTest {
     private static final long T = 1_000_000;
     private static final int KEYS = 1000;
-    private static final String FLEET = "fleet: {name: cdn, servers: ['nats://n:4222'], node: n1}\n";
+    private static final String FLEET = "fleet: {name: cdn, servers: ['nats://n:4222'], node: n1}\nvia: {name: n1}\n";
 
     @TempDir
     Path directory;
@@ -121,7 +121,7 @@ class FleetMembersTest {
     @Test
     void thisNodeIsASiblingOfAPeeringRing() throws Exception {
         ConfigResult result = load(
-                FLEET + "via: {name: n1}\n",
+                FLEET,
                 "hosts_from: {fleet_tier: parent}, policy: consistent_hash, ring_mode: peering_ring, go_direct: true");
         assertEquals(List.of(), result.problems());
         groups.apply(result.config().originGroups());
@@ -189,5 +189,19 @@ class FleetMembersTest {
         assertEquals(1, problems.size(), problems::toString);
         assertTrue(problems.get(0).text().contains(problem), problems::toString);
         assertTrue(problems.get(0).line() > 0, problems::toString);
+    }
+
+    /** All nodes have the same default name in Via, so that each would refuse the requests of another as a loop. */
+    @Test
+    void hostsOfAFleetNeedNodesWithANameInVia() {
+        String fleet = "fleet: {name: cdn, servers: ['nats://127.0.0.1:4222'], node: e1}\n";
+        List<ConfigProblem> problems =
+                load(fleet, "hosts_from: {fleet_tier: parent}").problems();
+        assertEquals(1, problems.size(), problems::toString);
+        assertTrue(problems.get(0).text().contains("needs a via.name of its own"), problems::toString);
+        assertEquals(
+                List.of(),
+                load(fleet + "via: {name: e1}\n", "hosts_from: {fleet_tier: parent}")
+                        .problems());
     }
 }

@@ -43,9 +43,9 @@ public final class OriginGroupChecks {
     void check(ConfigValues values) {
         List<ConfigValues> groups = values.elements(OriginGroupKeys.ORIGINS);
         Map<String, Integer> names = new HashMap<>();
-        boolean isMember = values.isSet(FleetKeys.NAME);
         for (int i = 0; i < groups.size(); i++) {
-            checkGroup(groups.get(i), "origins[" + i + "]", i, names, isMember);
+            checkGroup(groups.get(i), "origins[" + i + "]", i, names);
+            checkTier(groups.get(i), "origins[" + i + "]", values);
         }
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
@@ -94,8 +94,7 @@ public final class OriginGroupChecks {
         }
     }
 
-    /** @param isMember whether this node is a member of a fleet */
-    private void checkGroup(ConfigValues group, String path, int index, Map<String, Integer> names, boolean isMember) {
+    private void checkGroup(ConfigValues group, String path, int index, Map<String, Integer> names) {
         String name = group.find(OriginGroupKeys.NAME);
         if (name != null) {
             Integer first = names.putIfAbsent(name, index);
@@ -124,7 +123,6 @@ public final class OriginGroupChecks {
         }
         checkHealth(group, path);
         checkHosts(group, path);
-        checkTier(group, path, isMember);
     }
 
     private void checkRings(ConfigValues group, String path) {
@@ -168,7 +166,8 @@ public final class OriginGroupChecks {
         }
     }
 
-    private void checkTier(ConfigValues group, String path, boolean isMember) {
+    /** @param general the settings outside of groups and rules */
+    private void checkTier(ConfigValues group, String path, ConfigValues general) {
         String tier = group.find(OriginGroupKeys.FLEET_TIER);
         if (tier == null) {
             return;
@@ -179,8 +178,15 @@ public final class OriginGroupChecks {
                     key,
                     "'" + tier + "' is not a name of a tier: 1 to " + FleetConfig.NAME_LENGTH_MAX
                             + " letters, digits, - and _ are permitted");
-        } else if (!isMember && !problems.isAnyBrokenBelow("fleet")) {
-            error(key, "needs the section fleet, because the hosts are nodes of this node's fleet");
+        } else if (!general.isSet(FleetKeys.NAME)) {
+            if (!problems.isAnyBrokenBelow("fleet")) {
+                error(key, "needs the section fleet, because the hosts are nodes of this node's fleet");
+            }
+        } else if (!general.isSet(ConfigKeys.VIA_NAME)) {
+            problems.warning(
+                    at(key),
+                    key,
+                    "needs a via.name of its own on each node; a node with the same name refuses the requests as a loop");
         }
     }
 
