@@ -1,7 +1,7 @@
 package io.millrace.store.curve;
 
+import java.util.Arrays;
 import java.util.List;
-import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,12 +79,15 @@ final class WarmUp {
     /** The gains of the larger sizes with the two policies that the RAM tier may have. */
     private static double[] gains(List<CurveReport.Point> points) {
         CurveReport.Point present = present(points);
-        return points.stream()
-                .filter(point -> point.scale() > 1)
-                .flatMapToDouble(point -> DoubleStream.of(
-                        point.tinyLfu().requests() - present.tinyLfu().requests(),
-                        point.lru().requests() - present.lru().requests()))
-                .toArray();
+        double[] gains = new double[2 * points.size()];
+        int count = 0;
+        for (CurveReport.Point point : points) {
+            if (point.scale() > 1) {
+                gains[count++] = point.tinyLfu().requests() - present.tinyLfu().requests();
+                gains[count++] = point.lru().requests() - present.lru().requests();
+            }
+        }
+        return Arrays.copyOf(gains, count);
     }
 
     private static boolean isClose(double[] before, double[] gains) {

@@ -158,8 +158,8 @@ class DirectWritesTest {
     void aRefusalIsAnErrorIfTheyAreOn() {
         FaultyFileIo io = new FaultyFileIo();
         io.refuseDirect();
-        try (TestStore test =
-                open(io, volume(VOLUME, DirectWrites.ON), 32 * 1024).withoutCheck()) {
+        VolumeConfig refused = volume(VOLUME, DirectWrites.ON);
+        try (TestStore test = open(io, refused, 32 * 1024).withoutCheck()) {
             StoreStatistics.Volume volume = test.store.statistics().volumes().get(0);
             assertEquals(StoreStatistics.State.OFFLINE, volume.state());
             String error = volume.lastError();
