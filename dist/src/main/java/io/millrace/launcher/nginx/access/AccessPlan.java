@@ -7,13 +7,12 @@ import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Translates nginx directives that restrict clients to filters of a rule. Stateless. */
 public final class AccessPlan {
     /** Directives that authenticate clients. The import does not translate them. */
-    private static final Set<String> AUTHENTICATION = Set.of(
+    private static final List<String> AUTHENTICATION = List.of(
             "auth_basic",
             "auth_request",
             "auth_jwt",
@@ -32,16 +31,20 @@ public final class AccessPlan {
     private AccessPlan() {}
 
     /**
-     * Returns true if a directive of the scope authenticates clients. Marks it as not mapped. The rule must then deny
+     * Returns true if directives of the scope authenticate clients. Marks them as not mapped. The rule must then deny
      * all clients, because the imported configuration does not authenticate them.
      */
     public static boolean requiresAuthentication(Scope scope) {
-        Directive found = authentication(scope);
-        if (found != null) {
-            found.notMapped("authentication is not translated, so the rule denies all clients; write basic_auth or"
-                    + " signed_urls");
+        boolean isRequired = false;
+        for (String name : AUTHENTICATION) {
+            Directive found = scope.last(name);
+            if (found != null && !found.arg(0).equals("off")) {
+                found.notMapped("authentication is not translated, so the rule denies all clients; write basic_auth or"
+                        + " signed_urls");
+                isRequired = true;
+            }
         }
-        return found != null;
+        return isRequired;
     }
 
     /** Returns the directive of a scope that authenticates clients. Returns null if there is none. */
