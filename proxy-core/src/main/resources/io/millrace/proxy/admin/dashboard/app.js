@@ -69,6 +69,11 @@ function theme() {
   return THEMES.includes(stored) ? stored : 'auto';
 }
 
+/** Text of a theme on its button. The accessible name of the button begins with the same text. */
+function themeText(name) {
+  return name === 'auto' ? 'System theme' : name === 'dark' ? 'Dark theme' : 'Light theme';
+}
+
 function applyTheme(name) {
   localStorage.setItem('millrace-theme', name);
   if (name === 'auto') {
@@ -174,10 +179,10 @@ function Frame({session}) {
           useUtc(!utc);
           setUtc(!utc);
         }}>${utc ? 'UTC' : 'Local time'}</button>
-        <button type="button" class="quiet" aria-label=${'Theme ' + chosenTheme + ', change to ' + nextTheme} onClick=${() => {
+        <button type="button" class="quiet" aria-label=${themeText(chosenTheme) + ', change to ' + themeText(nextTheme)} onClick=${() => {
           applyTheme(nextTheme);
           setChosenTheme(nextTheme);
-        }}>${chosenTheme === 'auto' ? 'System theme' : chosenTheme === 'dark' ? 'Dark' : 'Light'}</button>
+        }}>${themeText(chosenTheme)}</button>
         <button type="button" class="quiet" onClick=${logout}>Log out</button>
       </div>
     </header>
