@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.Journal;
 import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreStatistics;
 import io.millrace.store.io.FaultyFileIo;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,7 @@ import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
@@ -81,6 +83,27 @@ class StoreJournalTest {
         }
     }
 
+    /** Has always the same entries in force, and counts the stamps that a store finds. */
+    private static final class FixedEntries implements Journal.Owner {
+        final List<Journal.Entry> entries;
+        int recovered;
+
+        FixedEntries(List<Journal.Entry> entries) {
+            this.entries = entries;
+        }
+
+        @Override
+        public void recovered(List<Journal.Entry> found, Journal.Condition condition) {
+            recovered =
+                    (int) found.stream().map(Journal.Entry::stamp).distinct().count();
+        }
+
+        @Override
+        public List<Journal.Entry> inForce() {
+            return entries;
+        }
+    }
+
     private static StoreConfig.Builder one() {
         return StoreContractTest.volumes(2).ramBytes(0);
     }
@@ -128,6 +151,43 @@ class StoreJournalTest {
                 assertEquals(range(1, 20 + round), facts.stamps());
                 addAll(test, facts, 21 + round, 21 + round);
             }
+        }
+    }
+
+    /** More entries wait than the volume's queue has places for tasks, because its thread is busy. */
+    @Test
+    void aBurstOfEntriesIsWrittenAndTheVolumeStaysInUse() {
+        FaultyFileIo io = new FaultyFileIo();
+        List<Journal.Entry> entries = new ArrayList<>();
+        for (long stamp = 1; stamp <= 90_000; stamp++) {
+            entries.add(new Journal.Entry(stamp, new byte[] {1}));
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            Journal journal = test.store.journal();
+            journal.attach(new FixedEntries(entries));
+            CountDownLatch busy = new CountDownLatch(1);
+            CountDownLatch added = new CountDownLatch(1);
+            journal.append(entries.get(0), Runnable::run, failure -> {
+                busy.countDown();
+                TestStore.awaitLatch(added);
+            });
+            TestStore.awaitLatch(busy);
+            List<CompletableFuture<Optional<IOException>>> answers = new ArrayList<>();
+            for (Journal.Entry entry : entries.subList(1, entries.size())) {
+                CompletableFuture<Optional<IOException>> answer = new CompletableFuture<>();
+                journal.append(entry, Runnable::run, failure -> answer.complete(Optional.ofNullable(failure)));
+                answers.add(answer);
+            }
+            added.countDown();
+            answers.forEach(answer -> assertNull(TestStore.await(answer).orElse(null)));
+            assertEquals(
+                    StoreStatistics.State.ONLINE,
+                    test.store.statistics().volumes().get(0).state());
+        }
+        try (TestStore test = new TestStore(one(), io)) {
+            FixedEntries found = new FixedEntries(List.of());
+            test.store.journal().attach(found);
+            assertEquals(entries.size(), found.recovered);
         }
     }
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +30,9 @@ final class VolumeJournal {
     private final JournalFile file;
     private final Supplier<List<JournalEntry>> inForce;
     private final ConcurrentLinkedQueue<JournalAppend> waiting = new ConcurrentLinkedQueue<>();
+    /** True while a task that will take all waiting entries is queued. */
+    private final AtomicBoolean isWriteQueued = new AtomicBoolean();
+
     private long lengthMax;
     private volatile boolean behind;
 
@@ -50,8 +54,12 @@ final class VolumeJournal {
     void append(JournalAppend append) {
         append.expectOne();
         waiting.add(append);
-        if (!volume.executeRemoval(this::writeWaiting) && waiting.remove(append)) {
-            refuse(append);
+        // One task writes all waiting entries. A task for each would exceed the volume's limit of removals in a burst.
+        if (isWriteQueued.compareAndSet(false, true) && !volume.executeRemoval(this::writeWaiting)) {
+            isWriteQueued.set(false);
+            for (JournalAppend next = waiting.poll(); next != null; next = waiting.poll()) {
+                refuse(next);
+            }
         }
     }
 
@@ -98,6 +106,8 @@ final class VolumeJournal {
     }
 
     private void writeWaiting() {
+        // Entries that are added from now on queue another task.
+        isWriteQueued.set(false);
         List<JournalAppend> batch = new ArrayList<>();
         for (JournalAppend next = waiting.poll(); next != null; next = waiting.poll()) {
             batch.add(next);
