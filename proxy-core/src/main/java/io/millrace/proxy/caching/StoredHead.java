@@ -100,6 +100,8 @@ public final class StoredHead {
     private int urlFieldsFound = NOT_COMPUTED;
     /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
+    /** Number of the newest state of the purges in which none outdates this head; 0 for none. Races are harmless. */
+    private int purgeEpoch;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -249,6 +251,20 @@ public final class StoredHead {
      */
     public boolean isDateWeak() {
         return (flags & DATE_IS_WEAK) != 0;
+    }
+
+    /**
+     * Returns true if {@link #noteCurrentIn} was last called for this state of the purges.
+     *
+     * @param epoch the number of the state
+     */
+    public boolean isCurrentIn(int epoch) {
+        return purgeEpoch == epoch;
+    }
+
+    /** Remembers that no purge outdates this head, so that hits until the next purge need not look for one. */
+    public void noteCurrentIn(int epoch) {
+        purgeEpoch = epoch;
     }
 
     /**

@@ -29,8 +29,10 @@ import org.slf4j.LoggerFactory;
  * each purge. A response has the stamp that was the newest when its fetch began. A purge outdates a covered
  * response if its stamp is higher. There is one stamp for everything, one for each purged host, group, tag and URL,
  * and a short list of prefixes per host. Hard stamps (responses are gone) and soft stamps (responses are stale) are
- * separate. A lookup of a response with the newest stamp costs one comparison. Any other lookup probes the table of
- * hosts, and the tables of groups and tags for each of its labels.
+ * separate. A lookup of a response with the newest stamp costs one comparison. The first lookup of any other response
+ * after a change probes the table of hosts, and the tables of groups and tags for each of its labels. If no purge
+ * outdates the response, its head remembers the number of this state, the <em>epoch</em>. Lookups until the next change
+ * then compare two numbers.
  *
  * <p>The size is limited. A full table first removes stamps that a wider stamp covers. Then it raises a
  * <em>floor</em> to the median of its soft stamps. The floor is the stamp of everything, of all groups or of all
@@ -72,6 +74,8 @@ public final class InvalidationTable implements Invalidations {
     private volatile PurgedPatterns patterns = PurgedPatterns.NONE;
     /** The highest stamp. Set after its entries are added, so that a reader of this stamp finds them. */
     private volatile long newest;
+    /** Number of the state of the purges. Set after each change, so that a reader of this number finds the change. */
+    private volatile int epoch = 1;
 
     /** Creates an empty table. */
     public InvalidationTable() {
@@ -148,16 +152,33 @@ public final class InvalidationTable implements Invalidations {
     @Override
     public @Nullable Outdated of(TargetUri url, StoredHead head, long bodyBytes) {
         long stamp = head.stamp();
-        if (stamp >= newest) {
+        // Read before the purges, so that a purge which this call may miss has a later epoch.
+        int compared = epoch;
+        if (stamp >= newest || head.isCurrentIn(compared)) {
             return null;
         }
-        Outdated found = scopes.findOutdated(url, stamp, head.labels());
+        Outdated found = find(url, head, bodyBytes);
+        // The length of a response that is still received is unknown, but a pattern may ask for it.
+        if (found == null && bodyBytes >= 0) {
+            head.noteCurrentIn(compared);
+        }
+        return found;
+    }
+
+    private @Nullable Outdated find(TargetUri url, StoredHead head, long bodyBytes) {
+        Outdated found = scopes.findOutdated(url, head.stamp(), head.labels());
         PurgedPatterns compared = patterns;
         if (compared.isEmpty() || (found != null && !found.isSoft())) {
             return found;
         }
         Outdated byPattern = patternCost.find(compared, url, head, bodyBytes);
         return byPattern == null || (found != null && byPattern.isSoft()) ? found : byPattern;
+    }
+
+    /** Begins a new state of the purges, after a change. Needs the lock. */
+    private void changed() {
+        int next = epoch + 1;
+        epoch = next == 0 ? 1 : next;
     }
 
     @Override
@@ -207,6 +228,7 @@ public final class InvalidationTable implements Invalidations {
                     : InvalidationEntry.ofPrefix(softly, next, hash, prefix);
             return enter(entry, NEVER);
         } finally {
+            changed();
             lock.unlock();
         }
     }
@@ -230,6 +252,7 @@ public final class InvalidationTable implements Invalidations {
             newest = next;
             return entered;
         } finally {
+            changed();
             lock.unlock();
         }
     }
@@ -272,6 +295,7 @@ public final class InvalidationTable implements Invalidations {
             newest = stamp;
             return entered;
         } finally {
+            changed();
             lock.unlock();
         }
     }
@@ -340,6 +364,7 @@ public final class InvalidationTable implements Invalidations {
             revert(stamp);
             return true;
         } finally {
+            changed();
             lock.unlock();
         }
     }
@@ -388,6 +413,7 @@ public final class InvalidationTable implements Invalidations {
             revert(stamp);
             return true;
         } finally {
+            changed();
             lock.unlock();
         }
     }
@@ -457,6 +483,7 @@ public final class InvalidationTable implements Invalidations {
                 newest = Math.max(newest, stamp);
             }
         } finally {
+            changed();
             lock.unlock();
         }
     }
@@ -492,6 +519,7 @@ public final class InvalidationTable implements Invalidations {
         try {
             enter(entry, NEVER);
         } finally {
+            changed();
             lock.unlock();
         }
     }

@@ -5,10 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -72,6 +77,10 @@ final class UndoModelTest {
         boolean restarted;
         /** Purges of the predecessor in a roll that have not arrived yet. */
         final List<Late> passedOn = new ArrayList<>();
+        /** Responses in RAM, which stay there from step to step. */
+        private final List<Response> responses = new ArrayList<>();
+
+        private record Response(TargetUri url, StoredHead head) {}
 
         private record Late(Purge purge, List<InvalidationEntry> entries) {}
 
@@ -198,12 +207,32 @@ final class UndoModelTest {
                 }
                 Collections.shuffle(read, random);
                 table = new InvalidationTable();
+                responses.clear();
                 table.restore(read, undoableFrom());
                 restarted = true;
             }
         }
 
+        void store() {
+            TargetUri url = url(URLS.get(random.nextInt(URLS.size())));
+            FieldSection fields = FieldSection.builder()
+                    .add("Cache-Control", "max-age=1000")
+                    .add("Surrogate-Key", TAGS.get(random.nextInt(TAGS.size())))
+                    .build();
+            RequestHead request = RequestHead.of("GET", url, FieldSection.EMPTY);
+            StoredHead head = StoredHead.of(request, ResponseHead.of(200, "OK", fields), 0, 0, CacheSettings.DEFAULTS);
+            responses.add(new Response(url, head.withStamp(now - 1, url, null)));
+        }
+
         void check() {
+            store();
+            for (Response response : responses) {
+                StoredHead head = response.head();
+                assertEquals(
+                        word(table.of(response.url(), head.stamp(), head.labels())),
+                        word(table.of(response.url(), head, 0)),
+                        () -> response.url() + " in RAM, stored at " + head.stamp() + " now " + now);
+            }
             for (String text : URLS) {
                 TargetUri url = url(text);
                 for (Labels labels : List.of(
