@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.status.MemorySource;
-import io.millrace.proxy.observe.ProcessMemory;
+import io.millrace.proxy.observe.memory.ProcessMemory;
 import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.store.StoreStatistics;
 import java.util.Map;

@@ -9,7 +9,7 @@ import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http1.Http1HeadWriter;
 import io.millrace.proxy.http1.Http1HeadWriter.Framing;
 import io.millrace.proxy.http1.Http1HeadWriter.Persistence;
-import io.millrace.proxy.observe.CacheStatus;
+import io.millrace.proxy.observe.field.CacheStatus;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;

@@ -7,7 +7,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http2.frame.Frames;
 import io.millrace.proxy.http2.frame.Http2Exception;
 import io.millrace.proxy.http2.hpack.HpackDecoder;
-import io.millrace.proxy.observe.CacheStatus;
+import io.millrace.proxy.observe.field.CacheStatus;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;

@@ -36,7 +36,7 @@ import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
-import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.field.ForwardReason;
 import io.millrace.proxy.tunnel.Tunnel;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;

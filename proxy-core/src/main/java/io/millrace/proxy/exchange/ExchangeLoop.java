@@ -39,7 +39,7 @@ import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
-import io.millrace.proxy.observe.ViaCodes;
+import io.millrace.proxy.observe.field.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.live.LoopLiveLog;
 import io.millrace.proxy.observe.log.live.LoopLogs;

@@ -7,7 +7,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
-import io.millrace.proxy.observe.TcpMemory;
+import io.millrace.proxy.observe.memory.TcpMemory;
 import io.millrace.store.CacheStore;
 import io.netty.util.internal.PlatformDependent;
 import java.util.function.LongSupplier;

@@ -1,10 +1,10 @@
 package io.millrace.proxy.server;
 
 import io.millrace.proxy.admin.status.MemorySource;
-import io.millrace.proxy.observe.MemoryMap;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
-import io.millrace.proxy.observe.ProcessMemory;
+import io.millrace.proxy.observe.memory.MemoryMap;
+import io.millrace.proxy.observe.memory.ProcessMemory;
 import io.millrace.store.StoreStatistics;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -15,7 +15,7 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.field.ForwardReason;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RuledSettings;

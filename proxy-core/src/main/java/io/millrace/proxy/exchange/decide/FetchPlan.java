@@ -15,7 +15,7 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
-import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.field.ForwardReason;
 import io.millrace.proxy.observe.trace.ClientSpan;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.remap.Mapped;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange.report;
 
 import io.millrace.proxy.observe.CacheResult;
-import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.field.ForwardReason;
 
 /** Maps the reason for forwarding a request to its cache result. Thread-safe: no state. */
 public final class CacheResults {

@@ -4,8 +4,8 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.observe.CacheResult;
-import io.millrace.proxy.observe.ViaCodes;
-import io.millrace.proxy.observe.ViaCodes.Part;
+import io.millrace.proxy.observe.field.ViaCodes;
+import io.millrace.proxy.observe.field.ViaCodes.Part;
 import io.millrace.proxy.observe.log.LogOutcome;
 import org.jspecify.annotations.Nullable;
 

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.millrace.proxy.observe.CacheResult;
-import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
-import io.millrace.proxy.observe.Via;
+import io.millrace.proxy.observe.field.CacheStatus;
+import io.millrace.proxy.observe.field.Via;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.lang.management.ManagementFactory;

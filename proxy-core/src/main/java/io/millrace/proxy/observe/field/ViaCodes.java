@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.field;
 
 import io.netty.util.AsciiString;
 import io.netty.util.collection.LongObjectHashMap;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.memory;
 
 import java.util.ArrayList;
 import java.util.List;

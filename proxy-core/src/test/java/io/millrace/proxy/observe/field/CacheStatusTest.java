@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.field;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

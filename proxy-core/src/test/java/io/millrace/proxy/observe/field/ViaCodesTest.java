@@ -1,11 +1,11 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.field;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import io.millrace.proxy.observe.ViaCodes.Part;
+import io.millrace.proxy.observe.field.ViaCodes.Part;
 import io.netty.util.AsciiString;
 import java.util.Iterator;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.observe;
+package io.millrace.proxy.observe.field;
 
 /**
  * The reasons why a request was forwarded to the origin. They are the values of {@code fwd} in Cache-Status (RFC
