@@ -37,6 +37,7 @@ import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.OriginMetric;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.observe.log.live.LiveLog;
@@ -269,7 +270,7 @@ public final class ProxyServer implements AutoCloseable {
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
         metrics.supplyGauge(
-                MetricFamily.ORIGINS_MARKED_DOWN, () -> shared.hosts().downCount());
+                OriginMetric.MARKED_DOWN, () -> shared.hosts().downCount());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());

@@ -1,7 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import io.millrace.launcher.fleet.config.ConfigState;
-import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.FleetMetric;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,16 +41,16 @@ final class FleetFigures {
     /** Returns the metrics in the text format of Prometheus. A node is away while its reports are missing. */
     String prometheusText(boolean connected, int live, int away) {
         StringBuilder text = new StringBuilder(2048);
-        one(text, MetricFamily.FLEET_CONNECTED, connected ? 1 : 0);
-        many(text, MetricFamily.FLEET_NODES, "state", Map.of("live", (long) live, "away", (long) away));
-        one(text, MetricFamily.FLEET_APPLIED, lastApplied.get());
-        one(text, MetricFamily.FLEET_LAG, lag());
-        one(text, MetricFamily.FLEET_OUTBOX_BYTES, outboxBytes.get());
-        one(text, MetricFamily.FLEET_PUBLISHED, published.get());
-        one(text, MetricFamily.FLEET_RECEIVED, received.get());
-        many(text, MetricFamily.FLEET_REFUSED, "reason", values(refused));
-        many(text, MetricFamily.FLEET_GAPS, "reason", values(gaps));
-        many(text, MetricFamily.FLEET_QUERIES, "result", values(queries));
+        one(text, FleetMetric.CONNECTED, connected ? 1 : 0);
+        many(text, FleetMetric.NODES, "state", Map.of("live", (long) live, "away", (long) away));
+        one(text, FleetMetric.APPLIED, lastApplied.get());
+        one(text, FleetMetric.LAG, lag());
+        one(text, FleetMetric.OUTBOX_BYTES, outboxBytes.get());
+        one(text, FleetMetric.PUBLISHED, published.get());
+        one(text, FleetMetric.RECEIVED, received.get());
+        many(text, FleetMetric.REFUSED, "reason", values(refused));
+        many(text, FleetMetric.GAPS, "reason", values(gaps));
+        many(text, FleetMetric.QUERIES, "result", values(queries));
         return text.toString();
     }
 
@@ -63,18 +63,18 @@ final class FleetFigures {
         StringBuilder text = new StringBuilder(512);
         one(
                 text,
-                MetricFamily.FLEET_CONFIG_REVISION,
+                FleetMetric.CONFIG_REVISION,
                 Math.max(inForce, config.stand().revision()));
-        one(text, MetricFamily.FLEET_CONFIG_NEWEST, config.stand().newest());
-        many(text, MetricFamily.FLEET_CONFIG_REVISIONS, "result", config.revisions());
-        many(text, MetricFamily.FLEET_CONFIG_REFUSED, "reason", config.refused());
+        one(text, FleetMetric.CONFIG_NEWEST, config.stand().newest());
+        many(text, FleetMetric.CONFIG_REVISIONS, "result", config.revisions());
+        many(text, FleetMetric.CONFIG_REFUSED, "reason", config.refused());
         return text.toString();
     }
 
     /** Returns the metric of the nodes that take requests of other nodes, by tier. */
     static String ringText(Map<String, Long> nodes) {
         StringBuilder text = new StringBuilder(256);
-        many(text, MetricFamily.FLEET_RING_NODES, "tier", nodes);
+        many(text, FleetMetric.RING_NODES, "tier", nodes);
         return text.toString();
     }
 
@@ -84,13 +84,13 @@ final class FleetFigures {
         return values;
     }
 
-    private static void head(StringBuilder text, MetricFamily family) {
+    private static void head(StringBuilder text, FleetMetric family) {
         boolean counter = family.metricName().endsWith("_total");
         text.append("# HELP ").append(family.metricName()).append(' ').append(family.description());
         text.append("\n# TYPE ").append(family.metricName()).append(counter ? " counter\n" : " gauge\n");
     }
 
-    private static void one(StringBuilder text, MetricFamily family, long value) {
+    private static void one(StringBuilder text, FleetMetric family, long value) {
         head(text, family);
         text.append(family.metricName())
                 .append("{application=\"millrace\"} ")
@@ -98,7 +98,7 @@ final class FleetFigures {
                 .append(".0\n");
     }
 
-    private static void many(StringBuilder text, MetricFamily family, String label, Map<String, Long> values) {
+    private static void many(StringBuilder text, FleetMetric family, String label, Map<String, Long> values) {
         if (values.isEmpty()) {
             return;
         }

@@ -1,6 +1,7 @@
 package io.millrace.launcher.history;
 
 import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.OriginMetric;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -13,10 +14,10 @@ final class MetricsText {
     private static final String RESPONSES = MetricFamily.RESPONSES.metricName();
     private static final String SENT = MetricFamily.SENT_BYTES.metricName();
     private static final String RECEIVED = MetricFamily.RECEIVED_BYTES.metricName();
-    private static final String ORIGIN_REQUESTS = MetricFamily.ORIGIN_REQUESTS.metricName();
-    private static final String ORIGIN_FAILURES = MetricFamily.ORIGIN_FAILURES.metricName();
+    private static final String ORIGIN_REQUESTS = OriginMetric.REQUESTS.metricName();
+    private static final String ORIGIN_FAILURES = OriginMetric.FAILURES.metricName();
     private static final String DURATION = MetricFamily.REQUEST_DURATION.metricName() + "_bucket";
-    private static final String ORIGIN_DURATION = MetricFamily.ORIGIN_REQUEST_DURATION.metricName() + "_bucket";
+    private static final String ORIGIN_DURATION = OriginMetric.REQUEST_DURATION.metricName() + "_bucket";
     private static final String PROCESS_START = "process_start_time_seconds";
 
     private MetricsText() {}

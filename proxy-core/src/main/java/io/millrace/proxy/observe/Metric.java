@@ -19,9 +19,26 @@ public interface Metric {
         HISTOGRAM
     }
 
+    /**
+     * The values of a metric's constant.
+     *
+     * @param metricName the name in the Prometheus text, including a suffix such as {@code _total} or {@code _bytes}
+     * @param kind a counter, a gauge or a histogram
+     * @param unit the unit of the value
+     * @param description the meaning of the metric, and the action for an operator
+     * @param labels the label names, in the order of the label values
+     */
+    public record Definition(String metricName, Kind kind, String unit, String description, List<String> labels) {}
+
     /** Returns all metrics, in the order of the reference page. */
     static List<Metric> all() {
-        return Stream.<Metric[]>of(MetricFamily.values(), StorageMetric.values(), ExtensionMetric.values())
+        return Stream.<Metric[]>of(
+                        MetricFamily.values(),
+                        OriginMetric.values(),
+                        TlsMetric.values(),
+                        FleetMetric.values(),
+                        StorageMetric.values(),
+                        ExtensionMetric.values())
                 .flatMap(Arrays::stream)
                 .toList();
     }
@@ -29,18 +46,31 @@ public interface Metric {
     /** The name of the constant. */
     String name();
 
+    /** The name, kind, unit, description and label names. */
+    Definition definition();
+
     /** The name in the Prometheus text, including a suffix such as {@code _total} or {@code _bytes}. */
-    String metricName();
+    default String metricName() {
+        return definition().metricName();
+    }
 
     /** The kind: a counter, a gauge or a histogram. */
-    Kind kind();
+    default Kind kind() {
+        return definition().kind();
+    }
 
     /** The unit of the value. */
-    String unit();
+    default String unit() {
+        return definition().unit();
+    }
 
     /** The meaning of the metric, and the action for an operator. */
-    String description();
+    default String description() {
+        return definition().description();
+    }
 
     /** The label names, in the order of the label values. */
-    List<String> labels();
+    default List<String> labels() {
+        return definition().labels();
+    }
 }

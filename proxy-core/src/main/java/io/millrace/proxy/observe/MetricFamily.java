@@ -3,8 +3,9 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The metrics of requests, connections, origins, TLS, memory and the process. {@link StorageMetric} has the
- * metrics of the storage. The series that event loops count are the constants of {@link Counter}. Immutable.
+ * The metrics of requests, connections, purges, logs, memory and the process. {@link OriginMetric}, {@link TlsMetric},
+ * {@link FleetMetric}, {@link StorageMetric} and {@link ExtensionMetric} have the others. The series that event loops
+ * count are the constants of {@link Counter}. Immutable.
  */
 public enum MetricFamily implements Metric {
     REQUESTS(
@@ -57,11 +58,6 @@ public enum MetricFamily implements Metric {
             "Time from the first byte of a request to the last byte of its response, as given to the kernel. Compare"
                     + " the series of served_from to see if the origin or this machine is slow.",
             "served_from"),
-    ORIGIN_REQUEST_DURATION(
-            "millrace_origin_request_duration_seconds",
-            Kind.HISTOGRAM,
-            "seconds",
-            "Time from a request sent to an origin to the head of its response; when it rises, look at the origin."),
     REQUESTS_ACTIVE(
             "millrace_requests_active",
             Kind.GAUGE,
@@ -331,107 +327,12 @@ public enum MetricFamily implements Metric {
             Kind.COUNTER,
             "sweeps",
             "Sweeps that were not complete and are repeated; if it grows, check the storage paths and the inventory."),
-    ORIGIN_REQUESTS(
-            "millrace_origin_requests_total",
-            Kind.COUNTER,
-            "requests",
-            "Requests sent to origins; the share of validation shows the cost of short lifetimes.",
-            "kind"),
-    ORIGIN_RETRIES(
-            "millrace_origin_retries_total",
-            Kind.COUNTER,
-            "requests",
-            "Origin requests sent again on a new connection; many mean that the origin closes idle connections early:"
-                    + " lower origin.keep_alive below its limit."),
-    ORIGIN_WAITS(
-            "millrace_origin_waits_total",
-            Kind.COUNTER,
-            "requests",
-            "Requests that waited for a connection to their origin, by the limit that was reached.",
-            "limit"),
     TRANSACTION_TIMEOUTS(
             "millrace_transaction_timeouts_total",
             Kind.COUNTER,
             "requests",
             "Requests that took longer than timeouts.transaction, by the response that the client received.",
             "outcome"),
-    ORIGIN_HTTP2_CONNECTIONS(
-            "millrace_origin_http2_connections",
-            Kind.GAUGE,
-            "connections",
-            "HTTP/2 connections to origins now; millrace_connections includes them."),
-    ORIGIN_HTTP2_CONNECTIONS_OPENED(
-            "millrace_origin_http2_connections_opened_total",
-            Kind.COUNTER,
-            "connections",
-            "HTTP/2 connections to origins opened since the start; compare with millrace_connections_opened_total."),
-    ORIGIN_HTTP2_STREAMS(
-            "millrace_origin_http2_streams",
-            Kind.GAUGE,
-            "requests",
-            "Origin requests in progress over HTTP/2; divide by the connections to see how much these are shared."),
-    ORIGIN_HTTP2_REQUESTS(
-            "millrace_origin_http2_requests_total",
-            Kind.COUNTER,
-            "requests",
-            "Origin requests sent by HTTP/2 since the start."),
-    ORIGIN_HTTP2_NOT_PROCESSED(
-            "millrace_origin_http2_not_processed_total",
-            Kind.COUNTER,
-            "requests",
-            "HTTP/2 requests that origins reported as not processed; they are sent again. Each restart of an origin"
-                    + " causes a few."),
-    ORIGIN_TRIES(
-            "millrace_origin_tries_total",
-            Kind.COUNTER,
-            "requests",
-            "Requests that were sent to another host of a group, because the first host did not answer; see millctl"
-                    + " origin list."),
-    ORIGIN_HOST_UP(
-            "millrace_origin_host_up",
-            Kind.GAUGE,
-            "hosts",
-            "1 while a host of a group of origins gets requests, 0 while it does not; millctl origin list says why.",
-            "group",
-            "host"),
-    ORIGIN_HOST_REQUESTS(
-            "millrace_origin_host_requests_total",
-            Kind.COUNTER,
-            "requests",
-            "Requests sent to a host of a group of origins, including retries.",
-            "group",
-            "host"),
-    ORIGIN_HOST_FAILURES(
-            "millrace_origin_host_failures_total",
-            Kind.COUNTER,
-            "requests",
-            "Requests that a host of a group of origins did not answer, or answered with a status of markdown.codes.",
-            "group",
-            "host"),
-    ORIGIN_HOST_REQUESTS_ACTIVE(
-            "millrace_origin_host_requests_active",
-            Kind.GAUGE,
-            "requests",
-            "Requests in progress at a host of a group of origins; a host with many more than the others is slow.",
-            "group",
-            "host"),
-    ORIGIN_HOST_LATENCY(
-            "millrace_origin_host_latency_seconds",
-            Kind.GAUGE,
-            "seconds",
-            "Smoothed time from a request to the head of its response, of a host of a group of origins.",
-            "group",
-            "host"),
-    ORIGINS_MARKED_DOWN(
-            "millrace_origins_marked_down",
-            Kind.GAUGE,
-            "origins",
-            "Origins without a group that are marked down now (origin.markdown); millctl host list names them."),
-    ORIGIN_DOWN_STALE(
-            "millrace_origin_down_stale_total",
-            Kind.COUNTER,
-            "requests",
-            "Requests answered with a stale stored response without a request to the origin, which is marked down."),
     OVERLOAD_ANSWERS(
             "millrace_overload_answers_total",
             Kind.COUNTER,
@@ -442,18 +343,6 @@ public enum MetricFamily implements Metric {
             Kind.GAUGE,
             "rules",
             "Rules of remap in overload now; the log names each rule and the exceeded limit of cache.overload."),
-    DNS_LOOKUPS(
-            "millrace_dns_lookups_total",
-            Kind.COUNTER,
-            "lookups",
-            "DNS lookups for new origin connections; stale and failed mean that no name server answers.",
-            "result"),
-    ORIGIN_FAILURES(
-            "millrace_origin_failures_total",
-            Kind.COUNTER,
-            "failures",
-            "Failures on the origin's side, by reason; the access log names the origin.",
-            "reason"),
     ACCESS_LOG_RECORDS(
             "millrace_access_log_records_total",
             Kind.COUNTER,
@@ -600,154 +489,6 @@ public enum MetricFamily implements Metric {
             "boolean",
             "1 while this worker drains: by command (millctl server drain), or because it finishes its requests"
                     + " before it exits."),
-    TLS_CERTIFICATES(
-            "millrace_tls_certificates",
-            Kind.GAUGE,
-            "certificates",
-            "TLS certificates by state: valid, expiring (soon), expired, faulty (the files are broken, the last good"
-                    + " version is in use) or unusable. millctl tls list shows them.",
-            "state"),
-    TLS_CERTIFICATE_EXPIRY(
-            "millrace_tls_certificate_expiry_seconds",
-            Kind.GAUGE,
-            "seconds",
-            "Time until the first certificate expires, negative afterwards; renew it."),
-    TLS_NAME_EXPIRY(
-            "millrace_tls_name_expiry_seconds",
-            Kind.GAUGE,
-            "seconds",
-            "Time until each certificate expires, negative afterwards; the label is its first name. Only for the 100"
-                    + " certificates that expire first.",
-            "name"),
-    TLS_HANDSHAKES(
-            "millrace_tls_handshakes_total",
-            Kind.COUNTER,
-            "connections",
-            "TLS handshakes with clients that succeeded, by version.",
-            "version"),
-    TLS_HANDSHAKE_FAILURES(
-            "millrace_tls_handshake_failures_total",
-            Kind.COUNTER,
-            "connections",
-            "TLS handshakes with clients that failed, by reason.",
-            "reason"),
-    ACME_CHALLENGES(
-            "millrace_acme_challenges_total",
-            Kind.COUNTER,
-            "answers",
-            "Challenges of certificate issuers answered by this worker, by type.",
-            "type"),
-    ACME_NAMES(
-            "millrace_acme_names",
-            Kind.GAUGE,
-            "names",
-            "Names with automatic certificates by state: valid, pending (no certificate yet), failing (the last order"
-                    + " failed) or expired; millctl tls list shows them.",
-            "state"),
-    OCSP_STAPLES(
-            "millrace_ocsp_staples",
-            Kind.GAUGE,
-            "certificates",
-            "Certificates for which OCSP staples are requested, by state: stapled, or missing (handshakes carry"
-                    + " none); millctl tls list shows them.",
-            "state"),
-    OCSP_ANSWERS(
-            "millrace_ocsp_answers_total",
-            Kind.COUNTER,
-            "answers",
-            "Requests to OCSP responders by result: good (the answer becomes the staple), or why there is none; the log"
-                    + " names certificate and reason.",
-            "result"),
-    TLS_CERTIFICATE_FAULTS(
-            "millrace_tls_certificate_faults_total",
-            Kind.COUNTER,
-            "certificates",
-            "Certificate files that could not be used when they were read; the log names file and reason.",
-            "reason"),
-    FLEET_CONNECTED(
-            "millrace_fleet_connected",
-            Kind.GAUGE,
-            "boolean",
-            "1 while this node is connected to its fleet and follows the stream of purges; if 0, see"
-                    + " millctl fleet status."),
-    FLEET_NODES(
-            "millrace_fleet_nodes",
-            Kind.GAUGE,
-            "nodes",
-            "Nodes of the fleet by state: live, or away for nodes that were heard from earlier.",
-            "state"),
-    FLEET_RING_NODES(
-            "millrace_fleet_ring_nodes",
-            Kind.GAUGE,
-            "nodes",
-            "Nodes of the fleet that are hosts of origin groups with hosts_from, by tier; 0 if all of a tier have left.",
-            "tier"),
-    FLEET_APPLIED(
-            "millrace_fleet_applied_sequence",
-            Kind.GAUGE,
-            "messages",
-            "Number of the last message of the stream that this node has applied."),
-    FLEET_LAG(
-            "millrace_fleet_lag",
-            Kind.GAUGE,
-            "messages",
-            "Messages of the stream that this node has not applied; if it stays above 0, see the log."),
-    FLEET_OUTBOX_BYTES(
-            "millrace_fleet_outbox_bytes",
-            Kind.GAUGE,
-            "bytes",
-            "Purges on disk that wait for the NATS servers; compare with fleet.outbox_size."),
-    FLEET_PUBLISHED(
-            "millrace_fleet_published_total",
-            Kind.COUNTER,
-            "messages",
-            "Purges of this node that the stream has, and that have come back from it."),
-    FLEET_RECEIVED(
-            "millrace_fleet_received_total",
-            Kind.COUNTER,
-            "messages",
-            "Messages of the stream that this node has applied, its own included."),
-    FLEET_REFUSED(
-            "millrace_fleet_refused_total",
-            Kind.COUNTER,
-            "messages",
-            "Messages that this node has refused, by reason; the event fleet-refused names the sender.",
-            "reason"),
-    FLEET_GAPS(
-            "millrace_fleet_gaps_total",
-            Kind.COUNTER,
-            "gaps",
-            "Times at which purges may have been missed, by reason; all stored responses became stale or were removed.",
-            "reason"),
-    FLEET_QUERIES(
-            "millrace_fleet_queries_total",
-            Kind.COUNTER,
-            "requests",
-            "Queries of other nodes (millctl --node) that this node has received, by result: answered or refused.",
-            "result"),
-    FLEET_CONFIG_REVISION(
-            "millrace_fleet_config_revision",
-            Kind.GAUGE,
-            "revisions",
-            "Revision of the fleet's configuration in force on this node; 0 if only the local file is in force."),
-    FLEET_CONFIG_NEWEST(
-            "millrace_fleet_config_newest_revision",
-            Kind.GAUGE,
-            "revisions",
-            "Newest revision that this node knows; if it differs from the one in force, see millctl fleet config status."),
-    FLEET_CONFIG_REVISIONS(
-            "millrace_fleet_config_revisions_total",
-            Kind.COUNTER,
-            "revisions",
-            "Revisions of the fleet's configuration on this node by result: applied, rejected or rolled-back.",
-            "result"),
-    FLEET_CONFIG_REFUSED(
-            "millrace_fleet_config_refused_total",
-            Kind.COUNTER,
-            "revisions",
-            "Revisions that this node has refused before it read their configuration, by reason; the event"
-                    + " fleet-config-failed has the details.",
-            "reason"),
     BUILD(
             "millrace_build",
             Kind.GAUGE,
@@ -755,44 +496,15 @@ public enum MetricFamily implements Metric {
             "Always 1; the label is the version of the running product.",
             "version");
 
-    private final String metricName;
-    private final Kind kind;
-    private final String unit;
-    private final String description;
-
-    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
-    private final List<String> labels;
+    @SuppressWarnings("ImmutableEnumChecker") // a record of immutable values
+    private final Definition definition;
 
     MetricFamily(String metricName, Kind kind, String unit, String description, String... labels) {
-        this.metricName = metricName;
-        this.kind = kind;
-        this.unit = unit;
-        this.description = description;
-        this.labels = List.of(labels);
+        definition = new Definition(metricName, kind, unit, description, List.of(labels));
     }
 
     @Override
-    public String metricName() {
-        return metricName;
-    }
-
-    @Override
-    public Kind kind() {
-        return kind;
-    }
-
-    @Override
-    public String unit() {
-        return unit;
-    }
-
-    @Override
-    public String description() {
-        return description;
-    }
-
-    @Override
-    public List<String> labels() {
-        return labels;
+    public Definition definition() {
+        return definition;
     }
 }

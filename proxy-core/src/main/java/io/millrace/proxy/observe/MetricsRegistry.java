@@ -112,7 +112,7 @@ public final class MetricsRegistry implements AutoCloseable {
         }
         supplyHistogram(MetricFamily.REQUEST_DURATION, requestDurationSeries());
         supplyHistogram(
-                MetricFamily.ORIGIN_REQUEST_DURATION,
+                OriginMetric.REQUEST_DURATION,
                 List.of(new HistogramCollector.Series(List.of(), loops, LoopCounters::originRequestDuration)));
         supplyNamedCounts(MetricFamily.FILTER_DENIED_REQUESTS, LoopCounters::filterDenials);
         supplyNamedCounts(ExtensionMetric.SPLIT_REQUESTS, LoopCounters::splitRequests);

@@ -141,44 +141,15 @@ public enum StorageMetric implements Metric {
             "entries",
             "Entries that the inventory could not add at once; they are read from the segments later.");
 
-    private final String metricName;
-    private final Kind kind;
-    private final String unit;
-    private final String description;
-
-    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
-    private final List<String> labels;
+    @SuppressWarnings("ImmutableEnumChecker") // a record of immutable values
+    private final Definition definition;
 
     StorageMetric(String metricName, Kind kind, String unit, String description, String... labels) {
-        this.metricName = metricName;
-        this.kind = kind;
-        this.unit = unit;
-        this.description = description;
-        this.labels = List.of(labels);
+        definition = new Definition(metricName, kind, unit, description, List.of(labels));
     }
 
     @Override
-    public String metricName() {
-        return metricName;
-    }
-
-    @Override
-    public Kind kind() {
-        return kind;
-    }
-
-    @Override
-    public String unit() {
-        return unit;
-    }
-
-    @Override
-    public String description() {
-        return description;
-    }
-
-    @Override
-    public List<String> labels() {
-        return labels;
+    public Definition definition() {
+        return definition;
     }
 }

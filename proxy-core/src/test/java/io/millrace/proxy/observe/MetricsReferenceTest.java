@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-/** Tests that {@code docs/reference/metrics.md} matches the tables {@link MetricFamily} and {@link Counter}. */
+/** Tests that {@code docs/reference/metrics.md} matches the enums of {@link Metric} and {@link Counter}. */
 class MetricsReferenceTest {
     private static final Path PAGE = Path.of("..", "docs", "reference", "metrics.md");
 
@@ -43,7 +43,7 @@ class MetricsReferenceTest {
                 `application="millrace"`. Further metrics show the JVM and the process (`jvm_*`, `process_*`, `system_*`,
                 `netty_allocator_*`); common JVM dashboards use these names.
 
-                This page is generated from the tables `MetricFamily`, `StorageMetric` and `Counter`; a test compares them.
+                This page is generated from `Counter` and the enums of `Metric`, such as `MetricFamily`; a test compares them.
 
                 | metric | kind | unit | labels | meaning |
                 |---|---|---|---|---|

@@ -1,8 +1,8 @@
 package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.exchange.decide.WallClock;
-import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.OriginMetric;
 import io.millrace.proxy.origin.HostLoad;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginGroups;
@@ -56,20 +56,20 @@ public final class OriginMetrics {
 
     private void supply(OriginHost host) {
         String[] labels = {host.group(), host.toString()};
-        metrics.supplyGauge(MetricFamily.ORIGIN_HOST_UP, () -> host.health().isUp(clock.millis()) ? 1 : 0, labels);
-        metrics.supplyGauge(MetricFamily.ORIGIN_HOST_REQUESTS_ACTIVE, () -> sum(host, HostLoad::underWay), labels);
-        metrics.supplyGauge(MetricFamily.ORIGIN_HOST_LATENCY, () -> OriginAdmin.latencyNanos(host) / 1e9, labels);
-        metrics.supplyCounter(MetricFamily.ORIGIN_HOST_REQUESTS, () -> sum(host, HostLoad::requests), labels);
-        metrics.supplyCounter(MetricFamily.ORIGIN_HOST_FAILURES, () -> sum(host, HostLoad::failures), labels);
+        metrics.supplyGauge(OriginMetric.HOST_UP, () -> host.health().isUp(clock.millis()) ? 1 : 0, labels);
+        metrics.supplyGauge(OriginMetric.HOST_REQUESTS_ACTIVE, () -> sum(host, HostLoad::underWay), labels);
+        metrics.supplyGauge(OriginMetric.HOST_LATENCY, () -> OriginAdmin.latencyNanos(host) / 1e9, labels);
+        metrics.supplyCounter(OriginMetric.HOST_REQUESTS, () -> sum(host, HostLoad::requests), labels);
+        metrics.supplyCounter(OriginMetric.HOST_FAILURES, () -> sum(host, HostLoad::failures), labels);
     }
 
     private void withdraw(OriginHost host) {
         String[] labels = {host.group(), host.toString()};
-        metrics.withdraw(MetricFamily.ORIGIN_HOST_UP, labels);
-        metrics.withdraw(MetricFamily.ORIGIN_HOST_REQUESTS_ACTIVE, labels);
-        metrics.withdraw(MetricFamily.ORIGIN_HOST_LATENCY, labels);
-        metrics.withdraw(MetricFamily.ORIGIN_HOST_REQUESTS, labels);
-        metrics.withdraw(MetricFamily.ORIGIN_HOST_FAILURES, labels);
+        metrics.withdraw(OriginMetric.HOST_UP, labels);
+        metrics.withdraw(OriginMetric.HOST_REQUESTS_ACTIVE, labels);
+        metrics.withdraw(OriginMetric.HOST_LATENCY, labels);
+        metrics.withdraw(OriginMetric.HOST_REQUESTS, labels);
+        metrics.withdraw(OriginMetric.HOST_FAILURES, labels);
     }
 
     private static long sum(OriginHost host, ToLongFunction<HostLoad> figure) {

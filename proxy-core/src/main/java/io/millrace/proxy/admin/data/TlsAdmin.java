@@ -1,8 +1,8 @@
 package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.tls.CertificatesSource;
-import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.TlsMetric;
 import io.millrace.proxy.tls.CertificateFault;
 import io.millrace.proxy.tls.ServerCertificate;
 import io.millrace.proxy.tls.ServerTls;
@@ -47,7 +47,7 @@ public final class TlsAdmin implements CertificatesSource {
         Supplier<TlsReport> report = metrics.perScrape(tls::report);
         for (String state : STATES) {
             metrics.supplyGauge(
-                    MetricFamily.TLS_CERTIFICATES,
+                    TlsMetric.CERTIFICATES,
                     () -> report.get().lines().stream()
                             .filter(line -> state(line).equals(state))
                             .count(),
@@ -55,24 +55,24 @@ public final class TlsAdmin implements CertificatesSource {
         }
         for (String state : AUTOMATIC_STATES) {
             metrics.supplyGauge(
-                    MetricFamily.ACME_NAMES,
+                    TlsMetric.ACME_NAMES,
                     () -> tls.automaticNames().stream()
                             .filter(record -> record.state(nowSeconds()).equals(state))
                             .count(),
                     state);
         }
-        metrics.supplyCounter(MetricFamily.ACME_CHALLENGES, tls::challenges, "tls-alpn-01");
-        metrics.supplyGauge(MetricFamily.TLS_CERTIFICATE_EXPIRY, () -> secondsToFirstExpiry(report.get()));
-        metrics.supplyNamedGauges(MetricFamily.TLS_NAME_EXPIRY, () -> secondsToExpiryByName(report.get()));
-        metrics.supplyGauge(MetricFamily.OCSP_STAPLES, () -> tls.staples(true), "stapled");
-        metrics.supplyGauge(MetricFamily.OCSP_STAPLES, () -> tls.staples(false), "missing");
-        metrics.supplyCounter(MetricFamily.OCSP_ANSWERS, () -> tls.ocspAnswers(null), "good");
+        metrics.supplyCounter(TlsMetric.ACME_CHALLENGES, tls::challenges, "tls-alpn-01");
+        metrics.supplyGauge(TlsMetric.CERTIFICATE_EXPIRY, () -> secondsToFirstExpiry(report.get()));
+        metrics.supplyNamedGauges(TlsMetric.NAME_EXPIRY, () -> secondsToExpiryByName(report.get()));
+        metrics.supplyGauge(TlsMetric.OCSP_STAPLES, () -> tls.staples(true), "stapled");
+        metrics.supplyGauge(TlsMetric.OCSP_STAPLES, () -> tls.staples(false), "missing");
+        metrics.supplyCounter(TlsMetric.OCSP_ANSWERS, () -> tls.ocspAnswers(null), "good");
         for (OcspFault.Kind kind : OcspFault.Kind.values()) {
-            metrics.supplyCounter(MetricFamily.OCSP_ANSWERS, () -> tls.ocspAnswers(kind), kind.text());
+            metrics.supplyCounter(TlsMetric.OCSP_ANSWERS, () -> tls.ocspAnswers(kind), kind.text());
         }
         for (CertificateFault.Kind kind : CertificateFault.Kind.values()) {
             metrics.supplyCounter(
-                    MetricFamily.TLS_CERTIFICATE_FAULTS,
+                    TlsMetric.CERTIFICATE_FAULTS,
                     () -> report.get().faults().getOrDefault(kind, 0L),
                     kind.word());
         }
