@@ -23,7 +23,7 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.geo.GeoKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
-import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginFaults;

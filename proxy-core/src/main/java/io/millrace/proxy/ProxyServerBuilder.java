@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.exchange.settings.WallClock;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.extension.load.ConfiguredExtensions;

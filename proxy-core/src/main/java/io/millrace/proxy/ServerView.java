@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.ExchangeLoop;
-import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.extension.ExtensionSet;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.MetricsRegistry;

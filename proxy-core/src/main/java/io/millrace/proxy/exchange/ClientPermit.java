@@ -3,7 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.clients.ClientCounts.Result;
 import io.millrace.proxy.clients.ClientLimits;
-import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientStream;

@@ -2,11 +2,11 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureAnswer;
 import io.millrace.proxy.exchange.report.FailureCounters;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;

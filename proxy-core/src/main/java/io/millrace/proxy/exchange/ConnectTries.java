@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.config.origins.OriginGroupConfig;
-import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.fetch.Origin;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;

@@ -2,11 +2,11 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.LoopTickClock;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.decide.UnretainedReader;
-import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
+import io.millrace.proxy.exchange.settings.LoopTickClock;
+import io.millrace.proxy.exchange.settings.WallClock;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientStream;

@@ -9,7 +9,7 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.FailureReply;
 import io.millrace.proxy.caching.tags.TagList;
-import io.millrace.proxy.exchange.decide.InvalidationScopes;
+import io.millrace.proxy.exchange.settings.InvalidationScopes;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationScope;

@@ -2,7 +2,7 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.origin.HostControl;
 import io.millrace.proxy.dns.HostAddresses;
-import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.exchange.settings.WallClock;
 import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.proxy.server.ServingLoop;
 import io.netty.util.NetUtil;

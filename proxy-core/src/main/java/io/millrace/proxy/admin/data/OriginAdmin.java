@@ -3,7 +3,7 @@ package io.millrace.proxy.admin.data;
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
-import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.exchange.settings.WallClock;
 import io.millrace.proxy.origin.FleetMembers;
 import io.millrace.proxy.origin.FleetMembersFile;
 import io.millrace.proxy.origin.HostHistory;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.admin.data;
 
-import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.exchange.settings.WallClock;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.OriginMetric;
 import io.millrace.proxy.origin.HostLoad;

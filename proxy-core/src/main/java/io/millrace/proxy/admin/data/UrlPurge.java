@@ -5,7 +5,7 @@ import io.millrace.proxy.admin.cache.PurgeService.PurgeReport;
 import io.millrace.proxy.admin.purge.PurgeControl.Count;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.exchange.decide.InvalidationScopes;
+import io.millrace.proxy.exchange.settings.InvalidationScopes;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.PurgeRequest;

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.acme.ChallengeAnswers;
+import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;

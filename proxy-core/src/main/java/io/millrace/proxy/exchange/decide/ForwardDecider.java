@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.ForwardAccess;
 import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.exchange.settings.ForwardSettings;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;

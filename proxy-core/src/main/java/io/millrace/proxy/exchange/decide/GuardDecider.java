@@ -16,6 +16,8 @@ import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
 import io.millrace.proxy.config.guard.TokenConfig;
 import io.millrace.proxy.exchange.authorize.Authorizer;
+import io.millrace.proxy.exchange.settings.DecisionInputs;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.request.RequestFacts;
 import io.millrace.proxy.fetch.OriginClient;

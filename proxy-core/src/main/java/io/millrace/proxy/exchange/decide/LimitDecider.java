@@ -6,6 +6,7 @@ import io.millrace.proxy.clients.RateTable;
 import io.millrace.proxy.clients.RequestLimit;
 import io.millrace.proxy.clients.RequestLimits;
 import io.millrace.proxy.config.access.RequestLimitConfig;
+import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.expression.request.RequestFacts;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;

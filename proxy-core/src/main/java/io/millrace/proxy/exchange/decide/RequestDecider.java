@@ -18,6 +18,8 @@ import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.edge.CorsRule;
 import io.millrace.proxy.edge.SplitRule;
 import io.millrace.proxy.edge.SplitTargets;
+import io.millrace.proxy.exchange.settings.DecisionInputs;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.geo.GeoFiles;

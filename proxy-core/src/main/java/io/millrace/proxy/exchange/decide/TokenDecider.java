@@ -5,6 +5,7 @@ import io.millrace.proxy.access.CredentialDigest;
 import io.millrace.proxy.access.token.TokenResult;
 import io.millrace.proxy.access.token.TokenVerifier;
 import io.millrace.proxy.config.guard.TokenConfig;
+import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;

@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.caching.reuse.VariantList;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.validate.Validation;
+import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;

@@ -1,6 +1,6 @@
 /**
- * The decision about a request, and its inputs: settings, stored objects, time. The fast lane (a short code path for
- * hits in RAM) and full exchanges share it.
+ * The decision about a request: access, rule, cache key, lookup and reuse. The fast lane (a short code path for hits in
+ * RAM) and full exchanges share it.
  */
 @NullMarked
 package io.millrace.proxy.exchange.decide;

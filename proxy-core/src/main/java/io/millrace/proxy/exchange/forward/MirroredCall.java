@@ -1,8 +1,8 @@
 package io.millrace.proxy.exchange.forward;
 
 import io.millrace.proxy.edge.MirrorRule;
-import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;

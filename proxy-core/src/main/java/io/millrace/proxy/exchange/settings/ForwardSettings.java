@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange.decide;
+package io.millrace.proxy.exchange.settings;
 
 import io.millrace.proxy.access.ForwardAccess;
 import io.millrace.proxy.access.OwnAddresses;
@@ -44,12 +44,12 @@ public final class ForwardSettings implements AddressCheck {
     }
 
     /** Returns true if the destinations in force now were already in force at that time. */
-    boolean holdsSince(long millis) {
+    public boolean holdsSince(long millis) {
         return millis >= sinceMillis;
     }
 
     /** The permitted clients, host names and ports. */
-    ForwardAccess access() {
+    public ForwardAccess access() {
         return access;
     }
 

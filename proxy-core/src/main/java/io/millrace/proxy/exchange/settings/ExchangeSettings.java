@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange.decide;
+package io.millrace.proxy.exchange.settings;
 
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.CountryField;

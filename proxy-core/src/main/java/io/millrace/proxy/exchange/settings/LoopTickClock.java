@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange.decide;
+package io.millrace.proxy.exchange.settings;
 
 /**
  * A cached clock for requests that are answered within one iteration of an event loop. The first request reads the wall

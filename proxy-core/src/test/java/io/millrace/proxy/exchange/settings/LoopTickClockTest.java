@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange.decide;
+package io.millrace.proxy.exchange.settings;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange.decide;
+package io.millrace.proxy.exchange.settings;
 
 /**
  * The wall clock, as an interface so that tests can set the time.

@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange.decide;
+package io.millrace.proxy.exchange.settings;
 
 import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.TargetUri;
