@@ -6,13 +6,7 @@ import io.millrace.proxy.access.CountryField;
 import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.acme.ChallengeAnswers;
-import io.millrace.proxy.caching.CacheSettings;
-import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.field.CacheControl;
-import io.millrace.proxy.caching.key.CacheKey;
-import io.millrace.proxy.caching.key.DynamicUrls;
-import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.config.edge.SplitConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.edge.CorsRule;
@@ -20,7 +14,6 @@ import io.millrace.proxy.edge.SplitRule;
 import io.millrace.proxy.edge.SplitTargets;
 import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.exchange.settings.ExchangeSettings;
-import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.geo.GeoFiles;
 import io.millrace.proxy.geo.GeoLocation;
@@ -30,7 +23,6 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
-import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.forward.UpgradeFields;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
@@ -46,7 +38,6 @@ import io.millrace.proxy.remap.RefererRules;
 import io.millrace.proxy.remap.RemapResult;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.RuledSettings;
-import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -89,6 +80,7 @@ public final class RequestDecider {
     private final LimitDecider limits;
     private final GuardDecider guards;
     private final HookDecider hooks;
+    private final LookupDecider lookups;
     private final SplitTargets splits = new SplitTargets();
     private final boolean dryRun;
 
@@ -115,6 +107,7 @@ public final class RequestDecider {
         this.limits = new LimitDecider(shared, counters, dryRun);
         this.guards = new GuardDecider(shared, counters, dryRun, origins);
         this.hooks = new HookDecider(counters, dryRun);
+        this.lookups = new LookupDecider(shared, counters, hooks);
     }
 
     /**
@@ -287,7 +280,7 @@ public final class RequestDecider {
         }
         return protocols != null
                 ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
-                : lookedUp(lookUp(decision, contentLength, nowMillis));
+                : lookups.decide(decision, contentLength, nowMillis);
     }
 
     /** Chooses the branch of a canary split for a request, and counts it once. */
@@ -332,34 +325,6 @@ public final class RequestDecider {
         }
     }
 
-    /** Lets extensions decide about the use of the stored response. */
-    private Decision lookedUp(Decision decision) {
-        RequestHooks called = decision.hooks();
-        if (called == null
-                || !called.changesLookups()
-                || decision.primaryKey() == null
-                || decision.kind() == Decision.Kind.OPEN
-                || decision.kind() == Decision.Kind.UNAVAILABLE) {
-            return decision;
-        }
-        return switch (hooks.lookupDone(decision, called)) {
-            case PROCEED -> decision;
-            case VALIDATE ->
-                decision.kind() == Decision.Kind.FRESH || decision.kind() == Decision.Kind.SERVE_STALE
-                        ? validate(decision, decision.takeObject(), ForwardReason.REQUEST)
-                        : decision;
-            case BYPASS -> {
-                StoredObject<StoredHead> object = decision.takeObjectOrNull();
-                if (object != null) {
-                    decision.releaseUnused(object);
-                }
-                yield isOnlyIfCached(decision)
-                        ? decision.forward(Decision.Kind.UNAVAILABLE, ForwardReason.BYPASS)
-                        : hooks.bypass(decision, called);
-            }
-        };
-    }
-
     /** Returns true if a filter or a request limit refuses the request, and the decision has the response. */
     private boolean isRefused(Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
         int rule = decision.rule();
@@ -399,39 +364,6 @@ public final class RequestDecider {
         return request.target().pathStartsWith(CHALLENGE_PATH)
                 && contentLength == 0
                 && (request.method() == Method.GET || request.method() == Method.HEAD);
-    }
-
-    /** Continues with a permitted request: decides whether to use the cache, and under which key. */
-    private Decision lookUp(Decision decision, long contentLength, long nowMillis) {
-        RequestHead request = decision.request();
-        Mapped mapped = decision.mapped();
-        if (!decision.cacheSettings().enabled()) {
-            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
-        }
-        if (request.method() != Method.GET && request.method() != Method.HEAD) {
-            return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
-        }
-        TargetUri keyUrl = mapped.keyUrl(request.target());
-        decision.originUrl(mapped.originUrl(request.target(), keyUrl)).keyUrl(keyUrl);
-        boolean ranged = request.fields().contains(FieldName.RANGE);
-        boolean isUncachedRange = ranged && !decision.fillConfig().rangeLookup();
-        if (contentLength != 0 || isUncachedRange || isDynamic(request, decision.cacheSettings())) {
-            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
-        }
-        CacheKey cacheKey;
-        RequestHooks called = decision.hooks();
-        if (called != null && called.changesKeys()) {
-            byte[] parts = hooks.keyParts(decision, called);
-            if (parts == null) {
-                return decision;
-            }
-            cacheKey = mapped.keyOf(keyUrl, parts);
-        } else {
-            cacheKey = mapped.keyOf(keyUrl);
-        }
-        StoreKey key = shared.store().keyOver(cacheKey.bytes());
-        decision.primaryKey(key);
-        return decideInRam(decision, decision.find(shared.store(), key), nowMillis);
     }
 
     /**
@@ -509,202 +441,7 @@ public final class RequestDecider {
 
     /** Continues with the object read from disk, if any. Takes over the reference. */
     public Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
-        return lookedUp(opened(decision, found));
-    }
-
-    private Decision opened(Decision decision, @Nullable StoredObject<StoredHead> found) {
-        StoredObject<StoredHead> object = found;
-        if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
-            // The missing blocks cannot be verified as parts of the same representation.
-            decision.releaseUnused(object);
-            object = null;
-        }
-        if (object == null) {
-            counters.increment(Counter.LOOKUPS_ABSENT);
-            return miss(decision, decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS);
-        }
-        if (object.head().isVaryMarker()) {
-            if (decision.marker() == null) {
-                return decideInRam(
-                        decision, followMarker(decision, object), shared.clock().millis());
-            }
-            // The record under the variant's key is a Vary marker. Following it would read the same record again.
-            decision.releaseUnused(object);
-            counters.increment(Counter.LOOKUPS_ABSENT);
-            return miss(decision, ForwardReason.VARY_MISS);
-        }
-        counters.increment(Counter.LOOKUPS_DISK);
-        return decideReuse(decision.readFromDisk(), object, shared.clock().millis());
-    }
-
-    private Decision decideInRam(Decision decision, @Nullable StoredObject<StoredHead> found, long nowMillis) {
-        StoredObject<StoredHead> object = found;
-        if (object != null && object.head().isVaryMarker()) {
-            object = followMarker(decision, object);
-        }
-        if (object != null) {
-            counters.increment(Counter.LOOKUPS_RAM);
-            return decideReuse(decision, object, nowMillis);
-        }
-        ForwardReason reason = decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS;
-        if (shared.store().contains(decision.key())) {
-            return decision.forward(Decision.Kind.OPEN, reason);
-        }
-        counters.increment(Counter.LOOKUPS_ABSENT);
-        return miss(decision, reason);
-    }
-
-    /** Follows the Vary marker (the record of a URL's selecting fields) to the requested variant, if that is in RAM. */
-    private @Nullable StoredObject<StoredHead> followMarker(Decision decision, StoredObject<StoredHead> object) {
-        StoredHead marker = object.head();
-        decision.releaseUnused(object);
-        if (decision.marker() != null) {
-            return null;
-        }
-        StoreKey primary = decision.key();
-        decision.variant(
-                marker,
-                Variants.keyOf(
-                        shared.store(),
-                        primary,
-                        marker,
-                        decision.request().fields(),
-                        decision.cacheSettings().encoding()));
-        return decision.find(shared.store(), decision.key());
-    }
-
-    private Decision decideReuse(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
-        Reuse reuse;
-        try {
-            StoredHead head = object.head();
-            Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head, object.length());
-            reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
-        } catch (RuntimeException | Error e) {
-            decision.releaseUnused(object);
-            throw e;
-        }
-        if (!mayStillBeServed(decision, object.head()) && isAnswer(reuse)) {
-            return validate(decision, object, ForwardReason.STALE);
-        }
-        if (reuse instanceof Reuse.Fresh) {
-            return available(decision, object, Decision.Kind.FRESH);
-        }
-        if (reuse instanceof Reuse.ServeStale) {
-            return available(decision, object, Decision.Kind.SERVE_STALE);
-        }
-        if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
-            decision.validatingInBackground();
-            return available(decision, object, Decision.Kind.SERVE_STALE);
-        }
-        if (reuse instanceof Reuse.ServeStaleUnderLoad) {
-            decision.underLoad();
-            return available(decision, object, Decision.Kind.SERVE_STALE);
-        }
-        if (reuse instanceof Reuse.Validate validate) {
-            return validate(decision, object, reasonOf(validate.reason()));
-        }
-        if (reuse instanceof Reuse.Invalidated invalidated) {
-            decision.outdated(invalidated.by(), purgeStamp(decision, object, invalidated.by()));
-            if (invalidated.by().isSoft()) {
-                return validate(decision, object, ForwardReason.STALE);
-            }
-            decision.releaseUnused(object);
-            return miss(decision, ForwardReason.URI_MISS);
-        }
-        if (reuse instanceof Reuse.NotUsable no) {
-            if (no.reason() != Reuse.NotUsableReason.VARY) {
-                decision.fallbackHead(object.head());
-            }
-            decision.releaseUnused(object);
-            return miss(decision, reasonOf(no.reason()));
-        }
-        decision.releaseUnused(object);
-        return miss(decision, ForwardReason.MISS);
-    }
-
-    /**
-     * Returns false if the stored response of a forward-proxy request may come from a destination that is denied now.
-     * The address of its origin is not stored. Therefore responses from before the last change of the destinations are
-     * validated, and the new connection is checked.
-     */
-    private boolean mayStillBeServed(Decision decision, StoredHead head) {
-        return !decision.mapped().rule().isForwarding()
-                || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
-    }
-
-    private long purgeStamp(Decision decision, StoredObject<StoredHead> object, Outdated by) {
-        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), by);
-    }
-
-    private static boolean isAnswer(Reuse reuse) {
-        return !(reuse instanceof Reuse.Validate)
-                && !(reuse instanceof Reuse.NotUsable)
-                && !(reuse instanceof Reuse.Invalidated);
-    }
-
-    private static ForwardReason reasonOf(Reuse.NotUsableReason why) {
-        return switch (why) {
-            case VARY -> ForwardReason.VARY_MISS;
-            case REQUEST_NO_CACHE, AUTHORIZATION -> ForwardReason.REQUEST;
-            case DISABLED, METHOD, REQUEST_CONTENT, COOKIES -> ForwardReason.MISS;
-        };
-    }
-
-    /**
-     * Serves a reusable response if the requested bytes are stored. If If-Match or If-Unmodified-Since is false for the
-     * stored response, the request is sent to the origin: a cache must not refuse by these fields (RFC 9111 s4.3.2).
-     */
-    private static Decision available(Decision decision, StoredObject<StoredHead> object, Decision.Kind kind) {
-        StoredParts parts = StoredParts.of(decision.request(), object);
-        if (parts == StoredParts.PRESENT) {
-            return decision.serve(kind, object);
-        }
-        boolean head = decision.request().method() == Method.HEAD;
-        if (parts == StoredParts.MISSING && kind == Decision.Kind.FRESH && !head && !isOnlyIfCached(decision)) {
-            return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
-                    .serve(Decision.Kind.COMPLETE, object);
-        }
-        decision.releaseUnused(object);
-        return parts == StoredParts.REFUSED && !isOnlyIfCached(decision)
-                ? decision.forward(Decision.Kind.PASS, ForwardReason.REQUEST)
-                : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
-    }
-
-    private static ForwardReason reasonOf(Reuse.ValidateReason why) {
-        return switch (why) {
-            case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
-            case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH, AUTHORIZATION -> ForwardReason.REQUEST;
-        };
-    }
-
-    private Decision validate(Decision decision, StoredObject<StoredHead> object, ForwardReason reason) {
-        if (isOnlyIfCached(decision) || StoredParts.isPart(object.head())) {
-            decision.releaseUnused(object);
-            return miss(decision, reason);
-        }
-        if (decision.request().method() == Method.HEAD) {
-            return decision.forward(Decision.Kind.PASS, reason).serve(Decision.Kind.PASS, object);
-        }
-        decision.fallbackHead(object.head());
-        return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
-    }
-
-    private static Decision miss(Decision decision, ForwardReason reason) {
-        if (isOnlyIfCached(decision)) {
-            return decision.forward(Decision.Kind.UNAVAILABLE, reason);
-        }
-        boolean head = decision.request().method() == Method.HEAD;
-        return decision.forward(head ? Decision.Kind.PASS : Decision.Kind.MISS, reason);
-    }
-
-    private static boolean isOnlyIfCached(Decision decision) {
-        FieldSection fields = decision.request().fields();
-        return fields.contains(FieldName.CACHE_CONTROL)
-                && CacheControl.ofRequest(fields).isOnlyIfCached();
-    }
-
-    private static boolean isDynamic(RequestHead request, CacheSettings settings) {
-        return !settings.storing().dynamicUrls() && DynamicUrls.looksDynamic(request.target());
+        return lookups.afterOpen(decision, found);
     }
 
     private static boolean isLoop(FieldSection fields, Via via) {

@@ -1,0 +1,313 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.key.CacheKey;
+import io.millrace.proxy.caching.key.DynamicUrls;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.exchange.settings.DecisionInputs;
+import io.millrace.proxy.extension.RequestHooks;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.observe.field.ForwardReason;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides about the use of the cache for a permitted request: its key, the lookup in RAM, the variant, and reuse of the
+ * stored response. Never blocks and never reads from disk. If the object is only on disk, the decision is {@code OPEN};
+ * after the disk read, {@link #afterOpen} continues.
+ *
+ * <p>Confined to one event loop.
+ */
+final class LookupDecider {
+    private final DecisionInputs shared;
+    private final LoopCounters counters;
+    private final HookDecider hooks;
+
+    LookupDecider(DecisionInputs shared, LoopCounters counters, HookDecider hooks) {
+        this.shared = shared;
+        this.counters = counters;
+        this.hooks = hooks;
+    }
+
+    /**
+     * Continues with a permitted request, which the decision has with its rule and settings.
+     *
+     * @param contentLength length of the request's content, in bytes
+     * @param nowMillis the wall-clock time, in epoch milliseconds
+     */
+    Decision decide(Decision decision, long contentLength, long nowMillis) {
+        return lookedUp(lookUp(decision, contentLength, nowMillis));
+    }
+
+    /** Continues with the object read from disk, if any. Takes over the reference. */
+    Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
+        return lookedUp(opened(decision, found));
+    }
+
+    /** Decides whether to use the cache, and under which key. */
+    private Decision lookUp(Decision decision, long contentLength, long nowMillis) {
+        RequestHead request = decision.request();
+        Mapped mapped = decision.mapped();
+        if (!decision.cacheSettings().enabled()) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        if (request.method() != Method.GET && request.method() != Method.HEAD) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
+        }
+        TargetUri keyUrl = mapped.keyUrl(request.target());
+        decision.originUrl(mapped.originUrl(request.target(), keyUrl)).keyUrl(keyUrl);
+        boolean ranged = request.fields().contains(FieldName.RANGE);
+        boolean isUncachedRange = ranged && !decision.fillConfig().rangeLookup();
+        if (contentLength != 0 || isUncachedRange || isDynamic(request, decision.cacheSettings())) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        CacheKey cacheKey;
+        RequestHooks called = decision.hooks();
+        if (called != null && called.changesKeys()) {
+            byte[] parts = hooks.keyParts(decision, called);
+            if (parts == null) {
+                return decision;
+            }
+            cacheKey = mapped.keyOf(keyUrl, parts);
+        } else {
+            cacheKey = mapped.keyOf(keyUrl);
+        }
+        StoreKey key = shared.store().keyOver(cacheKey.bytes());
+        decision.primaryKey(key);
+        return decideInRam(decision, decision.find(shared.store(), key), nowMillis);
+    }
+
+    /** Lets extensions decide about the use of the stored response. */
+    private Decision lookedUp(Decision decision) {
+        RequestHooks called = decision.hooks();
+        if (called == null
+                || !called.changesLookups()
+                || decision.primaryKey() == null
+                || decision.kind() == Decision.Kind.OPEN
+                || decision.kind() == Decision.Kind.UNAVAILABLE) {
+            return decision;
+        }
+        return switch (hooks.lookupDone(decision, called)) {
+            case PROCEED -> decision;
+            case VALIDATE ->
+                decision.kind() == Decision.Kind.FRESH || decision.kind() == Decision.Kind.SERVE_STALE
+                        ? validate(decision, decision.takeObject(), ForwardReason.REQUEST)
+                        : decision;
+            case BYPASS -> {
+                StoredObject<StoredHead> object = decision.takeObjectOrNull();
+                if (object != null) {
+                    decision.releaseUnused(object);
+                }
+                yield isOnlyIfCached(decision)
+                        ? decision.forward(Decision.Kind.UNAVAILABLE, ForwardReason.BYPASS)
+                        : hooks.bypass(decision, called);
+            }
+        };
+    }
+
+    private Decision opened(Decision decision, @Nullable StoredObject<StoredHead> found) {
+        StoredObject<StoredHead> object = found;
+        if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
+            // The missing blocks cannot be verified as parts of the same representation.
+            decision.releaseUnused(object);
+            object = null;
+        }
+        if (object == null) {
+            counters.increment(Counter.LOOKUPS_ABSENT);
+            return miss(decision, decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS);
+        }
+        if (object.head().isVaryMarker()) {
+            if (decision.marker() == null) {
+                return decideInRam(
+                        decision, followMarker(decision, object), shared.clock().millis());
+            }
+            // The record under the variant's key is a Vary marker. Following it would read the same record again.
+            decision.releaseUnused(object);
+            counters.increment(Counter.LOOKUPS_ABSENT);
+            return miss(decision, ForwardReason.VARY_MISS);
+        }
+        counters.increment(Counter.LOOKUPS_DISK);
+        return decideReuse(decision.readFromDisk(), object, shared.clock().millis());
+    }
+
+    private Decision decideInRam(Decision decision, @Nullable StoredObject<StoredHead> found, long nowMillis) {
+        StoredObject<StoredHead> object = found;
+        if (object != null && object.head().isVaryMarker()) {
+            object = followMarker(decision, object);
+        }
+        if (object != null) {
+            counters.increment(Counter.LOOKUPS_RAM);
+            return decideReuse(decision, object, nowMillis);
+        }
+        ForwardReason reason = decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS;
+        if (shared.store().contains(decision.key())) {
+            return decision.forward(Decision.Kind.OPEN, reason);
+        }
+        counters.increment(Counter.LOOKUPS_ABSENT);
+        return miss(decision, reason);
+    }
+
+    /** Follows the Vary marker (the record of a URL's selecting fields) to the requested variant, if that is in RAM. */
+    private @Nullable StoredObject<StoredHead> followMarker(Decision decision, StoredObject<StoredHead> object) {
+        StoredHead marker = object.head();
+        decision.releaseUnused(object);
+        if (decision.marker() != null) {
+            return null;
+        }
+        StoreKey primary = decision.key();
+        decision.variant(
+                marker,
+                Variants.keyOf(
+                        shared.store(),
+                        primary,
+                        marker,
+                        decision.request().fields(),
+                        decision.cacheSettings().encoding()));
+        return decision.find(shared.store(), decision.key());
+    }
+
+    private Decision decideReuse(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
+        Reuse reuse;
+        try {
+            StoredHead head = object.head();
+            Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head, object.length());
+            reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
+        } catch (RuntimeException | Error e) {
+            decision.releaseUnused(object);
+            throw e;
+        }
+        if (!mayStillBeServed(decision, object.head()) && isAnswer(reuse)) {
+            return validate(decision, object, ForwardReason.STALE);
+        }
+        if (reuse instanceof Reuse.Fresh) {
+            return available(decision, object, Decision.Kind.FRESH);
+        }
+        if (reuse instanceof Reuse.ServeStale) {
+            return available(decision, object, Decision.Kind.SERVE_STALE);
+        }
+        if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
+            decision.validatingInBackground();
+            return available(decision, object, Decision.Kind.SERVE_STALE);
+        }
+        if (reuse instanceof Reuse.ServeStaleUnderLoad) {
+            decision.underLoad();
+            return available(decision, object, Decision.Kind.SERVE_STALE);
+        }
+        if (reuse instanceof Reuse.Validate validate) {
+            return validate(decision, object, reasonOf(validate.reason()));
+        }
+        if (reuse instanceof Reuse.Invalidated invalidated) {
+            decision.outdated(invalidated.by(), purgeStamp(decision, object, invalidated.by()));
+            if (invalidated.by().isSoft()) {
+                return validate(decision, object, ForwardReason.STALE);
+            }
+            decision.releaseUnused(object);
+            return miss(decision, ForwardReason.URI_MISS);
+        }
+        if (reuse instanceof Reuse.NotUsable no) {
+            if (no.reason() != Reuse.NotUsableReason.VARY) {
+                decision.fallbackHead(object.head());
+            }
+            decision.releaseUnused(object);
+            return miss(decision, reasonOf(no.reason()));
+        }
+        decision.releaseUnused(object);
+        return miss(decision, ForwardReason.MISS);
+    }
+
+    /**
+     * Returns false if the stored response of a forward-proxy request may come from a destination that is denied now.
+     * The address of its origin is not stored. Therefore responses from before the last change of the destinations are
+     * validated, and the new connection is checked.
+     */
+    private boolean mayStillBeServed(Decision decision, StoredHead head) {
+        return !decision.mapped().rule().isForwarding()
+                || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
+    }
+
+    private long purgeStamp(Decision decision, StoredObject<StoredHead> object, Outdated by) {
+        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), by);
+    }
+
+    private static boolean isAnswer(Reuse reuse) {
+        return !(reuse instanceof Reuse.Validate)
+                && !(reuse instanceof Reuse.NotUsable)
+                && !(reuse instanceof Reuse.Invalidated);
+    }
+
+    private static ForwardReason reasonOf(Reuse.NotUsableReason why) {
+        return switch (why) {
+            case VARY -> ForwardReason.VARY_MISS;
+            case REQUEST_NO_CACHE, AUTHORIZATION -> ForwardReason.REQUEST;
+            case DISABLED, METHOD, REQUEST_CONTENT, COOKIES -> ForwardReason.MISS;
+        };
+    }
+
+    /**
+     * Serves a reusable response if the requested bytes are stored. If If-Match or If-Unmodified-Since is false for the
+     * stored response, the request is sent to the origin: a cache must not refuse by these fields (RFC 9111 s4.3.2).
+     */
+    private static Decision available(Decision decision, StoredObject<StoredHead> object, Decision.Kind kind) {
+        StoredParts parts = StoredParts.of(decision.request(), object);
+        if (parts == StoredParts.PRESENT) {
+            return decision.serve(kind, object);
+        }
+        boolean head = decision.request().method() == Method.HEAD;
+        if (parts == StoredParts.MISSING && kind == Decision.Kind.FRESH && !head && !isOnlyIfCached(decision)) {
+            return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
+                    .serve(Decision.Kind.COMPLETE, object);
+        }
+        decision.releaseUnused(object);
+        return parts == StoredParts.REFUSED && !isOnlyIfCached(decision)
+                ? decision.forward(Decision.Kind.PASS, ForwardReason.REQUEST)
+                : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
+    }
+
+    private static ForwardReason reasonOf(Reuse.ValidateReason why) {
+        return switch (why) {
+            case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
+            case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH, AUTHORIZATION -> ForwardReason.REQUEST;
+        };
+    }
+
+    private Decision validate(Decision decision, StoredObject<StoredHead> object, ForwardReason reason) {
+        if (isOnlyIfCached(decision) || StoredParts.isPart(object.head())) {
+            decision.releaseUnused(object);
+            return miss(decision, reason);
+        }
+        if (decision.request().method() == Method.HEAD) {
+            return decision.forward(Decision.Kind.PASS, reason).serve(Decision.Kind.PASS, object);
+        }
+        decision.fallbackHead(object.head());
+        return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
+    }
+
+    private static Decision miss(Decision decision, ForwardReason reason) {
+        if (isOnlyIfCached(decision)) {
+            return decision.forward(Decision.Kind.UNAVAILABLE, reason);
+        }
+        boolean head = decision.request().method() == Method.HEAD;
+        return decision.forward(head ? Decision.Kind.PASS : Decision.Kind.MISS, reason);
+    }
+
+    private static boolean isOnlyIfCached(Decision decision) {
+        FieldSection fields = decision.request().fields();
+        return fields.contains(FieldName.CACHE_CONTROL)
+                && CacheControl.ofRequest(fields).isOnlyIfCached();
+    }
+
+    private static boolean isDynamic(RequestHead request, CacheSettings settings) {
+        return !settings.storing().dynamicUrls() && DynamicUrls.looksDynamic(request.target());
+    }
+}
