@@ -78,7 +78,7 @@ public final class ForwardDecider {
      * Returns true if a request to a parent proxy names a denied IP address as its host. Without a parent proxy, each
      * address is checked when this proxy connects to it.
      */
-    static boolean isAddressDenied(TargetUri url, ForwardSettings forward) {
+    private static boolean isAddressDenied(TargetUri url, ForwardSettings forward) {
         if (forward.origins() == null) {
             return false;
         }
@@ -88,14 +88,31 @@ public final class ForwardDecider {
         return address != null && !forward.access().destinations().allow(IpAddress.of(address), url.port());
     }
 
+    /**
+     * Returns true if a request to the forward proxy is denied, because of its client or its destination.
+     *
+     * @param client address of the client, null when unknown
+     */
+    boolean denies(Decision decision, @Nullable IpAddress client, ForwardSettings settings) {
+        if (!settings.access().isClient(client)) {
+            deniedToClient(decision);
+            return true;
+        }
+        if (isAddressDenied(decision.request().target(), settings)) {
+            deniedDestination(decision);
+            return true;
+        }
+        return false;
+    }
+
     /** Denies the request: its destination address is denied. */
-    Decision deniedDestination(Decision decision) {
+    private Decision deniedDestination(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_DESTINATION);
         return decision.denied(403, DESTINATION, OriginFailure.Reason.DESTINATION.text());
     }
 
     /** Denies the request: its client may not use the forward proxy. */
-    Decision deniedToClient(Decision decision) {
+    private Decision deniedToClient(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_CLIENT);
         return decision.denied(403, "requests from this client address are not forwarded", "forward:client");
     }

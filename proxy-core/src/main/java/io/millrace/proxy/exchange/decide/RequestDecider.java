@@ -7,17 +7,12 @@ import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.config.edge.SplitConfig;
-import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.edge.CorsRule;
-import io.millrace.proxy.edge.SplitRule;
-import io.millrace.proxy.edge.SplitTargets;
 import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.geo.GeoFiles;
 import io.millrace.proxy.geo.GeoLocation;
-import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -67,8 +62,6 @@ public final class RequestDecider {
     private static final String NOT_ADMITTED =
             "the host requires a client certificate, which this connection did not present: open a new connection for the host";
 
-    private static final RuleConfig.Answer PREFLIGHT = new RuleConfig.Answer(204, null, "text/plain");
-
     private static final byte[] CHALLENGE_PATH = ChallengeAnswers.PATH.getBytes(StandardCharsets.US_ASCII);
 
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
@@ -81,8 +74,7 @@ public final class RequestDecider {
     private final GuardDecider guards;
     private final HookDecider hooks;
     private final LookupDecider lookups;
-    private final SplitTargets splits = new SplitTargets();
-    private final boolean dryRun;
+    private final EdgeDecider edges;
 
     /** @param origins origin connections of the loop, for requests to authorisation servers */
     public RequestDecider(DecisionInputs shared, LoopCounters counters, OriginClient origins) {
@@ -100,13 +92,13 @@ public final class RequestDecider {
     private RequestDecider(
             DecisionInputs shared, LoopCounters counters, boolean dryRun, @Nullable OriginClient origins) {
         this.shared = shared;
-        this.dryRun = dryRun;
         this.counters = counters;
         this.forwards = new ForwardDecider(counters);
         this.rules = new RuleDecider(counters);
         this.limits = new LimitDecider(shared, counters, dryRun);
         this.guards = new GuardDecider(shared, counters, dryRun, origins);
         this.hooks = new HookDecider(counters, dryRun);
+        this.edges = new EdgeDecider(counters, dryRun);
         this.lookups = new LookupDecider(shared, counters, hooks);
     }
 
@@ -180,47 +172,31 @@ public final class RequestDecider {
         if (settings.geo() != null) {
             locate(decision, settings.geo(), settings.country(), client);
         }
-        RequestHead request = decision.request();
         if (settings.rules() != null) {
             rules.begin(decision, settings.rules(), nowMillis);
         }
-        if (settings.challenges() != null && !decision.isPastChallenges() && isChallenge(request, contentLength)) {
-            return decision.challenge();
+        if (endsBeforeRemap(decision, contentLength, client, settings)) {
+            return decision;
         }
-        if (isLoop(request.fields(), settings.via())) {
-            counters.increment(Counter.DENIED_LOOP);
-            return decision.denied(LOOP_DETECTED, LOOP_TEXT);
-        }
-        if (client.secure()
-                && request.method() != Method.CONNECT
-                && !client.isAdmittedTo(request.target().hostBytes())) {
-            counters.increment(Counter.DENIED_CLIENT_CERTIFICATE);
-            return decision.denied(MISDIRECTED, NOT_ADMITTED, "client-certificate");
-        }
+        RequestHead request = decision.request();
         boolean upgrading = isUpgrading(request, contentLength);
         RemapResult found = map(settings.remap(), request, client, upgrading);
-        AccessRules access = settings.access();
         decision.rule(ruleOf(found));
-        CorsRule cors = settings.edge() == null ? null : settings.edge().cors(decision.rule());
-        if (cors != null) {
-            decision.cors(cors.response(request.fields()));
-        }
+        CorsRule cors = edges.cors(decision, settings.edge());
         if (isRefused(decision, client, settings, nowMillis)) {
             return decision;
         }
         if (cors != null && CorsRule.isPreflight(request)) {
-            return preflight(decision, cors);
+            return edges.preflight(decision, cors);
         }
+        AccessRules access = settings.access();
         if (request.method() == Method.CONNECT) {
             return forwards.connect(
                     decision, contentLength, access.client(request, client.remoteIp()), settings.forward());
         }
         if (ForwardDecider.isForwardRequest(request, found, settings.forward().access(), client)) {
-            if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
-                return forwards.deniedToClient(decision);
-            }
-            if (ForwardDecider.isAddressDenied(request.target(), settings.forward())) {
-                return forwards.deniedDestination(decision);
+            if (forwards.denies(decision, access.client(request, client.remoteIp()), settings.forward())) {
+                return decision;
             }
             found = settings.remap().forwarded(request.target());
         } else if (request.target().isSecure() && !client.secure() && isMisdirected(found, request, client, access)) {
@@ -230,10 +206,57 @@ public final class RequestDecider {
         if (!(found instanceof Mapped rule)) {
             return notMapped(decision, found, settings);
         }
-        SplitRule split = settings.edge() == null
-                ? null
-                : settings.edge().split(rule.rule().index());
-        Mapped mapped = split == null ? rule : branch(decision, rule, split, client, access);
+        Mapped mapped = settle(decision, rule, client, settings, nowMillis);
+        if (endsBeforeLookup(decision, mapped, contentLength, client, settings, nowMillis)) {
+            return decision;
+        }
+        String protocols = upgrading
+                ? UpgradeFields.allowed(request.fields(), mapped.rule().upgrade())
+                : null;
+        if (protocols != null) {
+            return decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        return settings.rules() != null && rules.bypasses()
+                ? decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS)
+                : lookups.decide(decision, contentLength, nowMillis);
+    }
+
+    /**
+     * Returns true if the request ends before its remap rule is known: it may be an ACME challenge, it is in a loop of
+     * proxies, or it lacks the client certificate of its host.
+     */
+    private boolean endsBeforeRemap(
+            Decision decision, long contentLength, ClientConnection client, ExchangeSettings settings) {
+        RequestHead request = decision.request();
+        if (settings.challenges() != null && !decision.isPastChallenges() && isChallenge(request, contentLength)) {
+            decision.challenge();
+            return true;
+        }
+        if (isLoop(request.fields(), settings.via())) {
+            counters.increment(Counter.DENIED_LOOP);
+            decision.denied(LOOP_DETECTED, LOOP_TEXT);
+            return true;
+        }
+        if (client.secure()
+                && request.method() != Method.CONNECT
+                && !client.isAdmittedTo(request.target().hostBytes())) {
+            counters.increment(Counter.DENIED_CLIENT_CERTIFICATE);
+            decision.denied(MISDIRECTED, NOT_ADMITTED, "client-certificate");
+            return true;
+        }
+        return false;
+    }
+
+    /**
+     * Sets the origin and the cache settings of a mapped request: the branch of its canary split, cache rules, lifetimes
+     * of rules, and overload.
+     *
+     * @return the mapping with the origin of the branch
+     */
+    private Mapped settle(
+            Decision decision, Mapped rule, ClientConnection client, ExchangeSettings settings, long nowMillis) {
+        RequestHead request = decision.request();
+        Mapped mapped = edges.branch(decision, settings.edge(), rule, client, settings.access());
         CacheRules cacheRules = settings.cacheRules();
         RuledSettings ruled = cacheRules.isEmpty()
                 ? cacheRules.without(mapped)
@@ -247,72 +270,53 @@ public final class RequestDecider {
                 gauge != null && gauge.isOver()
                         ? ruled.inOverload(gauge.config().served())
                         : ruled);
+        return mapped;
+    }
+
+    /**
+     * Returns true if a mapped request ends before the lookup: by its method, a missing proof such as a password, an
+     * extension, its Referer, a rule, or Max-Forwards.
+     */
+    private boolean endsBeforeLookup(
+            Decision decision,
+            Mapped mapped,
+            long contentLength,
+            ClientConnection client,
+            ExchangeSettings settings,
+            long nowMillis) {
+        AccessRules access = settings.access();
         MethodPolicy methods = access.methods(mapped.rule().index());
-        if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
-            return denied(decision, methods);
+        RequestHead request = decision.request();
+        if (methods.check(request.method(), request.methodName()) instanceof AccessResult.Denied denied) {
+            counters.increment(Counter.DENIED_METHOD);
+            decision.denied(denied.status(), denied.reason().text()).allow(methods.allow());
+            return true;
         }
         if (settings.guards() != null && guards.stops(decision, settings.guards(), mapped, client, access, nowMillis)) {
-            return decision;
+            return true;
         }
         if (settings.extensions() != null
                 && hooks.stops(decision, settings.extensions(), mapped, contentLength, client, access)) {
-            return decision;
+            return true;
         }
         RefererRules referers = mapped.rule().referers();
         if (referers != null && !referers.allow(request.fields())) {
             counters.increment(Counter.REDIRECTS_REFERER);
-            return decision.redirected(302, referers.location(request.target(), request.fields()), referers.reason());
+            decision.redirected(302, referers.location(request.target(), request.fields()), referers.reason());
+            return true;
         }
         if (settings.rules() != null && rules.ends(decision)) {
-            return decision;
+            return true;
         }
         if (request.method() == Method.TRACE && contentLength != 0) {
-            return decision.denied(400, "a TRACE request must not have content");
+            decision.denied(400, "a TRACE request must not have content");
+            return true;
         }
         if (isFinalRecipient(request)) {
-            return decision.finalRecipient(methods.allow());
+            decision.finalRecipient(methods.allow());
+            return true;
         }
-        String protocols = upgrading
-                ? UpgradeFields.allowed(request.fields(), mapped.rule().upgrade())
-                : null;
-        if (protocols == null && settings.rules() != null && rules.bypasses()) {
-            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
-        }
-        return protocols != null
-                ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
-                : lookups.decide(decision, contentLength, nowMillis);
-    }
-
-    /** Chooses the branch of a canary split for a request, and counts it once. */
-    private Mapped branch(
-            Decision decision, Mapped rule, SplitRule split, ClientConnection client, AccessRules access) {
-        RequestHead request = decision.request();
-        int index = split.choose(request.fields(), access.namedClient(request, client.remoteIp()));
-        String name = index == SplitRule.OWN
-                ? SplitConfig.OWN
-                : split.branches().get(index).name();
-        if (!dryRun && !decision.isUncounted()) {
-            counters.splitRequest(name);
-        }
-        if (index == SplitRule.OWN) {
-            return rule;
-        }
-        decision.branch(name);
-        return splits.of(rule, split, index);
-    }
-
-    /**
-     * Answers a preflight request (Fetch standard, "CORS-preflight fetch"). It has no credentials, so that it is
-     * answered before passwords and tokens are checked, and its method need not be permitted.
-     */
-    private Decision preflight(Decision decision, CorsRule cors) {
-        FieldEdits permitted = cors.preflight(decision.request().fields());
-        if (permitted == null) {
-            counters.increment(Counter.DENIED_CORS);
-            return decision.denied(403, "cors.origins does not have the origin of the script", "cors:origin");
-        }
-        counters.increment(Counter.CORS_PREFLIGHTS);
-        return decision.cors(permitted).answered(PREFLIGHT, "cors:preflight");
+        return false;
     }
 
     /** Notes the databases for the client's location, and sets the field with its country. */
@@ -418,15 +422,6 @@ public final class RequestDecider {
         }
         counters.increment(Counter.DENIED_NOT_MAPPED);
         return decision.notMapped("no remap rule maps this URL");
-    }
-
-    private Decision denied(Decision decision, MethodPolicy methods) {
-        counters.increment(Counter.DENIED_METHOD);
-        RequestHead request = decision.request();
-        if (methods.check(request.method(), request.methodName()) instanceof AccessResult.Denied denied) {
-            return decision.denied(denied.status(), denied.reason().text()).allow(methods.allow());
-        }
-        throw new IllegalStateException(request.methodName() + " is allowed");
     }
 
     /** Returns true if Max-Forwards of OPTIONS or TRACE is 0 (RFC 9110 s7.6.2). */
