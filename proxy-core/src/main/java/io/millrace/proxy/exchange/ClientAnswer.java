@@ -10,6 +10,7 @@ import io.millrace.proxy.config.access.ErrorPageConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
@@ -290,9 +291,10 @@ final class ClientAnswer {
      * @param closing whether to close the connection after the response
      */
     void sendLocal(int status, String text, ExchangeOutcome result, @Nullable Decision decision, boolean closing) {
-        byte[] body = decision == null ? null : decision.localBody();
-        if (decision != null && body != null) {
-            sendLocal(status, Objects.requireNonNull(decision.localFields()), body, result, closing);
+        LocalAnswer decided = decision == null ? null : decision.localOrNull();
+        byte[] body = decided == null ? null : decided.body();
+        if (decided != null && body != null) {
+            sendLocal(status, Objects.requireNonNull(decided.fields()), body, result, closing);
             return;
         }
         ErrorPages pages = exchangeLoop.settings().errorPages();
@@ -307,8 +309,8 @@ final class ClientAnswer {
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers(),
-                decision == null ? null : decision.allow(),
-                decision == null ? null : decision.localFields(),
+                decided == null ? null : decided.allow(),
+                decided == null ? null : decided.fields(),
                 page);
         report.refusedAs(result, null);
         sendLocal(head, content, closing);
@@ -361,15 +363,17 @@ final class ClientAnswer {
      * @param closing whether to close the connection after the response
      */
     void sendRedirect(Decision decision, boolean closing) {
-        ByteBuf content = LocalAnswers.content(stream.alloc(), decision.redirectStatus(), "see " + decision.location());
+        LocalAnswer redirect = decision.local();
+        String location = redirect.redirectTarget();
+        ByteBuf content = LocalAnswers.content(stream.alloc(), redirect.status(), "see " + location);
         OutboundHead head = LocalAnswers.redirect(
                 exchangeLoop.outbound(),
-                decision.redirectStatus(),
-                decision.location(),
+                redirect.status(),
+                location,
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
-        report.refusedAs(ExchangeOutcome.REDIRECTED, decision.reason());
+        report.refusedAs(ExchangeOutcome.REDIRECTED, redirect.reason());
         sendLocal(head, content, closing);
     }
 
@@ -379,7 +383,7 @@ final class ClientAnswer {
      * @param closing whether to close the connection after the response
      */
     void sendAnswer(Decision decision, boolean closing) {
-        RuleConfig.Answer by = decision.answer();
+        RuleConfig.Answer by = decision.local().ruleAnswer();
         ByteBuf content = LocalAnswers.hasContent(by.status())
                 ? by.body() == null
                         ? LocalAnswers.content(stream.alloc(), by.status(), "a rule of this proxy answers")
@@ -392,7 +396,7 @@ final class ClientAnswer {
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
-        report.refusedAs(ExchangeOutcome.LOCAL, decision.reason());
+        report.refusedAs(ExchangeOutcome.LOCAL, decision.local().reason());
         sendLocal(head, content, closing);
     }
 

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureAnswer;
@@ -75,7 +76,8 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         Decision decision = exchangeLoop.decider().decide(request, contentLength, stream.connection());
         report.decided(decision);
         if (decision.kind() != Decision.Kind.TUNNEL) {
-            answer(decision.deniedStatus(), decision.reason(), ExchangeOutcome.DENIED, decision);
+            LocalAnswer denied = decision.local();
+            answer(denied.status(), denied.reason(), ExchangeOutcome.DENIED, denied);
             return;
         }
         if (!exchangeLoop.memory().admitsFetch()) {
@@ -142,7 +144,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         onFailure(new OriginFailure(OriginFailure.Reason.MEMORY, "limits.memory_in_flight is reached", true));
     }
 
-    private void answer(int status, String text, ExchangeOutcome outcome, @Nullable Decision decision) {
+    private void answer(int status, String text, ExchangeOutcome outcome, @Nullable LocalAnswer denied) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         int length = content.readableBytes();
         OutboundHead head = LocalAnswers.head(
@@ -151,8 +153,8 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
                 length,
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers(),
-                decision == null ? null : decision.allow(),
-                decision == null ? null : decision.localFields(),
+                denied == null ? null : denied.allow(),
+                denied == null ? null : denied.fields(),
                 null);
         report.refusedAs(outcome, null);
         report.addToLocal(head);

@@ -8,6 +8,7 @@ import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.DecisionWaits;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
+import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StaleCopy;
 import io.millrace.proxy.exchange.decide.StoredParts;
@@ -150,13 +151,13 @@ final class Exchange
         }
         switch (next.kind()) {
             case TUNNEL -> throw new IllegalStateException("CONNECT has an exchange of its own");
-            case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
+            case DENIED -> answerLocally(next.local(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case CHALLENGE -> waits.challenge(state::isTerminal, this::answerChallenge, this::resume);
             case AUTHENTICATE -> awaitPassword(next);
             case EXTENSION_PENDING -> awaitHook(next);
             case EXTENSION_ANSWERED -> answerByExtension(next);
-            case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
+            case NOT_MAPPED -> answerLocally(next.local(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
             case ANSWERED -> answerByRule(next);
             case PASS -> pass(next.forwardReason());
@@ -621,6 +622,10 @@ final class Exchange
         sendStored(object, CacheResult.STALE, ExchangeOutcome.HIT);
     }
 
+    private void answerLocally(LocalAnswer by, ExchangeOutcome result) {
+        answerLocally(by.status(), by.reason(), result);
+    }
+
     private void answerLocally(int status, String text, ExchangeOutcome result) {
         state.enter(ExchangePhase.SENDING_LOCAL, result);
         answer.sendLocal(status, text, result, decision, origin.isContentDue());
@@ -650,7 +655,7 @@ final class Exchange
     /** Answers an OPTIONS or TRACE request for which this proxy is the final recipient. */
     private void answerAsRecipient(Decision next) {
         state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
-        answer.sendAsRecipient(next.allow(), origin.isContentDue());
+        answer.sendAsRecipient(next.local().allow(), origin.isContentDue());
         finish();
     }
 

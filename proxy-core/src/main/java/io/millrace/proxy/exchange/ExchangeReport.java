@@ -6,6 +6,7 @@ import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.report.CacheResults;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
@@ -219,8 +220,9 @@ final class ExchangeReport {
             random = decision.random();
             decidedMillis = decision.decidedMillis();
         }
-        if (decision.filter() != null) {
-            detail = decision.filter();
+        LocalAnswer local = decision.localOrNull();
+        if (local != null && local.check() != null) {
+            detail = local.check();
         }
         fromDisk |= decision.isReadFromDisk();
         if (decision.outdated() != null) {

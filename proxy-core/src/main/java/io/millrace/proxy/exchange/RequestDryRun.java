@@ -10,6 +10,7 @@ import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.OriginRequests;
@@ -157,12 +158,13 @@ final class RequestDryRun {
         DryRunResult.Outcome outcome = outcome();
         Reuse reuse = reuse();
         DryRunResult.Rule rule = rule();
+        LocalAnswer local = decision.localOrNull();
         return new DryRunResult(
                 outcome,
                 status,
-                decision.reason(),
-                decision.filter(),
-                outcome == DryRunResult.Outcome.REDIRECT ? decision.location() : null,
+                local == null ? "" : local.reason(),
+                local == null ? null : local.check(),
+                local == null ? null : local.location(),
                 rule,
                 rules(),
                 limits(rule),
@@ -225,11 +227,9 @@ final class RequestDryRun {
 
     private int status() {
         return switch (decision.kind()) {
-            case DENIED -> decision.deniedStatus();
-            case NOT_MAPPED -> 404;
-            case REDIRECTED, ANSWERED -> decision.redirectStatus();
+            case DENIED, NOT_MAPPED, REDIRECTED, ANSWERED, FINAL_RECIPIENT ->
+                decision.local().status();
             case UNAVAILABLE -> 504;
-            case FINAL_RECIPIENT -> 200;
             case FRESH, SERVE_STALE -> storedStatus();
             default -> 0;
         };

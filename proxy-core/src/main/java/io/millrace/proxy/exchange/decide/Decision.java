@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class Decision {
     /** The action to take. */
     public enum Kind {
-        /** Refuse the request with {@link #deniedStatus}. */
+        /** Refuse the request with the answer {@link #local}. */
         DENIED,
         /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
         FINAL_RECIPIENT,
@@ -51,9 +51,9 @@ public final class Decision {
         CHALLENGE,
         /** Answer 404: no rule maps the URL. */
         NOT_MAPPED,
-        /** Redirect the client to {@link #location} with {@link #redirectStatus}. */
+        /** Redirect the client, as {@link #local} says. */
         REDIRECTED,
-        /** Send the answer that a rule defines, {@link #answer}. */
+        /** Send the answer that a rule defines, which {@link #local} has. */
         ANSWERED,
         /** Join the client to the requested host by a tunnel. */
         TUNNEL,
@@ -75,6 +75,8 @@ public final class Decision {
         UNAVAILABLE
     }
 
+    private static final byte[] NO_BODY = {};
+
     /** Reason text for a client whose request a filter denies. */
     public static final String FILTERED = "a filter of this proxy refuses the request";
 
@@ -87,12 +89,7 @@ public final class Decision {
     private long stamp;
     private @Nullable Outdated outdated;
     private long purgeStamp;
-    private int localStatus;
-    private @Nullable String location;
-    private String reason = "";
-    private @Nullable String allow;
-    private @Nullable String filter;
-    private @Nullable FieldSection localFields;
+    private @Nullable LocalAnswer local;
     private boolean uncounted;
     private int rule = AccessRules.NO_RULE;
     /** The client's URL without the signature that was verified; null if there is none. */
@@ -105,7 +102,6 @@ public final class Decision {
     /** The change of the request's fields by the client's location and by an authorisation server; null for none. */
     private @Nullable UnaryOperator<RequestHead> change;
 
-    private byte @Nullable [] localBody;
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
@@ -118,7 +114,6 @@ public final class Decision {
     private boolean underLoad;
     private boolean pastChallenges;
     private @Nullable RuleProgram rules;
-    private RuleConfig.@Nullable Answer answer;
     private @Nullable Rewrite rewrite;
     private @Nullable ExchangeTrace trace;
     private @Nullable RequestHooks hooks;
@@ -150,12 +145,7 @@ public final class Decision {
         stamp = 0;
         outdated = null;
         purgeStamp = 0;
-        localStatus = 0;
-        location = null;
-        reason = "";
-        allow = null;
-        filter = null;
-        localFields = null;
+        local = null;
         uncounted = false;
         rule = AccessRules.NO_RULE;
         unsigned = null;
@@ -163,7 +153,6 @@ public final class Decision {
         checked = List.of();
         authenticated = false;
         change = null;
-        localBody = null;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
@@ -176,7 +165,6 @@ public final class Decision {
         underLoad = false;
         pastChallenges = false;
         rules = null;
-        answer = null;
         rewrite = null;
         cors = null;
         branch = null;
@@ -295,17 +283,32 @@ public final class Decision {
         stamp = before;
     }
 
-    Decision denied(int status, String why) {
-        kind = Kind.DENIED;
-        localStatus = status;
-        reason = why;
+    private Decision local(Kind what, LocalAnswer by) {
+        kind = what;
+        local = by;
         return this;
+    }
+
+    /** The answer of this proxy, if the kind has one. */
+    public LocalAnswer local() {
+        if (local == null) {
+            throw new IllegalStateException("no local answer: " + kind);
+        }
+        return local;
+    }
+
+    /** The answer of this proxy; null if the kind has none. */
+    public @Nullable LocalAnswer localOrNull() {
+        return local;
+    }
+
+    Decision denied(int status, String why) {
+        return local(Kind.DENIED, LocalAnswer.denied(status, why, null));
     }
 
     /** Denies the request for a reason with the name {@code what} in the log. */
     Decision denied(int status, String why, String what) {
-        filter = what;
-        return denied(status, why);
+        return local(Kind.DENIED, LocalAnswer.denied(status, why, what));
     }
 
     /**
@@ -314,8 +317,7 @@ public final class Decision {
      * @param fields fields of the response, which replace those of this proxy with the same names
      */
     Decision denied(int status, String why, String what, FieldSection fields) {
-        localFields = fields;
-        return denied(status, why, what);
+        return denied(status, why, what, fields, NO_BODY);
     }
 
     /**
@@ -325,18 +327,7 @@ public final class Decision {
      * @param body content of the response, which is not changed any more; empty for a line or page of this proxy
      */
     Decision denied(int status, String why, String what, FieldSection fields, byte[] body) {
-        localBody = body.length == 0 ? null : body;
-        return denied(status, why, what, fields);
-    }
-
-    /** Content of the response of another server; null for a line or page of this proxy. */
-    public byte @Nullable [] localBody() {
-        return localBody;
-    }
-
-    /** Additional fields of the response of this proxy; null for none. */
-    public @Nullable FieldSection localFields() {
-        return localFields;
+        return local(Kind.DENIED, LocalAnswer.denied(status, why, what, fields, body));
     }
 
     /** Notes that request limits do not count the request: it was counted before, or this is a dry run. */
@@ -364,15 +355,14 @@ public final class Decision {
         return denied(403, FILTERED, by);
     }
 
-    /** Sets the methods that the URL supports, for the Allow field. */
+    /** Sets the methods that the URL supports, for the Allow field of the local answer. */
     Decision allow(String methods) {
-        allow = methods;
+        local = local().allow(methods);
         return this;
     }
 
     Decision finalRecipient(String methods) {
-        kind = Kind.FINAL_RECIPIENT;
-        return allow(methods);
+        return local(Kind.FINAL_RECIPIENT, LocalAnswer.finalRecipient(methods));
     }
 
     /** Notes that the request is not for an ACME challenge known to this proxy. */
@@ -391,17 +381,11 @@ public final class Decision {
     }
 
     Decision notMapped(String why) {
-        kind = Kind.NOT_MAPPED;
-        reason = why;
-        return this;
+        return local(Kind.NOT_MAPPED, LocalAnswer.notMapped(why));
     }
 
     Decision redirected(int status, String to, String why) {
-        kind = Kind.REDIRECTED;
-        localStatus = status;
-        location = to;
-        reason = why;
-        return this;
+        return local(Kind.REDIRECTED, LocalAnswer.redirected(status, to, why));
     }
 
     /**
@@ -455,19 +439,7 @@ public final class Decision {
      * @param by name of the rule
      */
     Decision answered(RuleConfig.Answer by, String rule) {
-        kind = Kind.ANSWERED;
-        answer = by;
-        localStatus = by.status();
-        reason = rule;
-        return this;
-    }
-
-    /** The answer of a rule. */
-    public RuleConfig.Answer answer() {
-        if (answer == null) {
-            throw new IllegalStateException("not answered: " + kind);
-        }
-        return answer;
+        return local(Kind.ANSWERED, LocalAnswer.ofRule(by, rule));
     }
 
     Decision mapped(Mapped rule, RuledSettings settings) {
@@ -631,37 +603,6 @@ public final class Decision {
 
     public FillConfig fillConfig() {
         return mapped().rule().config().cache().fill();
-    }
-
-    public int deniedStatus() {
-        return localStatus;
-    }
-
-    public int redirectStatus() {
-        return localStatus;
-    }
-
-    /** The target of the redirect. */
-    public String location() {
-        if (location == null) {
-            throw new IllegalStateException("not redirected: " + kind);
-        }
-        return location;
-    }
-
-    /** The value of the response's Allow field; null for none. */
-    public @Nullable String allow() {
-        return allow;
-    }
-
-    /** The log name of the check that denied the request, such as a filter or request limit; null for none. */
-    public @Nullable String filter() {
-        return filter;
-    }
-
-    /** The reason why the request is denied, redirected or not mapped. */
-    public String reason() {
-        return reason;
     }
 
     /** The Upgrade field for the origin; null for none. */
