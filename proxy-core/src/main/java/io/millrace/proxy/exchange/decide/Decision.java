@@ -11,7 +11,6 @@ import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.http.FieldEdits;
-import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
@@ -92,15 +91,11 @@ public final class Decision {
     private @Nullable LocalAnswer local;
     private boolean uncounted;
     private int rule = AccessRules.NO_RULE;
-    /** The client's URL without the signature that was verified; null if there is none. */
-    private @Nullable TargetUri unsigned;
+    /** The changes of the request by this proxy; null for none. */
+    private @Nullable RequestChanges changes;
 
     private @Nullable CredentialCheck check;
     private List<CredentialCheck.Checked> checked = List.of();
-    /** True if the password was right, and Authorization was removed. */
-    private boolean authenticated;
-    /** The change of the request's fields by the client's location and by an authorisation server; null for none. */
-    private @Nullable UnaryOperator<RequestHead> change;
 
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
@@ -148,11 +143,9 @@ public final class Decision {
         local = null;
         uncounted = false;
         rule = AccessRules.NO_RULE;
-        unsigned = null;
+        changes = null;
         check = null;
         checked = List.of();
-        authenticated = false;
-        change = null;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
@@ -637,16 +630,7 @@ public final class Decision {
 
     /** Replaces the request by an equal one whose bytes stay valid. Nothing else changes. */
     public void replaceRequest(RequestHead sameRequest) {
-        request = sameRequest;
-        if (authenticated) {
-            removeAuthorization();
-        }
-        if (change != null) {
-            request = change.apply(request);
-        }
-        if (unsigned != null) {
-            request = request.with(unsigned, request.fields());
-        }
+        request = changes == null ? sameRequest : changes.applyTo(sameRequest);
     }
 
     /** Sets the check of credentials that must end before the request continues. */
@@ -685,25 +669,21 @@ public final class Decision {
         return null;
     }
 
+    private RequestChanges changes() {
+        if (changes == null) {
+            changes = new RequestChanges();
+        }
+        return changes;
+    }
+
     /** Changes the fields of the request, for this proxy and for the origin. */
     void change(UnaryOperator<RequestHead> next) {
-        UnaryOperator<RequestHead> before = change;
-        change = before == null ? next : head -> next.apply(before.apply(head));
-        request = next.apply(request);
+        request = changes().change(request, next);
     }
 
     /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */
     void authenticated() {
-        authenticated = true;
-        removeAuthorization();
-    }
-
-    private void removeAuthorization() {
-        FieldSection fields = FieldSection.builderLike(request.fields())
-                .addAll(request.fields())
-                .remove(FieldName.AUTHORIZATION)
-                .build();
-        request = request.with(request.target(), fields);
+        request = changes().authenticated(request);
     }
 
     /**
@@ -712,8 +692,7 @@ public final class Decision {
      * @param url the URL without the signature
      */
     void verified(TargetUri url) {
-        unsigned = url;
-        request = request.with(url, request.fields());
+        request = changes().verified(request, url);
         originUrl = url;
         keyUrl = url;
     }
