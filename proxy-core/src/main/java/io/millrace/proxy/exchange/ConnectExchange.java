@@ -2,8 +2,9 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.LocalAnswer;
+import io.millrace.proxy.exchange.decide.DecisionKind;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
+import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureAnswer;
 import io.millrace.proxy.exchange.report.FailureCounters;
@@ -75,7 +76,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     private void begin(long contentLength) {
         Decision decision = exchangeLoop.decider().decide(request, contentLength, stream.connection());
         report.decided(decision);
-        if (decision.kind() != Decision.Kind.TUNNEL) {
+        if (decision.kind() != DecisionKind.TUNNEL) {
             LocalAnswer denied = decision.local();
             answer(denied.status(), denied.reason(), ExchangeOutcome.DENIED, denied);
             return;

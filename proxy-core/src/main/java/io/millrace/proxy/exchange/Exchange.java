@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.DecisionKind;
 import io.millrace.proxy.exchange.decide.DecisionWaits;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
@@ -219,7 +220,7 @@ final class Exchange
     }
 
     /** Returns true if a request with this decision waits for the store or an origin. */
-    private static boolean isWaiting(Decision.Kind kind) {
+    private static boolean isWaiting(DecisionKind kind) {
         return switch (kind) {
             case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE, EXTENSION_PENDING -> true;
             case TUNNEL,

@@ -2,6 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.DecisionKind;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.decide.UnretainedReader;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
@@ -117,7 +118,7 @@ final class FastHits {
      */
     private static @Nullable Selection selectionOf(Decision decision) {
         StoredObject<StoredHead> object = decision.object();
-        if (decision.kind() != Decision.Kind.FRESH || object == null || object.residentBody() == null) {
+        if (decision.kind() != DecisionKind.FRESH || object == null || object.residentBody() == null) {
             return null;
         }
         StoredHead stored = object.head();
@@ -204,7 +205,7 @@ final class FastHits {
          * a second fetch.
          */
         private boolean isStoredMeanwhile(Decision missed) {
-            return missed.kind() == Decision.Kind.MISS && exchangeLoop.store().isInRam(missed.key());
+            return missed.kind() == DecisionKind.MISS && exchangeLoop.store().isInRam(missed.key());
         }
 
         @Override

@@ -8,6 +8,7 @@ import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.DecisionKind;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.LocalAnswer;
@@ -103,7 +104,7 @@ final class RequestDryRun {
 
     /** Completes the result, or first opens the object on disk. */
     private void advance() {
-        if (decision.kind() == Decision.Kind.OPEN) {
+        if (decision.kind() == DecisionKind.OPEN) {
             shared.store().open(decision.key(), exchangeLoop.loop(), this::opened);
             return;
         }

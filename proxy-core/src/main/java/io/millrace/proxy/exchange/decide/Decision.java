@@ -34,53 +34,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 public final class Decision {
-    /** The action to take. */
-    public enum Kind {
-        /** Refuse the request with the answer {@link #local}. */
-        DENIED,
-        /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
-        FINAL_RECIPIENT,
-        /** Begin {@link #credentialCheck}, then decide again with its result. */
-        AUTHENTICATE,
-        /** Wait for a hook of an extension, {@link #hooks}, then decide again. */
-        EXTENSION_PENDING,
-        /** Send the answer of an extension, which {@link #hooks} has. */
-        EXTENSION_ANSWERED,
-        /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
-        CHALLENGE,
-        /** Answer 404: no rule maps the URL. */
-        NOT_MAPPED,
-        /** Redirect the client, as {@link #local} says. */
-        REDIRECTED,
-        /** Send the answer that a rule defines, which {@link #local} has. */
-        ANSWERED,
-        /** Join the client to the requested host by a tunnel. */
-        TUNNEL,
-        /** Send the request to the origin unchanged. Nothing is stored or reused. */
-        PASS,
-        /** The disk index contains the key: read the object, then decide again. */
-        OPEN,
-        /** Send the object, which is fresh. */
-        FRESH,
-        /** Send the object although it is stale, and validate it in the background where that is required. */
-        SERVE_STALE,
-        /** Validate the object first. */
-        VALIDATE,
-        /** The object contains only a part of the requested bytes: fetch the missing ones. */
-        COMPLETE,
-        /** No usable response is stored: fetch it. */
-        MISS,
-        /** No usable response is stored, and the request has only-if-cached (RFC 9111 s5.2.1.7): answer 504. */
-        UNAVAILABLE
-    }
-
     private static final byte[] NO_BODY = {};
 
     /** Reason text for a client whose request a filter denies. */
     public static final String FILTERED = "a filter of this proxy refuses the request";
 
     private RequestHead request;
-    private Kind kind = Kind.PASS;
+    private DecisionKind kind = DecisionKind.PASS;
     private @Nullable Mapped mapped;
     private @Nullable RuledSettings ruled;
     private TargetUri originUrl;
@@ -132,7 +92,7 @@ public final class Decision {
     /** Resets all fields for another request. */
     public void begin(RequestHead another) {
         request = another;
-        kind = Kind.PASS;
+        kind = DecisionKind.PASS;
         mapped = null;
         ruled = null;
         originUrl = another.target();
@@ -213,7 +173,7 @@ public final class Decision {
     }
 
     /** Sets a kind that needs no other values. */
-    Decision kind(Kind what) {
+    Decision kind(DecisionKind what) {
         kind = what;
         return this;
     }
@@ -276,7 +236,7 @@ public final class Decision {
         stamp = before;
     }
 
-    private Decision local(Kind what, LocalAnswer by) {
+    private Decision local(DecisionKind what, LocalAnswer by) {
         kind = what;
         local = by;
         return this;
@@ -296,12 +256,12 @@ public final class Decision {
     }
 
     Decision denied(int status, String why) {
-        return local(Kind.DENIED, LocalAnswer.denied(status, why, null));
+        return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, null));
     }
 
     /** Denies the request for a reason with the name {@code what} in the log. */
     Decision denied(int status, String why, String what) {
-        return local(Kind.DENIED, LocalAnswer.denied(status, why, what));
+        return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, what));
     }
 
     /**
@@ -320,7 +280,7 @@ public final class Decision {
      * @param body content of the response, which is not changed any more; empty for a line or page of this proxy
      */
     Decision denied(int status, String why, String what, FieldSection fields, byte[] body) {
-        return local(Kind.DENIED, LocalAnswer.denied(status, why, what, fields, body));
+        return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, what, fields, body));
     }
 
     /** Notes that request limits do not count the request: it was counted before, or this is a dry run. */
@@ -355,7 +315,7 @@ public final class Decision {
     }
 
     Decision finalRecipient(String methods) {
-        return local(Kind.FINAL_RECIPIENT, LocalAnswer.finalRecipient(methods));
+        return local(DecisionKind.FINAL_RECIPIENT, LocalAnswer.finalRecipient(methods));
     }
 
     /** Notes that the request is not for an ACME challenge known to this proxy. */
@@ -369,16 +329,16 @@ public final class Decision {
     }
 
     Decision challenge() {
-        kind = Kind.CHALLENGE;
+        kind = DecisionKind.CHALLENGE;
         return this;
     }
 
     Decision notMapped(String why) {
-        return local(Kind.NOT_MAPPED, LocalAnswer.notMapped(why));
+        return local(DecisionKind.NOT_MAPPED, LocalAnswer.notMapped(why));
     }
 
     Decision redirected(int status, String to, String why) {
-        return local(Kind.REDIRECTED, LocalAnswer.redirected(status, to, why));
+        return local(DecisionKind.REDIRECTED, LocalAnswer.redirected(status, to, why));
     }
 
     /**
@@ -432,7 +392,7 @@ public final class Decision {
      * @param by name of the rule
      */
     Decision answered(RuleConfig.Answer by, String rule) {
-        return local(Kind.ANSWERED, LocalAnswer.ofRule(by, rule));
+        return local(DecisionKind.ANSWERED, LocalAnswer.ofRule(by, rule));
     }
 
     Decision mapped(Mapped rule, RuledSettings settings) {
@@ -476,7 +436,7 @@ public final class Decision {
         return this;
     }
 
-    Decision forward(Kind what, ForwardReason why) {
+    Decision forward(DecisionKind what, ForwardReason why) {
         kind = what;
         forwardReason = why;
         return this;
@@ -495,7 +455,7 @@ public final class Decision {
     }
 
     /** Serves the found object. Takes over the reference, unless the object is borrowed. */
-    Decision serve(Kind what, StoredObject<StoredHead> found) {
+    Decision serve(DecisionKind what, StoredObject<StoredHead> found) {
         kind = what;
         object = found;
         return this;
@@ -534,7 +494,7 @@ public final class Decision {
         return validatingInBackground;
     }
 
-    public Kind kind() {
+    public DecisionKind kind() {
         return kind;
     }
 
@@ -635,7 +595,7 @@ public final class Decision {
 
     /** Sets the check of credentials that must end before the request continues. */
     Decision authenticate(CredentialCheck needed) {
-        kind = Kind.AUTHENTICATE;
+        kind = DecisionKind.AUTHENTICATE;
         check = needed;
         return this;
     }

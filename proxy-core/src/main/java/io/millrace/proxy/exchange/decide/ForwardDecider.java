@@ -57,7 +57,7 @@ public final class ForwardDecider {
         if (isAddressDenied(request.target(), settings)) {
             return deniedDestination(decision);
         }
-        return decision.forward(Decision.Kind.TUNNEL, ForwardReason.METHOD);
+        return decision.forward(DecisionKind.TUNNEL, ForwardReason.METHOD);
     }
 
     /**

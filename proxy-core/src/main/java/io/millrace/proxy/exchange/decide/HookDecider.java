@@ -65,12 +65,12 @@ final class HookDecider {
             case PROCEED -> {
                 return isOriginRefused(decision, hooks, mapped);
             }
-            case WAIT -> decision.kind(Decision.Kind.EXTENSION_PENDING);
+            case WAIT -> decision.kind(DecisionKind.EXTENSION_PENDING);
             case ANSWER -> {
                 if (hooks.isRefused()) {
                     counters.increment(Counter.DENIED_EXTENSION);
                 }
-                decision.kind(Decision.Kind.EXTENSION_ANSWERED);
+                decision.kind(DecisionKind.EXTENSION_ANSWERED);
             }
             case FAILED -> {
                 counters.increment(Counter.DENIED_EXTENSION_FAILED);
@@ -100,7 +100,7 @@ final class HookDecider {
     byte @Nullable [] keyParts(Decision decision, RequestHooks hooks) {
         byte[] parts = hooks.keyParts(decision.request());
         if (parts == null && !isClosed(decision, hooks)) {
-            decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+            decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
         }
         return parts;
     }
@@ -130,7 +130,7 @@ final class HookDecider {
 
     /** Bypasses the cache, or refuses the request after the failure of a hook. The decision has no object. */
     Decision bypass(Decision decision, RequestHooks hooks) {
-        return isClosed(decision, hooks) ? decision : decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        return isClosed(decision, hooks) ? decision : decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
     }
 
     /** Returns the Cache-Status detail that names an extension. */

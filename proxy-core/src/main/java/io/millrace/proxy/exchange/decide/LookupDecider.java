@@ -60,17 +60,17 @@ final class LookupDecider {
         RequestHead request = decision.request();
         Mapped mapped = decision.mapped();
         if (!decision.cacheSettings().enabled()) {
-            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+            return decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
         }
         if (request.method() != Method.GET && request.method() != Method.HEAD) {
-            return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
+            return decision.forward(DecisionKind.PASS, ForwardReason.METHOD);
         }
         TargetUri keyUrl = mapped.keyUrl(request.target());
         decision.originUrl(mapped.originUrl(request.target(), keyUrl)).keyUrl(keyUrl);
         boolean ranged = request.fields().contains(FieldName.RANGE);
         boolean isUncachedRange = ranged && !decision.fillConfig().rangeLookup();
         if (contentLength != 0 || isUncachedRange || isDynamic(request, decision.cacheSettings())) {
-            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+            return decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
         }
         CacheKey cacheKey;
         RequestHooks called = decision.hooks();
@@ -94,14 +94,14 @@ final class LookupDecider {
         if (called == null
                 || !called.changesLookups()
                 || decision.primaryKey() == null
-                || decision.kind() == Decision.Kind.OPEN
-                || decision.kind() == Decision.Kind.UNAVAILABLE) {
+                || decision.kind() == DecisionKind.OPEN
+                || decision.kind() == DecisionKind.UNAVAILABLE) {
             return decision;
         }
         return switch (hooks.lookupDone(decision, called)) {
             case PROCEED -> decision;
             case VALIDATE ->
-                decision.kind() == Decision.Kind.FRESH || decision.kind() == Decision.Kind.SERVE_STALE
+                decision.kind() == DecisionKind.FRESH || decision.kind() == DecisionKind.SERVE_STALE
                         ? validate(decision, decision.takeObject(), ForwardReason.REQUEST)
                         : decision;
             case BYPASS -> {
@@ -110,7 +110,7 @@ final class LookupDecider {
                     decision.releaseUnused(object);
                 }
                 yield isOnlyIfCached(decision)
-                        ? decision.forward(Decision.Kind.UNAVAILABLE, ForwardReason.BYPASS)
+                        ? decision.forward(DecisionKind.UNAVAILABLE, ForwardReason.BYPASS)
                         : hooks.bypass(decision, called);
             }
         };
@@ -152,7 +152,7 @@ final class LookupDecider {
         }
         ForwardReason reason = decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS;
         if (shared.store().contains(decision.key())) {
-            return decision.forward(Decision.Kind.OPEN, reason);
+            return decision.forward(DecisionKind.OPEN, reason);
         }
         counters.increment(Counter.LOOKUPS_ABSENT);
         return miss(decision, reason);
@@ -191,18 +191,18 @@ final class LookupDecider {
             return validate(decision, object, ForwardReason.STALE);
         }
         if (reuse instanceof Reuse.Fresh) {
-            return available(decision, object, Decision.Kind.FRESH);
+            return available(decision, object, DecisionKind.FRESH);
         }
         if (reuse instanceof Reuse.ServeStale) {
-            return available(decision, object, Decision.Kind.SERVE_STALE);
+            return available(decision, object, DecisionKind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
             decision.validatingInBackground();
-            return available(decision, object, Decision.Kind.SERVE_STALE);
+            return available(decision, object, DecisionKind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleUnderLoad) {
             decision.underLoad();
-            return available(decision, object, Decision.Kind.SERVE_STALE);
+            return available(decision, object, DecisionKind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.Validate validate) {
             return validate(decision, object, reasonOf(validate.reason()));
@@ -258,19 +258,19 @@ final class LookupDecider {
      * Serves a reusable response if the requested bytes are stored. If If-Match or If-Unmodified-Since is false for the
      * stored response, the request is sent to the origin: a cache must not refuse by these fields (RFC 9111 s4.3.2).
      */
-    private static Decision available(Decision decision, StoredObject<StoredHead> object, Decision.Kind kind) {
+    private static Decision available(Decision decision, StoredObject<StoredHead> object, DecisionKind kind) {
         StoredParts parts = StoredParts.of(decision.request(), object);
         if (parts == StoredParts.PRESENT) {
             return decision.serve(kind, object);
         }
         boolean head = decision.request().method() == Method.HEAD;
-        if (parts == StoredParts.MISSING && kind == Decision.Kind.FRESH && !head && !isOnlyIfCached(decision)) {
-            return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
-                    .serve(Decision.Kind.COMPLETE, object);
+        if (parts == StoredParts.MISSING && kind == DecisionKind.FRESH && !head && !isOnlyIfCached(decision)) {
+            return decision.forward(DecisionKind.COMPLETE, ForwardReason.PARTIAL)
+                    .serve(DecisionKind.COMPLETE, object);
         }
         decision.releaseUnused(object);
         return parts == StoredParts.REFUSED && !isOnlyIfCached(decision)
-                ? decision.forward(Decision.Kind.PASS, ForwardReason.REQUEST)
+                ? decision.forward(DecisionKind.PASS, ForwardReason.REQUEST)
                 : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
     }
 
@@ -287,18 +287,18 @@ final class LookupDecider {
             return miss(decision, reason);
         }
         if (decision.request().method() == Method.HEAD) {
-            return decision.forward(Decision.Kind.PASS, reason).serve(Decision.Kind.PASS, object);
+            return decision.forward(DecisionKind.PASS, reason).serve(DecisionKind.PASS, object);
         }
         decision.fallbackHead(object.head());
-        return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
+        return decision.forward(DecisionKind.VALIDATE, reason).serve(DecisionKind.VALIDATE, object);
     }
 
     private static Decision miss(Decision decision, ForwardReason reason) {
         if (isOnlyIfCached(decision)) {
-            return decision.forward(Decision.Kind.UNAVAILABLE, reason);
+            return decision.forward(DecisionKind.UNAVAILABLE, reason);
         }
         boolean head = decision.request().method() == Method.HEAD;
-        return decision.forward(head ? Decision.Kind.PASS : Decision.Kind.MISS, reason);
+        return decision.forward(head ? DecisionKind.PASS : DecisionKind.MISS, reason);
     }
 
     private static boolean isOnlyIfCached(Decision decision) {

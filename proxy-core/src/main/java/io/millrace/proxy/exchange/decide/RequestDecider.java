@@ -214,10 +214,10 @@ public final class RequestDecider {
                 ? UpgradeFields.allowed(request.fields(), mapped.rule().upgrade())
                 : null;
         if (protocols != null) {
-            return decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+            return decision.upgrade(protocols).forward(DecisionKind.PASS, ForwardReason.BYPASS);
         }
         return settings.rules() != null && rules.bypasses()
-                ? decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS)
+                ? decision.forward(DecisionKind.PASS, ForwardReason.BYPASS)
                 : lookups.decide(decision, contentLength, nowMillis);
     }
 

@@ -1,0 +1,41 @@
+package io.millrace.proxy.exchange.decide;
+
+/** The action to take for a request, which a {@link Decision} has. */
+public enum DecisionKind {
+    /** Refuse the request with the answer {@link Decision#local}. */
+    DENIED,
+    /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
+    FINAL_RECIPIENT,
+    /** Begin {@link Decision#credentialCheck}, then decide again with its result. */
+    AUTHENTICATE,
+    /** Wait for a hook of an extension, {@link Decision#hooks}, then decide again. */
+    EXTENSION_PENDING,
+    /** Send the answer of an extension, which {@link Decision#hooks} has. */
+    EXTENSION_ANSWERED,
+    /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
+    CHALLENGE,
+    /** Answer 404: no rule maps the URL. */
+    NOT_MAPPED,
+    /** Redirect the client, as {@link Decision#local} says. */
+    REDIRECTED,
+    /** Send the answer that a rule defines, which {@link Decision#local} has. */
+    ANSWERED,
+    /** Join the client to the requested host by a tunnel. */
+    TUNNEL,
+    /** Send the request to the origin unchanged. Nothing is stored or reused. */
+    PASS,
+    /** The disk index contains the key: read the object, then decide again. */
+    OPEN,
+    /** Send the object, which is fresh. */
+    FRESH,
+    /** Send the object although it is stale, and validate it in the background where that is required. */
+    SERVE_STALE,
+    /** Validate the object first. */
+    VALIDATE,
+    /** The object contains only a part of the requested bytes: fetch the missing ones. */
+    COMPLETE,
+    /** No usable response is stored: fetch it. */
+    MISS,
+    /** No usable response is stored, and the request has only-if-cached (RFC 9111 s5.2.1.7): answer 504. */
+    UNAVAILABLE
+}
