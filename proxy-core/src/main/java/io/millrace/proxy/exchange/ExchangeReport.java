@@ -11,6 +11,7 @@ import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.report.CacheResults;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureCounters;
+import io.millrace.proxy.exchange.report.RecordFields;
 import io.millrace.proxy.exchange.report.ViaLetters;
 import io.millrace.proxy.extension.HookChain;
 import io.millrace.proxy.extension.RequestHooks;
@@ -20,7 +21,6 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
-import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
@@ -33,7 +33,6 @@ import io.millrace.proxy.observe.field.ViaCodes;
 import io.millrace.proxy.observe.field.ViaText;
 import io.millrace.proxy.observe.log.AccessLogRecord;
 import io.millrace.proxy.observe.log.AccessLogRing;
-import io.millrace.proxy.observe.log.LogCapture;
 import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
@@ -50,7 +49,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -672,15 +670,6 @@ final class ExchangeReport {
         }
     }
 
-    private @Nullable FieldSection fieldsOf(LogCapture.Source source, @Nullable FieldSection stored) {
-        return switch (source) {
-            case CLIENT_REQUEST -> request == null ? null : request.fields();
-            case ORIGIN_RESPONSE -> originFields;
-            case CACHED_RESPONSE -> stored;
-            case PROXY_RESPONSE -> stored == null ? originFields : stored;
-        };
-    }
-
     private void fill(AccessLogRing ring, AccessLogRecord record, long durationNanos, long contentBytes) {
         record.receivedAtMillis(receivedMillis)
                 .durationNanos(durationNanos)
@@ -714,84 +703,21 @@ final class ExchangeReport {
         if (trace != null) {
             trace.addId(record);
         }
-        contentType(record);
+        if (storedHead != null) {
+            RecordFields.contentType(record, storedHead);
+        } else {
+            record.text(LogField.CONTENT_TYPE, contentType);
+        }
         String detailAndRules = detailAndRules();
         record.text(LogField.DETAIL, hostResults == null ? detailAndRules : detailAndRules + "; " + hostResults);
-        tls(ring, record);
-        captures(ring, record);
+        RecordFields.tls(ring, record, stream.connection());
+        RecordFields.captures(ring, record, request, originFields, storedHead);
         if (originVersion != UNKNOWN_VERSION) {
             record.originVersion(originVersion == 2 ? 2 : 1, originVersion == 2 ? 0 : originVersion);
         }
         RequestHead head = request;
         if (head != null) {
-            record.version(head.isHttp2() ? 2 : 1, head.isHttp2() ? 0 : head.minorVersion())
-                    .text(LogField.METHOD, head.methodName());
-            url(record, head.target());
-            field(record, LogField.REFERER, head.fields(), FieldName.REFERER);
-            field(record, LogField.USER_AGENT, head.fields(), FieldName.USER_AGENT);
-        }
-    }
-
-    private void tls(AccessLogRing ring, AccessLogRecord record) {
-        ClientConnection client = stream.connection();
-        if (!client.secure()) {
-            return;
-        }
-        record.secure();
-        ClientConnection.Tls agreed = ring.showsTls() ? client.tls() : null;
-        if (agreed != null) {
-            record.text(LogField.TLS_VERSION, agreed.version())
-                    .text(LogField.TLS_CIPHER, agreed.cipher())
-                    .text(LogField.TLS_SERVER_NAME, agreed.serverName())
-                    .text(LogField.TLS_CLIENT_SUBJECT, agreed.clientSubject());
-        }
-    }
-
-    private void contentType(AccessLogRecord record) {
-        StoredHead from = storedHead;
-        int start = from == null ? -1 : from.contentTypeStart();
-        if (from == null) {
-            record.text(LogField.CONTENT_TYPE, contentType);
-        } else if (start >= 0) {
-            record.text(LogField.CONTENT_TYPE, from.wireBytes(), start, from.contentTypeEnd(start) - start);
-        }
-    }
-
-    /**
-     * Adds the header fields that the log's template contains. Parses the fields of a stored response only if the
-     * template needs them.
-     */
-    private void captures(AccessLogRing ring, AccessLogRecord record) {
-        LogCapture[] captures = ring.captures();
-        if (captures.length == 0) {
-            return;
-        }
-        FieldSection storedFields = storedHead == null ? null : storedHead.fields();
-        for (LogCapture capture : captures) {
-            FieldSection from = fieldsOf(capture.source(), storedFields);
-            if (from != null) {
-                field(record, capture.slot(), from, capture.name());
-            }
-        }
-    }
-
-    private static final byte[] HTTP = "http://".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] HTTPS = "https://".getBytes(StandardCharsets.US_ASCII);
-
-    private static void url(AccessLogRecord record, TargetUri target) {
-        byte[] scheme = target.isSecure() ? HTTPS : HTTP;
-        record.open(LogField.URL).append(scheme, 0, scheme.length);
-        record.append(target.hostBytes(), 0, target.hostBytes().length);
-        if (!target.isDefaultPort()) {
-            record.append(":").append(target.port());
-        }
-        record.append(target.targetBytes(), target.pathStart(), target.queryEnd() - target.pathStart());
-    }
-
-    private static void field(AccessLogRecord record, LogField to, FieldSection fields, FieldName name) {
-        int line = fields.find(name);
-        if (line >= 0) {
-            record.text(to, fields.bytes(), fields.valueStart(line), fields.valueEnd(line) - fields.valueStart(line));
+            RecordFields.request(record, head);
         }
     }
 }
