@@ -1,14 +1,11 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
-import io.millrace.proxy.caching.CacheSettings;
-import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
-import io.millrace.proxy.exchange.report.CacheResults;
+import io.millrace.proxy.exchange.report.CacheOutcome;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.exchange.report.RecordFields;
@@ -27,7 +24,6 @@ import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
-import io.millrace.proxy.observe.field.CacheStatus;
 import io.millrace.proxy.observe.field.ForwardReason;
 import io.millrace.proxy.observe.field.ViaCodes;
 import io.millrace.proxy.observe.field.ViaText;
@@ -40,12 +36,10 @@ import io.millrace.proxy.observe.log.live.LoopLiveLog;
 import io.millrace.proxy.observe.trace.ClientSpan;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.observe.trace.LoopTraces;
-import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.proxy.tunnel.Tunnel;
-import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -60,47 +54,22 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class ExchangeReport {
-    private static final int UNKNOWN_VERSION = -1;
-    /** The detail of a response that is made from a stored variant in another coding. */
-    private static final String FROM_OTHER_ENCODING = "from-other-encoding";
-
-    /** Cache-Status detail of a response that is served stale because of {@code cache.stale_despite_s_maxage}. */
-    private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
-
     private static final int FAILURE_STATUS_MIN = 500;
 
     private final ExchangeLoop exchangeLoop;
+    private final CacheOutcome outcome = new CacheOutcome();
     private ClientStream stream;
     private @Nullable RequestHead request;
     private long receivedMillis;
     private long receivedNanos;
 
-    private CacheResult result = CacheResult.NONE;
-    private @Nullable ForwardReason forwardReason;
-    private LogOutcome logOutcome = LogOutcome.OK;
     private @Nullable String originHost;
     /** Results of the hosts of an origin group, for the log only: clients do not see them. */
     private @Nullable String hostResults;
 
-    /** Stamp (increasing number) of the purge that has outdated the stored response; 0 for none. */
-    private long purgeStamp;
-
-    private @Nullable String detail;
-    private long staleSinceMillis = -1;
-    private @Nullable CacheSettings settings;
-    private @Nullable String cacheRules;
     private @Nullable String contentType;
     private @Nullable FieldSection originFields;
     private @Nullable StoredHead storedHead;
-    /** True if a request was sent to an origin for this exchange. */
-    private boolean wentToOrigin;
-    /** True if another exchange's fetch delivered the response. */
-    private boolean collapsed;
-
-    private boolean stored;
-    private boolean fromRam;
-    /** True if the stored response was read from disk for this request. */
-    private boolean fromDisk;
     /** True once the connection has become a tunnel. */
     private boolean switched;
     /** Time of the switch to a tunnel, as {@link System#nanoTime}. */
@@ -111,8 +80,6 @@ final class ExchangeReport {
 
     private long endNanos;
     private long receivedBytes;
-    private int originStatus;
-    private int originVersion = UNKNOWN_VERSION;
     private int status;
     private @Nullable RuleProgram rules;
     private @Nullable FieldEdits cors;
@@ -156,31 +123,17 @@ final class ExchangeReport {
         request = head;
         receivedMillis = millis;
         receivedNanos = nanos;
-        result = CacheResult.NONE;
-        forwardReason = null;
-        logOutcome = LogOutcome.OK;
+        outcome.begin();
         originHost = null;
         hostResults = null;
-        detail = null;
-        staleSinceMillis = -1;
-        settings = null;
-        cacheRules = null;
         contentType = null;
         originFields = null;
         storedHead = null;
-        purgeStamp = 0;
-        wentToOrigin = false;
-        collapsed = false;
-        stored = false;
-        fromRam = false;
-        fromDisk = false;
         switched = false;
         tunnelNanos = 0;
         headNanos = 0;
         endNanos = 0;
         receivedBytes = 0;
-        originStatus = 0;
-        originVersion = UNKNOWN_VERSION;
         status = 0;
         rules = null;
         cors = null;
@@ -196,17 +149,15 @@ final class ExchangeReport {
     /** Reports a request that was refused before an exchange began. */
     static void refused(ExchangeLoop exchangeLoop, ClientStream stream, BadRequest reason) {
         ExchangeReport report = new ExchangeReport(exchangeLoop, stream, null);
-        report.logOutcome = FailureCounters.outcomeOf(reason);
+        report.outcome.failed(reason.text(), FailureCounters.outcomeOf(reason));
         report.status = reason.status();
-        report.detail = reason.text();
         report.end(ExchangeOutcome.BAD_REQUEST, 0);
     }
 
     void decided(Decision decision) {
         if (decision.isMapped()) {
             originHost = decision.mapped().originHost();
-            settings = decision.cacheSettings();
-            cacheRules = decision.cacheRules();
+            outcome.mapped(decision.cacheSettings(), decision.cacheRules());
             RemapRule mapping = decision.mapped().rule();
             rule = mapping.isForwarding() ? AccessRules.NO_RULE : mapping.index();
         }
@@ -220,11 +171,13 @@ final class ExchangeReport {
         }
         LocalAnswer local = decision.localOrNull();
         if (local != null && local.check() != null) {
-            detail = local.check();
+            outcome.detail(local.check());
         }
-        fromDisk |= decision.isReadFromDisk();
+        if (decision.isReadFromDisk()) {
+            outcome.readFromDisk();
+        }
         if (decision.outdated() != null) {
-            outdated(decision.outdated(), decision.purgeStamp());
+            outcome.outdated(decision.outdated(), decision.purgeStamp());
         }
     }
 
@@ -237,21 +190,21 @@ final class ExchangeReport {
         RequestHead of = request;
         if (program != null && of != null && program.changesResponses()) {
             RequestView view = exchangeLoop.ruleView().begin(of, stream.connection(), decidedMillis, random);
-            program.deliver(view.answered(head, result.word()), head);
+            program.deliver(view.answered(head, outcome.result().word()), head);
             view.end();
         }
         if (constants != null) {
             constants.setConstants(head);
         }
         if (hooks != null && of != null && hooks.changesResponses()) {
-            hooks.deliver(of, head, result.word());
+            hooks.deliver(of, head, outcome.result().word());
         }
     }
 
     /** Notes an extension that failed, as the detail of Cache-Status and of the log. */
     private void noteFailedHook() {
-        if (hooks != null && detail == null && hooks.failed() != null) {
-            detail = RequestHooks.DETAIL_PREFIX + hooks.failed();
+        if (hooks != null && !outcome.hasDetail() && hooks.failed() != null) {
+            outcome.detail(RequestHooks.DETAIL_PREFIX + hooks.failed());
         }
     }
 
@@ -262,9 +215,7 @@ final class ExchangeReport {
     }
 
     void forwarded(ForwardReason reason) {
-        forwardReason = reason;
-        result = CacheResults.of(reason);
-        wentToOrigin = true;
+        outcome.forwarded(reason);
     }
 
     /** Notes the host of the origin group that responded; null when the rule has no group. */
@@ -275,49 +226,32 @@ final class ExchangeReport {
     }
 
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
+        originFields = response.head().fields();
+        contentType = originFields.get(FieldName.CONTENT_TYPE);
         if (response.isFromVariant()) {
-            madeFromVariant(response);
+            outcome.madeFromVariant();
             return;
         }
-        originStatus = response.originStatus();
-        originVersion = response.head().version();
-        collapsed = fromOthersFetch;
-        stored = response.stored();
-        originFields = response.head().fields();
-        contentType = originFields.get(FieldName.CONTENT_TYPE);
+        outcome.fetched(response.originStatus(), response.head().version(), fromOthersFetch, response.stored());
         String unstored = response.detail();
         if (unstored != null) {
-            detail = detail == null ? unstored : detail + ", " + unstored;
+            outcome.addDetail(unstored);
         }
-    }
-
-    /** Notes that the response is a stored variant in another coding: the request did not go to the origin. */
-    private void madeFromVariant(FetchedResponse response) {
-        wentToOrigin = false;
-        forwardReason = null;
-        result = CacheResult.HIT;
-        detail = FROM_OTHER_ENCODING;
-        originFields = response.head().fields();
-        contentType = originFields.get(FieldName.CONTENT_TYPE);
     }
 
     /** @param version of the origin's 304, as {@link io.millrace.proxy.http.ResponseHead#version} */
     void confirmed(boolean byOthersFetch, int version) {
-        originStatus = 304;
-        originVersion = version;
-        collapsed = byOthersFetch;
+        outcome.confirmed(byOthersFetch, version);
     }
 
     /** Notes that the missing parts of the stored response are fetched from the origin. */
     void completed(boolean byOthersFetch) {
-        collapsed = byOthersFetch;
+        outcome.collapsed(byOthersFetch);
     }
 
     /** Notes that the origin's partial response is written to the store in blocks and sent from there. */
     void storedInBlocks(FetchedResponse response) {
-        originStatus = response.originStatus();
-        originVersion = response.head().version();
-        stored = response.stored();
+        outcome.storedInBlocks(response.originStatus(), response.head().version(), response.stored());
     }
 
     /**
@@ -325,7 +259,7 @@ final class ExchangeReport {
      * log.
      */
     void originAnswered(int withStatus) {
-        originStatus = withStatus;
+        outcome.originAnswered(withStatus);
     }
 
     /** @param host as for {@link #answeredBy} */
@@ -334,14 +268,12 @@ final class ExchangeReport {
         if (host != null) {
             hostResults = failure.message();
         }
-        detail = failure.reason().text();
-        logOutcome = FailureCounters.outcomeOf(failure.reason());
+        outcome.failed(failure.reason().text(), FailureCounters.outcomeOf(failure.reason()));
     }
 
     /** Notes that the request's total time exceeded the limit; {@code why} is a stable word. */
     void timedOut(String why) {
-        detail = why;
-        logOutcome = LogOutcome.ORIGIN_TIMEOUT;
+        outcome.failed(why, LogOutcome.ORIGIN_TIMEOUT);
     }
 
     /** Nanoseconds since the request was received. */
@@ -351,23 +283,17 @@ final class ExchangeReport {
 
     /** Notes that the client's stream is closed because the client receives the response too slowly. */
     void tooSlow(SlowReason reason) {
-        detail = reason.text();
+        outcome.detail(reason.text());
     }
 
     /** Notes that the request was too large, too slow or malformed. */
     void requestFailed(BadRequest reason) {
-        detail = reason.text();
+        outcome.detail(reason.text());
     }
 
     /** Notes that the client has reached a limit of requests or tunnels in progress; {@code limit} is a stable word. */
     void limited(String limit) {
-        detail = limit;
-    }
-
-    /** Notes that an invalidation has outdated the stored response. */
-    private void outdated(Outdated by, long stampOfPurge) {
-        detail = by.detail();
-        purgeStamp = stampOfPurge;
+        outcome.detail(limit);
     }
 
     /**
@@ -377,13 +303,7 @@ final class ExchangeReport {
      *     client or the response permit it
      */
     void stale(@Nullable String why, StoredHead head) {
-        detail = why;
-        purgeStamp = 0;
-        logOutcome = LogOutcome.OK;
-        CacheSettings rules = settings;
-        if (rules != null && StaleServing.isDespiteSharedMaxAge(head, rules)) {
-            detail = why == null ? DESPITE_S_MAXAGE : why + ", " + DESPITE_S_MAXAGE;
-        }
+        outcome.stale(why, head);
     }
 
     /**
@@ -391,76 +311,31 @@ final class ExchangeReport {
      * none.
      */
     void staleSince(long millis) {
-        staleSinceMillis = millis;
+        outcome.staleSince(millis);
     }
 
     void stored(StoredHead head, CacheResult how, boolean resident) {
-        result = how;
-        fromRam = resident && !fromDisk;
+        outcome.stored(how, resident);
         storedHead = head;
     }
 
-    void refusedAs(ExchangeOutcome outcome, @Nullable String why) {
-        detail = why == null ? detail : why;
-        if (outcome == ExchangeOutcome.DENIED) {
-            logOutcome = LogOutcome.DENIED;
-        } else if (outcome == ExchangeOutcome.NOT_OFFERED) {
-            logOutcome = LogOutcome.UNSUPPORTED;
-        } else if (outcome == ExchangeOutcome.STORE_WRITE) {
-            logOutcome = LogOutcome.DISK_FAILED;
-        } else if (outcome == ExchangeOutcome.NOT_MAPPED) {
-            logOutcome = LogOutcome.INVALID_URL;
-        } else if (outcome == ExchangeOutcome.BAD_REQUEST) {
-            logOutcome = LogOutcome.CLIENT_READ_FAILED;
-        }
+    void refusedAs(ExchangeOutcome as, @Nullable String why) {
+        outcome.refusedAs(as, why);
     }
 
     /** Adds Age, Via and Cache-Status to the head of a stored response. */
     void addTo(OutboundHead head, StoredHead from, long nowMillis) {
         noteFailedHook();
         head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(via(head.status(), 1));
-        CacheStatus cacheStatus = exchangeLoop.settings().cacheStatus();
-        ByteBuf value = head.cacheStatus();
-        long ttl = settings == null
-                ? from.ttlSeconds(nowMillis)
-                : -StaleServing.staleSeconds(from, nowMillis, settings, staleSinceMillis);
-        if (forwardReason == null && detail == null && cacheRules == null && !collapsed) {
-            cacheStatus.hit(value, ttl);
-            return;
-        }
-        if (result == CacheResult.STALE || forwardReason == null) {
-            cacheStatus.hit(value);
-        } else {
-            cacheStatus.forwarded(value, forwardReason);
-            if (originStatus != 0) {
-                CacheStatus.forwardStatus(value, originStatus);
-            }
-            if (stored && !collapsed) {
-                CacheStatus.stored(value);
-            }
-        }
-        CacheStatus.ttl(value, ttl);
-        finish(value);
+        outcome.writeStored(head.cacheStatus(), exchangeLoop.settings().cacheStatus(), from, nowMillis);
     }
 
     /** Adds Via and Cache-Status to the head of an origin's response. */
     void addTo(OutboundHead head) {
         noteFailedHook();
-        head.via(via(head.status(), originVersion == UNKNOWN_VERSION ? 1 : originVersion));
-        ByteBuf value = head.cacheStatus();
-        CacheStatus cacheStatus = exchangeLoop.settings().cacheStatus();
-        if (result == CacheResult.HIT) {
-            cacheStatus.hit(value);
-        } else {
-            cacheStatus.forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
-        }
-        if (originStatus != 0) {
-            CacheStatus.forwardStatus(value, originStatus);
-        }
-        if (stored && !collapsed) {
-            CacheStatus.stored(value);
-        }
-        finish(value);
+        int version = outcome.originVersion();
+        head.via(via(head.status(), version == CacheOutcome.UNKNOWN_VERSION ? 1 : version));
+        outcome.writeFetched(head.cacheStatus(), exchangeLoop.settings().cacheStatus());
     }
 
     /**
@@ -468,17 +343,14 @@ final class ExchangeReport {
      * names the filter.
      */
     void addToLocal(OutboundHead head) {
-        if (forwardReason != null) {
+        if (outcome.isForwarded()) {
             addTo(head);
             return;
         }
         if (exchangeLoop.settings().responseVia().hasCodes()) {
             head.via(via(head.status(), 1));
         }
-        if (detail != null && logOutcome == LogOutcome.DENIED) {
-            exchangeLoop.settings().cacheStatus().local(head.cacheStatus());
-            CacheStatus.detail(head.cacheStatus(), detail);
-        }
+        outcome.writeLocal(head.cacheStatus(), exchangeLoop.settings().cacheStatus());
     }
 
     /** Returns this proxy's member of Via, with the outcome codes if they are configured. */
@@ -488,41 +360,17 @@ final class ExchangeReport {
             return text.plain(minorVersion);
         }
         ViaCodes codes = exchangeLoop.viaCodes().begin();
-        boolean failed = logOutcome != LogOutcome.OK && wentToOrigin;
-        ViaLetters.cache(codes, result, fromRam, collapsed, finalStatus);
-        ViaLetters.origin(codes, result, originStatus, stored && !collapsed, failed);
-        codes.set(ViaCodes.Part.CLIENT, ViaLetters.client(request))
-                .set(ViaCodes.Part.ERROR, ViaLetters.error(logOutcome));
+        outcome.setCodes(codes, finalStatus);
+        codes.set(ViaCodes.Part.CLIENT, ViaLetters.client(request));
         ClientConnection client = stream.connection();
         return codes.text(
                 text, minorVersion, client.secure(), client.remoteAddress().getAddress() instanceof Inet6Address);
     }
 
-    private void finish(ByteBuf value) {
-        if (collapsed) {
-            CacheStatus.collapsed(value);
-        }
-        String detailAndRules = detailAndRules();
-        if (detailAndRules != null) {
-            CacheStatus.detail(value, detailAndRules);
-        }
-        if (purgeStamp != 0) {
-            CacheStatus.purgedBy(value, PurgeId.ofStamp(purgeStamp));
-        }
-    }
-
-    /** Returns the detail of the outcome and the matching cache rules; null when there are none. */
-    private @Nullable String detailAndRules() {
-        if (detail == null || cacheRules == null) {
-            return detail == null ? cacheRules : detail;
-        }
-        return detail + ", " + cacheRules;
-    }
-
     void headSent(int finalStatus) {
         status = finalStatus;
         // A response from RAM is sent at once, so that hits need no clock here.
-        if (wentToOrigin || fromDisk) {
+        if (outcome.wentToOrigin() || outcome.isFromDisk()) {
             headNanos = System.nanoTime();
         }
     }
@@ -531,14 +379,13 @@ final class ExchangeReport {
     void switched(int withStatus, int ofOrigin) {
         switched = true;
         tunnelNanos = System.nanoTime();
-        originStatus = ofOrigin;
-        originVersion = ofOrigin == 0 ? UNKNOWN_VERSION : 1;
+        outcome.switched(ofOrigin);
         status = withStatus;
     }
 
     /** Notes how the tunnel ended and how many bytes it transferred. */
     void tunnelled(Tunnel.End how, long toOriginBytes, long toClientBytes) {
-        detail = "tunnel-" + how.text();
+        outcome.detail("tunnel-" + how.text());
         receivedBytes = toOriginBytes;
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, toClientBytes);
     }
@@ -554,25 +401,19 @@ final class ExchangeReport {
     }
 
     /** Ends the report: updates the counters and writes the access log record. */
-    void end(ExchangeOutcome outcome, long contentBytes) {
-        if (outcome == ExchangeOutcome.CLIENT_GONE) {
-            logOutcome = LogOutcome.CLIENT_ABORTED;
-        } else if (outcome == ExchangeOutcome.STORE_READ) {
-            logOutcome = LogOutcome.DISK_FAILED;
-        } else if (outcome == ExchangeOutcome.TRUNCATED) {
-            logOutcome = LogOutcome.ORIGIN_READ_FAILED;
-        }
+    void end(ExchangeOutcome as, long contentBytes) {
+        outcome.ended(as);
         endNanos = System.nanoTime();
         long durationNanos = endNanos - receivedNanos;
         exchangeLoop.counters().decrement(Counter.REQUESTS_ACTIVE);
         // For a tunnel, only the time until the protocol switch is response time.
         exchangeLoop
                 .counters()
-                .requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
+                .requestCompleted(outcome.result(), status, switched ? tunnelNanos - receivedNanos : durationNanos);
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         RequestHead head = request;
         if (head != null) {
-            exchangeLoop.counters().requestOfHost(head.target().hostBytes(), result, status, stream.bytesSent());
+            exchangeLoop.counters().requestOfHost(head.target().hostBytes(), outcome.result(), status, stream.bytesSent());
         }
         long firstByteNanos = firstByteNanos(durationNanos);
         LoopTraces traces = exchangeLoop.traces();
@@ -582,7 +423,7 @@ final class ExchangeReport {
         log(exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
         LoopLiveLog live = exchangeLoop.liveLog();
         if (live != null) {
-            log(live.ringFor(status, logOutcome, firstByteNanos), durationNanos, firstByteNanos, contentBytes);
+            log(live.ringFor(status, outcome.logOutcome(), firstByteNanos), durationNanos, firstByteNanos, contentBytes);
         }
         if (trace != null) {
             span(trace, durationNanos, firstByteNanos, contentBytes);
@@ -630,18 +471,18 @@ final class ExchangeReport {
 
     /** Writes the span of the request, if it is exported. */
     private void span(ExchangeTrace traced, long durationNanos, long firstByteNanos, long contentBytes) {
-        boolean isFailed = status >= FAILURE_STATUS_MIN || logOutcome.isFailure();
+        boolean isFailed = status >= FAILURE_STATUS_MIN || outcome.logOutcome().isFailure();
         AccessLogRing ring = traced.end(isFailed, firstByteNanos);
         AccessLogRecord record = ring == null ? null : ring.claim();
         if (ring != null && record != null) {
             fill(ring, record.firstByteNanos(firstByteNanos), durationNanos, contentBytes);
             traced.addSpan(record, receivedNanos, rule);
-            record.text(LogField.CACHE_RULES, cacheRules);
+            record.text(LogField.CACHE_RULES, outcome.cacheRules());
             ring.publish();
             exchangeLoop
                     .counters()
                     .requestTraced(
-                            result,
+                            outcome.result(),
                             switched ? tunnelNanos - receivedNanos : durationNanos,
                             endNanos,
                             receivedMillis + TimeUnit.NANOSECONDS.toMillis(durationNanos),
@@ -674,12 +515,12 @@ final class ExchangeReport {
         record.receivedAtMillis(receivedMillis)
                 .durationNanos(durationNanos)
                 .status(status)
-                .originStatus(originStatus)
+                .originStatus(outcome.originStatus())
                 .sentBytes(switched ? stream.bytesSent() : Math.max(0, stream.bytesSent() - contentBytes), contentBytes)
                 .receivedBytes(receivedBytes)
-                .cache(result)
-                .outcome(logOutcome)
-                .hierarchy(wentToOrigin ? LogHierarchy.DIRECT : LogHierarchy.NONE);
+                .cache(outcome.result())
+                .outcome(outcome.logOutcome())
+                .hierarchy(outcome.wentToOrigin() ? LogHierarchy.DIRECT : LogHierarchy.NONE);
         InetAddress address = stream.clientAddress().getAddress();
         if (address != null) {
             byte[] bytes = address.getAddress();
@@ -688,16 +529,16 @@ final class ExchangeReport {
         if (exchangeLoop.settings().geo() != null) {
             record.text(LogField.COUNTRY, stream.connection().location().country());
         }
-        if (fromRam) {
+        if (outcome.isFromRam()) {
             record.fromRam();
         }
-        if (collapsed) {
+        if (outcome.isCollapsed()) {
             record.collapsed();
         }
-        if (status == 304 && !wentToOrigin) {
+        if (status == 304 && !outcome.wentToOrigin()) {
             record.notModified();
         }
-        if (wentToOrigin) {
+        if (outcome.wentToOrigin()) {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         if (trace != null) {
@@ -708,11 +549,12 @@ final class ExchangeReport {
         } else {
             record.text(LogField.CONTENT_TYPE, contentType);
         }
-        String detailAndRules = detailAndRules();
+        String detailAndRules = outcome.detailAndRules();
         record.text(LogField.DETAIL, hostResults == null ? detailAndRules : detailAndRules + "; " + hostResults);
         RecordFields.tls(ring, record, stream.connection());
         RecordFields.captures(ring, record, request, originFields, storedHead);
-        if (originVersion != UNKNOWN_VERSION) {
+        int originVersion = outcome.originVersion();
+        if (originVersion != CacheOutcome.UNKNOWN_VERSION) {
             record.originVersion(originVersion == 2 ? 2 : 1, originVersion == 2 ? 0 : originVersion);
         }
         RequestHead head = request;

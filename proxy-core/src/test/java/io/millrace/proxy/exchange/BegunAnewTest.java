@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.report.CacheOutcome;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
@@ -33,7 +34,8 @@ class BegunAnewTest {
         for (Field field : of.getClass().getDeclaredFields()) {
             if (!Modifier.isStatic(field.getModifiers())) {
                 field.setAccessible(true);
-                values.put(field.getName(), String.valueOf(field.get(of)));
+                Object value = field.get(of);
+                values.put(field.getName(), value instanceof CacheOutcome ? fieldsOf(value) : String.valueOf(value));
             }
         }
         return values;
@@ -43,6 +45,9 @@ class BegunAnewTest {
     private static void use(Object object) throws IllegalAccessException {
         for (Field field : object.getClass().getDeclaredFields()) {
             field.setAccessible(true);
+            if (field.getType() == CacheOutcome.class) {
+                use(field.get(object));
+            }
             if (Modifier.isStatic(field.getModifiers()) || Modifier.isFinal(field.getModifiers())) {
                 continue;
             }
