@@ -3,6 +3,7 @@ package io.millrace.launcher.nginx;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.access.AccessPlan;
+import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.syntax.Directive;

@@ -3,6 +3,8 @@ package io.millrace.launcher.nginx;
 import io.millrace.launcher.importing.draft.Draft;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.nginx.cache.CachePlan;
+import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;

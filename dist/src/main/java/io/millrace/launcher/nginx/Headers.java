@@ -4,6 +4,7 @@ import io.millrace.launcher.importing.draft.Draft;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.access.AuthRequest;
+import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.LinkedHashMap;

@@ -2,6 +2,7 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.List;
 import java.util.regex.Pattern;

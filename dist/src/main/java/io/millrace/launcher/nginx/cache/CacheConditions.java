@@ -1,10 +1,12 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.cache;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.importing.draft.UrlExpressions;
 import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.remap.RuleSettings;
+import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.syntax.Directive;
@@ -19,13 +21,13 @@ import org.jspecify.annotations.Nullable;
  * The writer of {@code cache_rules}, which set the lifetime of some URLs or let requests bypass the cache. Confined to
  * one thread.
  */
-final class CacheConditions {
+public final class CacheConditions {
     private final Workspace workspace;
     private final Scope http;
     /** Identities of the written rules, so that no rule is written twice. */
     private final Set<String> written = new HashSet<>();
 
-    CacheConditions(Workspace workspace, Scope http) {
+    public CacheConditions(Workspace workspace, Scope http) {
         this.workspace = workspace;
         this.http = http;
     }
@@ -36,7 +38,7 @@ final class CacheConditions {
      * @param prefix prefix of the paths; {@code /} for every path
      * @param expression expression for the URL of the cache key; null for none
      */
-    void add(
+    public void add(
             List<UrlBase> bases,
             String prefix,
             @Nullable String expression,
@@ -79,7 +81,7 @@ final class CacheConditions {
      *
      * @return false if the directives let clients demand a fresh response by Cache-Control or Pragma
      */
-    boolean translateBypasses(Scope scope, RuleSettings.Rule rule, List<UrlBase> bases, String prefix) {
+    public boolean translateBypasses(Scope scope, RuleSettings.Rule rule, List<UrlBase> bases, String prefix) {
         boolean clientsMayDemand = false;
         List<Directive> directives = new ArrayList<>(scope.all("proxy_cache_bypass"));
         directives.addAll(scope.all("proxy_no_cache"));

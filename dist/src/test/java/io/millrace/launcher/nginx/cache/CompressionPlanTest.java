@@ -1,8 +1,9 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import io.millrace.launcher.nginx.NginxImport;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.remap;
 
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param expression whether {@code host} is a regular expression
  * @param port port to which clients connect; 0 if every port matches
  */
-record UrlBase(int rank, String scheme, String host, boolean expression, int port) {
+public record UrlBase(int rank, String scheme, String host, boolean expression, int port) {
     static final int ANY = 10_000;
     private static final int REGEX = 5000;
 
     /** Returns the base for a name of {@code server_name}; null if the name cannot be expressed. */
     @Nullable
-    static UrlBase of(String scheme, String name, int port, int order) {
+    public static UrlBase of(String scheme, String name, int port, int order) {
         String lower = name.toLowerCase(Locale.ROOT);
         if (name.startsWith("~")) {
             String expression = name.substring(1).replace("(?<", "(?P<");
@@ -37,41 +37,41 @@ record UrlBase(int rank, String scheme, String host, boolean expression, int por
     }
 
     /** Returns the base for all hosts of a scheme. */
-    static UrlBase any(String scheme, int port) {
+    public static UrlBase any(String scheme, int port) {
         return new UrlBase(ANY, scheme, ".*", true, port);
     }
 
     /** Returns the base for all hosts of both schemes. */
-    static UrlBase everything() {
+    public static UrlBase everything() {
         return new UrlBase(ANY, "", "", false, 0);
     }
 
-    boolean isForAllUrls() {
+    public boolean isForAllUrls() {
         return host.isEmpty();
     }
 
-    boolean isForAllHosts() {
+    public boolean isForAllHosts() {
         return rank == ANY;
     }
 
     /** The key of a rule that maps to an origin, such as {@code regex_map}. */
-    String verb() {
+    public String verb() {
         return (expression ? "regex_map" : "map") + (port == 0 ? "" : "_with_recv_port");
     }
 
     /** The first URL of a rule with a path. */
-    String url(String path) {
+    public String url(String path) {
         String encoded = encoded(path);
         return isForAllUrls() ? encoded : scheme + "://" + host + (port == 0 ? "" : ":" + port) + encoded;
     }
 
     /** Converts a path of nginx, which is decoded, to the form of rules. */
-    static String encoded(String path) {
+    public static String encoded(String path) {
         return path.replace(" ", "%20");
     }
 
     /** The text that stands for the host of the request in a target URL. */
-    String hostInTarget() {
+    public String hostInTarget() {
         return expression ? "$0" : host;
     }
 }

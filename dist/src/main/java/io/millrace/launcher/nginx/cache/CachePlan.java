@@ -1,6 +1,7 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.cache;
 
 import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.remap.RuleSettings;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
@@ -11,13 +12,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Translates the directives {@code proxy_cache*} of a location to settings of its rule. Stateless. */
-final class CachePlan {
+public final class CachePlan {
     private static final String DEFAULT = "nginx's default (%s); without the line: %s";
 
     private CachePlan() {}
 
     /** Returns true if responses of the scope are stored. */
-    static boolean isOn(Scope scope) {
+    public static boolean isOn(Scope scope) {
         String zone = scope.value("proxy_cache", "off");
         return !zone.equals("off");
     }
@@ -26,7 +27,7 @@ final class CachePlan {
      * Returns the {@code proxy_cache_valid} directive with the lifetime of responses with status 200. Returns null if
      * there is none.
      */
-    static @Nullable Directive lifetime(Scope scope) {
+    public static @Nullable Directive lifetime(Scope scope) {
         for (Directive each : scope.all("proxy_cache_valid")) {
             if (statuses(each).isEmpty()
                     || statuses(each).contains("200")
@@ -42,7 +43,7 @@ final class CachePlan {
     }
 
     /** Returns the response fields that nginx ignores, in lower case. */
-    static Set<String> ignored(Scope scope) {
+    public static Set<String> ignored(Scope scope) {
         Set<String> ignored = new LinkedHashSet<>();
         for (Directive each : scope.all("proxy_ignore_headers")) {
             each.args().forEach(word -> ignored.add(word.toLowerCase(java.util.Locale.ROOT)));
@@ -56,7 +57,7 @@ final class CachePlan {
      * @param ignoreClients whether Cache-Control of requests has no effect, which is nginx's default
      * @param inactive time after which nginx removes a response without requests, in Millrace's form
      */
-    static void fill(Scope scope, RuleSettings.Rule rule, boolean ignoreClients, String inactive) {
+    public static void fill(Scope scope, RuleSettings.Rule rule, boolean ignoreClients, String inactive) {
         Directive zone = scope.last("proxy_cache");
         if (!isOn(scope)) {
             if (zone == null) {

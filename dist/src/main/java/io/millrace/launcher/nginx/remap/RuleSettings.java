@@ -1,4 +1,4 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.remap;
 
 import io.millrace.launcher.importing.draft.Draft;
 import io.millrace.launcher.importing.draft.DraftNode;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The settings of all rules. A setting with the same value in all rules is written once, outside of the rules. Confined
  * to one thread.
  */
-final class RuleSettings {
+public final class RuleSettings {
     /**
      * A value with its source lines.
      *
@@ -29,7 +29,7 @@ final class RuleSettings {
     }
 
     /** The settings of one rule. */
-    static final class Rule {
+    public static final class Rule {
         private final DraftNode node;
         private final Map<String, Value> values = new LinkedHashMap<>();
 
@@ -40,12 +40,12 @@ final class RuleSettings {
         }
 
         /** Sets a scalar. */
-        void put(String key, String text, Entry... sources) {
+        public void put(String key, String text, Entry... sources) {
             put(key, text, null, sources);
         }
 
         /** Sets a list of words. */
-        void putWords(String key, List<String> words, Entry... sources) {
+        public void putWords(String key, List<String> words, Entry... sources) {
             put(key, String.join(", ", words), words, sources);
         }
 
@@ -58,7 +58,7 @@ final class RuleSettings {
         }
 
         /** Lets requests that meet a condition bypass the cache. A condition is written once. */
-        void bypass(String when, Entry source) {
+        public void bypass(String when, Entry source) {
             bypasses.computeIfAbsent(when, key -> {
                         DraftNode element = node.element("rules").removableIfInvalid();
                         element.put("when", when);
@@ -69,12 +69,12 @@ final class RuleSettings {
         }
 
         /** Sets a default of nginx, unless the setting has a value. */
-        void putDefault(String key, String text, String remark) {
+        public void putDefault(String key, String text, String remark) {
             values.putIfAbsent(key, new Value(text, null, List.of(), remark));
         }
 
         /** Sets a list that is a default of nginx, unless the setting has a value. */
-        void putDefault(String key, List<String> words, String remark) {
+        public void putDefault(String key, List<String> words, String remark) {
             values.putIfAbsent(key, new Value(String.join(", ", words), words, List.of(), remark));
         }
 
@@ -85,7 +85,7 @@ final class RuleSettings {
 
         /** Returns the text of a setting; null if it is not set. */
         @Nullable
-        String text(String key) {
+        public String text(String key) {
             Value value = values.get(key);
             return value == null ? null : value.text;
         }
@@ -94,14 +94,14 @@ final class RuleSettings {
     private final List<Rule> rules = new ArrayList<>();
 
     /** Adds a rule that leads to an origin. */
-    Rule add(DraftNode node) {
+    public Rule add(DraftNode node) {
         Rule rule = new Rule(node);
         rules.add(rule);
         return rule;
     }
 
     /** Writes the settings into the rules, or into the sections that apply to all rules. */
-    void write(Draft draft) {
+    public void write(Draft draft) {
         Set<String> keys = new LinkedHashSet<>();
         rules.forEach(rule -> keys.addAll(rule.values.keySet()));
         for (String key : keys) {

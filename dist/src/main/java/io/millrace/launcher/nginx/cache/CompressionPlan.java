@@ -1,8 +1,9 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.cache;
 
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.MediaTypes;
 import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.nginx.remap.RuleSettings;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
@@ -15,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The translator of gzip, brotli and zstd into {@code compression} of a rule. Stateless. */
-final class CompressionPlan {
+public final class CompressionPlan {
     /**
      * A module that compresses.
      *
@@ -45,7 +46,7 @@ final class CompressionPlan {
     private CompressionPlan() {}
 
     /** Sets {@code compression} of a rule, unless no module is mentioned in its blocks. */
-    static void fill(Scope scope, RuleSettings.Rule rule) {
+    public static void fill(Scope scope, RuleSettings.Rule rule) {
         List<Module> on = new ArrayList<>();
         List<Entry> switches = new ArrayList<>();
         for (Module each : MODULES) {
@@ -171,7 +172,7 @@ final class CompressionPlan {
     }
 
     /** Returns the note about a directive that sets nothing in {@code compression}; null for other directives. */
-    static @Nullable String note(Directive each) {
+    public static @Nullable String note(Directive each) {
         String value = each.text();
         return switch (each.name()) {
             case "gzip_vary" ->
