@@ -12,19 +12,13 @@ import io.millrace.launcher.nginx.cache.CachePlan;
 import io.millrace.launcher.nginx.cache.CompressionPlan;
 import io.millrace.launcher.nginx.remap.RuleSettings;
 import io.millrace.launcher.nginx.remap.UrlBase;
-import io.millrace.launcher.nginx.request.ConditionText;
-import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.request.RequestLimits;
-import io.millrace.launcher.nginx.request.RequestRule;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
-import io.millrace.launcher.nginx.syntax.Values;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,17 +28,6 @@ final class RuleWriter {
     /** A rule to be written; rules with a lower rank are written first. */
     private record Planned(int rank, Consumer<DraftNode> content) {}
 
-    /** Other directives of a location with an expression that have no effect on the rule which it shares. */
-    private static final Set<String> CHANGING = Set.of(
-            "proxy_set_header",
-            "proxy_bind",
-            "more_set_headers",
-            "more_clear_headers",
-            "rewrite",
-            "gzip",
-            "brotli",
-            "zstd");
-
     private static final String UNREACHED = "no request reaches the server: other servers have its names and ports";
 
     private final Workspace workspace;
@@ -53,22 +36,15 @@ final class RuleWriter {
     private final OriginRules origins;
     private final CacheConditions conditions;
     private final String inactive;
+    private final RequestRules requestRules = new RequestRules();
+    private final ExpressionLocations expressions;
     private final RuleSettings settings = new RuleSettings();
     private final List<Planned> planned = new ArrayList<>();
     /** Scopes whose requests are sent to an origin. */
     private final List<Scope> proxied = new ArrayList<>();
 
-    /**
-     * Blocks without a cache in nginx that contain a location with a cache. Their rules use the cache only for that
-     * location.
-     */
-    private final Set<Directive> cacheForExpressionOnly = new HashSet<>();
-
     /** Hosts for which some paths are redirected. */
     private final Set<UrlBase> redirecting = new HashSet<>();
-
-    /** Writers of elements of {@code rules}, by the first URL of the remap rule that maps their requests. */
-    private final Map<String, List<Consumer<DraftNode>>> requestRules = new HashMap<>();
 
     /** First URLs of the remap rules without filters, whose restrictions are elements of {@code rules}. */
     private final Set<String> separated = new HashSet<>();
@@ -86,6 +62,7 @@ final class RuleWriter {
         this.headers = headers;
         this.inactive = inactive;
         conditions = new CacheConditions(workspace, http);
+        expressions = new ExpressionLocations(workspace, headers, conditions, requestRules);
         limits = new RequestLimits(http);
         origins = new OriginRules(workspace);
     }
@@ -133,13 +110,13 @@ final class RuleWriter {
             return;
         }
         Restrictions restrictions =
-                new Restrictions(workspace, server, base, locations, (location, rule) -> addRule(base, location, rule));
+                new Restrictions(workspace, server, base, locations, (location, rule) -> requestRules.add(base, location, rule));
         if (server.isLocal()) {
             restrictions.planLocal();
         }
         for (Directive each : scope.own("rewrite", "if")) {
             if (each.name().equals("if")) {
-                conditionalAnswer(server, base, scope, each, "", locations);
+                requestRules.conditionalAnswer(server, base, scope, each, "", locations);
             } else {
                 serverRewrite(server, base, each, locations);
             }
@@ -147,7 +124,7 @@ final class RuleWriter {
         restrictions.plan((location, host) -> {
             String more = " && path == " + RuleTexts.literal(UrlBase.encoded(location.path()));
             for (Directive each : location.scope().own("if")) {
-                conditionalAnswer(server, base, location.scope(), each, more, List.of(host));
+                requestRules.conditionalAnswer(server, base, location.scope(), each, more, List.of(host));
             }
         });
         restrictions.separated().forEach(each -> separated.add(base.verb() + base.url(each.path())));
@@ -155,7 +132,7 @@ final class RuleWriter {
         List<Location> others = new ArrayList<>(locations);
         others.removeIf(restrictions::isAnswered);
         others.removeIf(each ->
-                each.kind() == Kind.EXPRESSION && answerExpression(server, base, each, locations, restrictions));
+                each.kind() == Kind.EXPRESSION && expressions.addAnswer(server, base, each, locations, restrictions));
         Set<String> paths = new HashSet<>();
         for (Location location : others) {
             location(server, base, location, locations, paths, restrictions);
@@ -176,87 +153,17 @@ final class RuleWriter {
         if (rule != null) {
             for (Location each : locations) {
                 if (each.hasRule(locations) && server.isMapping(each)) {
-                    addRule(base, each, rule::write);
+                    requestRules.add(base, each, rule::write);
                 }
             }
         }
-    }
-
-    private void addRule(UrlBase base, Location within, Consumer<DraftNode> rule) {
-        requestRules
-                .computeIfAbsent(base.verb() + base.url(within.path()), key -> new ArrayList<>())
-                .add(rule);
-    }
-
-    private void writeRequestRules(UrlBase base, String path, DraftNode node) {
-        requestRules.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.accept(node));
-    }
-
-    /**
-     * Plans the answer or redirection of an {@code if} directive in a block for some of its locations.
-     *
-     * @param more condition to append
-     */
-    private void conditionalAnswer(
-            Server server, UrlBase base, Scope scope, Directive block, String more, List<Location> locations) {
-        boolean only = !block.isHandled()
-                && block.children().size() == 1
-                && block.children().get(0).name().equals("return")
-                && Conditions.permittedMethods(block) == null;
-        String when = only ? ConditionText.of(block) : null;
-        boolean replaced = !scope.all("set_real_ip_from").isEmpty()
-                && !scope.value("real_ip_header", "X-Real-IP").equals("proxy_protocol");
-        if (when == null || (replaced && when.startsWith("client "))) {
-            return;
-        }
-        Consumer<DraftNode> rule = answerOrRedirection(server, base, scope, block, when + more);
-        for (Location location : locations) {
-            if (rule != null && location.hasRule(locations) && server.isAnswered(location)) {
-                addRule(base, location, rule);
-            }
-        }
-    }
-
-    /** Plans the answers and redirections of {@code if} directives in a location. */
-    private void conditionalAnswers(
-            Server server, UrlBase base, Location location, List<Location> locations, String exclusion) {
-        for (Directive each : location.scope().own("if")) {
-            String more = ExpressionOrder.unlessMatched(location, locations, each);
-            if (more != null) {
-                conditionalAnswer(server, base, location.scope(), each, more + exclusion, List.of(location));
-            }
-        }
-    }
-
-    /** Returns the writer of an answer or redirection under a condition. Returns null if there is none. */
-    private static @Nullable Consumer<DraftNode> answerOrRedirection(
-            Server server, UrlBase base, Scope around, Directive block, String when) {
-        boolean isOverruled = block.children().stream()
-                .anyMatch(each -> List.of("if", "rewrite", "break").contains(each.name()));
-        if (isOverruled) {
-            return null;
-        }
-        RequestRule answer = RequestRule.of(new Scope(around, block), when);
-        if (answer != null) {
-            return answer::write;
-        }
-        for (Directive each : block.children("return")) {
-            RedirectRule redirection = RedirectRule.ofReturn(each, base, server.firstName(), when);
-            if (redirection != null) {
-                return node -> {
-                    redirection.write(node);
-                    block.markHandled().recordKey("rules");
-                };
-            }
-        }
-        return null;
     }
 
     private void answer(UrlBase base, String path, Scope scope, Directive source) {
         source.markHandled();
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.url(path));
-            writeRequestRules(base, path, node);
+            requestRules.write(base, path, node);
             AnswerRule.write(node, scope, source);
             headers.translateAnswerFields(scope, base, node);
         }));
@@ -330,7 +237,7 @@ final class RuleWriter {
                     && server.isMapping(each);
             RedirectRule rule = maps ? below(server, base, path, redirect, locations, ownLocation) : null;
             if (rule != null) {
-                addRule(base, each, rule::write);
+                requestRules.add(base, each, rule::write);
                 if (ownLocation != null) {
                     ownLocation.source().markHandled().note("its requests use the rule for " + each.path());
                 }
@@ -388,7 +295,7 @@ final class RuleWriter {
             Set<String> paths,
             Restrictions restrictions) {
         if (location.kind() == Kind.EXPRESSION) {
-            expression(server, base, location, locations, restrictions);
+            expressions.add(server, base, location, locations, restrictions);
             return;
         }
         if (location.isPrefixToo(locations)) {
@@ -431,10 +338,10 @@ final class RuleWriter {
         for (Directive each : location.scope().own("rewrite")) {
             RedirectRule rule = RedirectRule.ofRewrite(each, base, server.firstName());
             if (rule != null) {
-                addRule(base, location, rule::write);
+                requestRules.add(base, location, rule::write);
             }
         }
-        conditionalAnswers(server, base, location, locations, restrictions.exclusion(location));
+        requestRules.conditionalAnswers(server, base, location, locations, restrictions.exclusion(location));
         proxy(server, base, location, closed, restrictions);
     }
 
@@ -542,7 +449,7 @@ final class RuleWriter {
         if (host != null) {
             OriginRules.host(host, rule, pristine, literal);
         }
-        writeRequestRules(base, path, node);
+        requestRules.write(base, path, node);
         limits.add(node, scope);
         headers.translateRequestFields(scope, base, node);
         headers.translateResponseFields(scope, base, node, workspace.draft());
@@ -555,7 +462,7 @@ final class RuleWriter {
             AccessPlan.write(scope, node);
         }
         boolean obeysClients = !conditions.translateBypasses(scope, rule, List.of(base), path);
-        if (cacheForExpressionOnly.contains(scope.block())) {
+        if (expressions.isOnlyCached(scope)) {
             rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
             rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
             rule.putDefault("cache.ignore_client_max_age", "true", "nginx ignores Cache-Control of requests");
@@ -570,172 +477,6 @@ final class RuleWriter {
         origins.translateTls(scope, rule, target);
         OriginRules.localAddress(server.scope(), scope, rule);
         CompressionPlan.fill(scope, rule);
-    }
-
-    /**
-     * Translates a location with an expression for the path. In Millrace, it can select cache settings, but no origin.
-     */
-    private void expression(
-            Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
-        Scope scope = server.handler(location.scope());
-        Directive source = location.source();
-        if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null) {
-            source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
-                    + " not refused");
-            scope.own("deny", "return").forEach(each -> each.notMapped("see the location"));
-            workspace.warn("requests for paths that match " + location.expression() + " are not refused: see "
-                    + source.entry().place());
-            return;
-        }
-        restrictions.planExpression(
-                location,
-                (block, more, wider) -> conditionalAnswer(server, base, location.scope(), block, more, List.of(wider)));
-        Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);
-        Location wider = null;
-        for (Location each : locations) {
-            if (each.isPath() && each.kind() != Kind.EXACT && location.within().startsWith(each.path())) {
-                wider = wider == null ? each : wider;
-            }
-        }
-        if (target == null) {
-            source.notMapped("the location leads to no origin that Millrace can reach"
-                    + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
-            return;
-        }
-        Target outer = wider == null ? null : Target.of(server.handler(wider.scope()));
-        if (wider == null || !target.isSameOrigin(outer)) {
-            source.notMapped("rules match paths by their beginning only, so that an expression cannot select an"
-                    + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
-            return;
-        }
-        target.source().note("the same origin as for " + wider.path());
-        for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
-            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
-                    && !expressionField(server, base, location, each, locations)) {
-                each.notMapped("the location shares the rule for " + wider.path()
-                        + "; write an element of rules with when: path =~ and the expression of the location");
-            }
-        }
-        shared(location, wider);
-        for (Location each : locations) {
-            if (!each.equals(wider)
-                    && ExpressionOrder.isCompared(location, each)
-                    && each.kind() != Kind.EXACT
-                    && server.isMapping(each)
-                    && !target.isSameOrigin(Target.of(server.handler(each.scope())))) {
-                source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
-            }
-        }
-        cacheOnly(base, location, scope, server.handler(wider.scope()), wider);
-    }
-
-    /** Reports the directives of a location with an expression that its shared rule does not have. */
-    private void shared(Location location, Location wider) {
-        for (Directive each : location.source().children()) {
-            if (CHANGING.contains(each.name()) && !isSame(each, wider)) {
-                each.notMapped("the location shares the rule for " + wider.path());
-            }
-        }
-    }
-
-    private static boolean isSame(Directive directive, Location wider) {
-        boolean same = wider.scope().all(directive.name()).stream()
-                .anyMatch(one -> one.text().equals(directive.text()));
-        if (same) {
-            directive.note("the same as for " + wider.path());
-        }
-        return same;
-    }
-
-    /**
-     * Plans the answer or redirection of a location with an expression, in the rules of all locations whose requests
-     * nginx compares with it. Returns false if there is none, or none with an equivalent.
-     */
-    private boolean answerExpression(
-            Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
-        String when = ExpressionOrder.whenMatched(location, locations);
-        boolean isPlanned = false;
-        for (Location each : locations) {
-            if (when == null
-                    || !each.hasRule(locations)
-                    || !server.isAnswered(each)
-                    || !ExpressionOrder.isCompared(location, each)) {
-                continue;
-            }
-            String whole = when + ExpressionOrder.unlessExact(location, each) + restrictions.exclusion(each);
-            Consumer<DraftNode> rule = answerOrRedirection(server, base, location.scope(), location.source(), whole);
-            if (rule != null) {
-                addRule(base, each, rule);
-                isPlanned = true;
-            }
-        }
-        return isPlanned;
-    }
-
-    /**
-     * Plans a changed field of a location with an expression, in the rules of all locations whose requests nginx
-     * compares with it. Returns false if one of them changes fields too, which the location with the expression does
-     * not inherit.
-     */
-    private boolean expressionField(
-            Server server, UrlBase base, Location location, Directive field, List<Location> locations) {
-        String when = ExpressionOrder.whenMatched(location, locations);
-        List<Location> compared = locations.stream()
-                .filter(each ->
-                        each.hasRule(locations) && server.isMapping(each) && ExpressionOrder.isCompared(location, each))
-                .toList();
-        boolean alone = compared.stream()
-                .allMatch(each -> each.scope().all(field.name()).isEmpty());
-        if (when == null || !alone || compared.isEmpty() || field.name().equals("proxy_hide_header")) {
-            return false;
-        }
-        field.markHandled();
-        for (Location each : compared) {
-            String whole = when + ExpressionOrder.unlessExact(location, each);
-            addRule(base, each, node -> headers.matched(location.scope(), base, node, field, whole));
-        }
-        return true;
-    }
-
-    /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
-    private void cacheOnly(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
-        Directive source = location.source();
-        String expression = ConditionText.urlOfPath(location.expression());
-        if (expression == null) {
-            source.notMapped("RE2 does not have a part of the expression; write cache_rules with url_regex");
-            return;
-        }
-        List<UrlBase> bases = List.of(base);
-        if (!CachePlan.isOn(scope)) {
-            if (CachePlan.isOn(outer)) {
-                conditions.add(bases, wider.path(), expression, "action", "never_cache", source.markHandled());
-            }
-            scope.all("proxy_cache").forEach(each -> each.markHandled().matchesDefaultOf("cache.enabled"));
-            source.markHandled().matchesDefaultOf("remap");
-            return;
-        }
-        Directive valid = CachePlan.lifetime(scope);
-        String time = valid == null ? null : Values.time(valid.lastArg());
-        if (valid == null || time == null) {
-            if (CachePlan.isOn(outer)) {
-                source.markHandled().matchesDefaultOf("cache.enabled");
-            } else {
-                source.notMapped("a rule for expressions that stores responses needs a time of proxy_cache_valid");
-            }
-            return;
-        }
-        boolean fixed = CachePlan.ignored(scope).contains("cache-control");
-        boolean off = !CachePlan.isOn(outer);
-        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey("cache_rules"));
-        scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().recordKey("cache_rules"));
-        if (off) {
-            // The cache of the outer rule is enabled, but its requests bypass the cache unless the expression matches.
-            conditions.add(bases, wider.path(), null, "action", "never_cache", source.markHandled());
-            cacheForExpressionOnly.add(outer.block());
-        }
-        String key = fixed || off ? "ttl_in_cache" : "revalidate";
-        conditions.add(bases, wider.path(), expression, key, time, source.markHandled(), valid.markHandled());
-        valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
     }
 
     /**

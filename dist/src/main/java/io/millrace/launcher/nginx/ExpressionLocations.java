@@ -1,0 +1,222 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.nginx.Location.Kind;
+import io.millrace.launcher.nginx.access.AccessPlan;
+import io.millrace.launcher.nginx.cache.CacheConditions;
+import io.millrace.launcher.nginx.cache.CachePlan;
+import io.millrace.launcher.nginx.remap.UrlBase;
+import io.millrace.launcher.nginx.request.ConditionText;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import io.millrace.launcher.nginx.syntax.Values;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * The translator of locations with an expression for the path. Rules match paths by their beginning only, so that such
+ * a location becomes elements of {@code rules} and {@code cache_rules}. Confined to one thread.
+ */
+final class ExpressionLocations {
+    /** Other directives of a location with an expression that have no effect on the rule which it shares. */
+    private static final Set<String> CHANGING = Set.of(
+            "proxy_set_header",
+            "proxy_bind",
+            "more_set_headers",
+            "more_clear_headers",
+            "rewrite",
+            "gzip",
+            "brotli",
+            "zstd");
+
+    private final Workspace workspace;
+    private final Headers headers;
+    private final CacheConditions conditions;
+    private final RequestRules rules;
+    /**
+     * Blocks without a cache in nginx that contain a location with a cache. Their rules use the cache only for that
+     * location.
+     */
+    private final Set<Directive> cacheForExpressionOnly = new HashSet<>();
+
+    ExpressionLocations(Workspace workspace, Headers headers, CacheConditions conditions, RequestRules rules) {
+        this.workspace = workspace;
+        this.headers = headers;
+        this.conditions = conditions;
+        this.rules = rules;
+    }
+
+    /** Returns true if the rule of a scope uses the cache only for a location with an expression. */
+    boolean isOnlyCached(Scope scope) {
+        return cacheForExpressionOnly.contains(scope.block());
+    }
+
+    /**
+     * Translates a location with an expression for the path. In Millrace, it can select cache settings, but no origin.
+     */
+    void add(
+            Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
+        Scope scope = server.handler(location.scope());
+        Directive source = location.source();
+        if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null) {
+            source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
+                    + " not refused");
+            scope.own("deny", "return").forEach(each -> each.notMapped("see the location"));
+            workspace.warn("requests for paths that match " + location.expression() + " are not refused: see "
+                    + source.entry().place());
+            return;
+        }
+        restrictions.planExpression(
+                location,
+                (block, more, wider) -> rules.conditionalAnswer(server, base, location.scope(), block, more, List.of(wider)));
+        Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);
+        Location wider = null;
+        for (Location each : locations) {
+            if (each.isPath() && each.kind() != Kind.EXACT && location.within().startsWith(each.path())) {
+                wider = wider == null ? each : wider;
+            }
+        }
+        if (target == null) {
+            source.notMapped("the location leads to no origin that Millrace can reach"
+                    + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
+            return;
+        }
+        Target outer = wider == null ? null : Target.of(server.handler(wider.scope()));
+        if (wider == null || !target.isSameOrigin(outer)) {
+            source.notMapped("rules match paths by their beginning only, so that an expression cannot select an"
+                    + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
+            return;
+        }
+        target.source().note("the same origin as for " + wider.path());
+        for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
+            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
+                    && !expressionField(server, base, location, each, locations)) {
+                each.notMapped("the location shares the rule for " + wider.path()
+                        + "; write an element of rules with when: path =~ and the expression of the location");
+            }
+        }
+        shared(location, wider);
+        for (Location each : locations) {
+            if (!each.equals(wider)
+                    && ExpressionOrder.isCompared(location, each)
+                    && each.kind() != Kind.EXACT
+                    && server.isMapping(each)
+                    && !target.isSameOrigin(Target.of(server.handler(each.scope())))) {
+                source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
+            }
+        }
+        cacheOnly(base, location, scope, server.handler(wider.scope()), wider);
+    }
+
+    /** Reports the directives of a location with an expression that its shared rule does not have. */
+    private void shared(Location location, Location wider) {
+        for (Directive each : location.source().children()) {
+            if (CHANGING.contains(each.name()) && !isSame(each, wider)) {
+                each.notMapped("the location shares the rule for " + wider.path());
+            }
+        }
+    }
+
+    private static boolean isSame(Directive directive, Location wider) {
+        boolean same = wider.scope().all(directive.name()).stream()
+                .anyMatch(one -> one.text().equals(directive.text()));
+        if (same) {
+            directive.note("the same as for " + wider.path());
+        }
+        return same;
+    }
+
+    /**
+     * Plans the answer or redirection of a location with an expression, in the rules of all locations whose requests
+     * nginx compares with it. Returns false if there is none, or none with an equivalent.
+     */
+    boolean addAnswer(
+            Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
+        String when = ExpressionOrder.whenMatched(location, locations);
+        boolean isPlanned = false;
+        for (Location each : locations) {
+            if (when == null
+                    || !each.hasRule(locations)
+                    || !server.isAnswered(each)
+                    || !ExpressionOrder.isCompared(location, each)) {
+                continue;
+            }
+            String whole = when + ExpressionOrder.unlessExact(location, each) + restrictions.exclusion(each);
+            Consumer<DraftNode> rule = RequestRules.answerOrRedirection(server, base, location.scope(), location.source(), whole);
+            if (rule != null) {
+                rules.add(base, each, rule);
+                isPlanned = true;
+            }
+        }
+        return isPlanned;
+    }
+
+    /**
+     * Plans a changed field of a location with an expression, in the rules of all locations whose requests nginx
+     * compares with it. Returns false if one of them changes fields too, which the location with the expression does
+     * not inherit.
+     */
+    private boolean expressionField(
+            Server server, UrlBase base, Location location, Directive field, List<Location> locations) {
+        String when = ExpressionOrder.whenMatched(location, locations);
+        List<Location> compared = locations.stream()
+                .filter(each ->
+                        each.hasRule(locations) && server.isMapping(each) && ExpressionOrder.isCompared(location, each))
+                .toList();
+        boolean alone = compared.stream()
+                .allMatch(each -> each.scope().all(field.name()).isEmpty());
+        if (when == null || !alone || compared.isEmpty() || field.name().equals("proxy_hide_header")) {
+            return false;
+        }
+        field.markHandled();
+        for (Location each : compared) {
+            String whole = when + ExpressionOrder.unlessExact(location, each);
+            rules.add(base, each, node -> headers.matched(location.scope(), base, node, field, whole));
+        }
+        return true;
+    }
+
+    /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
+    private void cacheOnly(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
+        Directive source = location.source();
+        String expression = ConditionText.urlOfPath(location.expression());
+        if (expression == null) {
+            source.notMapped("RE2 does not have a part of the expression; write cache_rules with url_regex");
+            return;
+        }
+        List<UrlBase> bases = List.of(base);
+        if (!CachePlan.isOn(scope)) {
+            if (CachePlan.isOn(outer)) {
+                conditions.add(bases, wider.path(), expression, "action", "never_cache", source.markHandled());
+            }
+            scope.all("proxy_cache").forEach(each -> each.markHandled().matchesDefaultOf("cache.enabled"));
+            source.markHandled().matchesDefaultOf("remap");
+            return;
+        }
+        Directive valid = CachePlan.lifetime(scope);
+        String time = valid == null ? null : Values.time(valid.lastArg());
+        if (valid == null || time == null) {
+            if (CachePlan.isOn(outer)) {
+                source.markHandled().matchesDefaultOf("cache.enabled");
+            } else {
+                source.notMapped("a rule for expressions that stores responses needs a time of proxy_cache_valid");
+            }
+            return;
+        }
+        boolean fixed = CachePlan.ignored(scope).contains("cache-control");
+        boolean off = !CachePlan.isOn(outer);
+        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey("cache_rules"));
+        scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().recordKey("cache_rules"));
+        if (off) {
+            // The cache of the outer rule is enabled, but its requests bypass the cache unless the expression matches.
+            conditions.add(bases, wider.path(), null, "action", "never_cache", source.markHandled());
+            cacheForExpressionOnly.add(outer.block());
+        }
+        String key = fixed || off ? "ttl_in_cache" : "revalidate";
+        conditions.add(bases, wider.path(), expression, key, time, source.markHandled(), valid.markHandled());
+        valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
+    }
+}
