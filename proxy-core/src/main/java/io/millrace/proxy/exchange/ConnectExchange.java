@@ -5,6 +5,7 @@ import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.DecisionKind;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
 import io.millrace.proxy.exchange.decide.LocalAnswer;
+import io.millrace.proxy.exchange.origin.ConnectTries;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.FailureAnswer;
 import io.millrace.proxy.exchange.report.FailureCounters;

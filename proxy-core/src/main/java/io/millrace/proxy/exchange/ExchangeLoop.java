@@ -16,6 +16,7 @@ import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.Variants;
 import io.millrace.proxy.exchange.forward.HeldContent;
 import io.millrace.proxy.exchange.forward.Mirror;
+import io.millrace.proxy.exchange.origin.OriginAccess;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.exchange.settings.ExchangeSettings;
@@ -80,7 +81,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop.
  */
-public final class ExchangeLoop implements RequestReceiver, FastReceiver {
+public final class ExchangeLoop implements RequestReceiver, FastReceiver, OriginAccess {
     /**
      * The components that all loops of a proxy share.
      *
@@ -333,7 +334,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return mirror;
     }
 
-    /** The connections of this loop to origins. */
+    @Override
     public OriginClient origins() {
         return origins;
     }
@@ -351,11 +352,13 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return shared.encoderThreads();
     }
 
-    LoopOrigins groups() {
+    @Override
+    public LoopOrigins groups() {
         return groups;
     }
 
-    EventLoop loop() {
+    @Override
+    public EventLoop loop() {
         return loop;
     }
 
@@ -409,15 +412,18 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return memory;
     }
 
-    WallClock clock() {
+    @Override
+    public WallClock clock() {
         return shared.clock();
     }
 
-    ExchangeSettings settings() {
+    @Override
+    public ExchangeSettings settings() {
         return shared.settings().get();
     }
 
-    LoopCounters counters() {
+    @Override
+    public LoopCounters counters() {
         return counters;
     }
 

@@ -7,6 +7,7 @@ import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.OriginRequests;
+import io.millrace.proxy.exchange.origin.OriginTries;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;

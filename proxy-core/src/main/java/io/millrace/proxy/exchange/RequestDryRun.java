@@ -15,6 +15,7 @@ import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.OriginRequests;
+import io.millrace.proxy.exchange.origin.OriginTries;
 import io.millrace.proxy.expression.request.RequestFields;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.lookup.UncacheableKeys;

@@ -17,6 +17,7 @@ import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.forward.TransformedResponse;
+import io.millrace.proxy.exchange.origin.OriginTries;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.OriginCall;

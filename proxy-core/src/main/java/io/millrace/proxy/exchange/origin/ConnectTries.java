@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange;
+package io.millrace.proxy.exchange.origin;
 
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.exchange.settings.ExchangeSettings;
@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Of the handler's methods, it calls only {@link OriginResponseHandler#onSwitched} or
  * {@link OriginResponseHandler#onFailure}. Confined to one event loop.
  */
-final class ConnectTries implements GroupTries.Key {
-    private final ExchangeLoop exchangeLoop;
+public final class ConnectTries implements GroupTries.Key {
+    private final OriginAccess access;
     private final RequestHead request;
     private final ClientConnection client;
     private final Origin destination;
@@ -42,31 +42,31 @@ final class ConnectTries implements GroupTries.Key {
     private boolean ended;
 
     private ConnectTries(
-            ExchangeLoop exchangeLoop,
+            OriginAccess access,
             RequestHead request,
             ClientConnection client,
             Origin destination,
             String group,
             OriginResponseHandler handler) {
-        this.exchangeLoop = exchangeLoop;
+        this.access = access;
         this.request = request;
         this.client = client;
         this.destination = destination;
         this.handler = handler;
-        tries = exchangeLoop.groups().begin(group, this, exchangeLoop.clock().millis());
+        tries = access.groups().begin(group, this, access.clock().millis());
     }
 
     /** Sends the CONNECT request to the first proxy. */
-    static ConnectTries start(
-            ExchangeLoop exchangeLoop,
+    public static ConnectTries start(
+            OriginAccess access,
             RequestHead request,
             ClientConnection client,
             Origin destination,
             String group,
             OriginResponseHandler handler) {
-        ConnectTries all = new ConnectTries(exchangeLoop, request, client, destination, group, handler);
+        ConnectTries all = new ConnectTries(access, request, client, destination, group, handler);
         if (!all.tryNext()) {
-            exchangeLoop.loop().execute(all::noneUp);
+            access.loop().execute(all::noneUp);
         }
         return all;
     }
@@ -85,15 +85,15 @@ final class ConnectTries implements GroupTries.Key {
     }
 
     /** The proxy to which the last request was sent, for the log; null when there was none. */
-    @Nullable
-    String host() {
+    public @Nullable String host() {
         ProxyCall last = current;
         return last == null || last.attempt == null
                 ? null
                 : last.attempt.host().origin().authority();
     }
 
-    void cancel() {
+    /** Cancels the request. Idempotent. */
+    public void cancel() {
         if (ended) {
             return;
         }
@@ -109,15 +109,15 @@ final class ConnectTries implements GroupTries.Key {
 
     /** Sends the request to the next proxy. Returns false if there is none. */
     private boolean tryNext() {
-        GroupTries.Try next = tries.next(true, exchangeLoop.clock().millis());
+        GroupTries.Try next = tries.next(true, access.clock().millis());
         if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
             return false;
         }
-        ExchangeSettings settings = exchangeLoop.settings();
+        ExchangeSettings settings = access.settings();
         ProxyCall call = new ProxyCall(next);
         current = call;
         wentDirect |= next == null;
-        call.call = exchangeLoop
+        call.call = access
                 .origins()
                 .fetch(
                         next == null
@@ -149,7 +149,7 @@ final class ConnectTries implements GroupTries.Key {
      */
     private FieldSection fields() {
         FieldSection.Builder fields = FieldSection.builder().add(FieldName.HOST, authority());
-        AsciiString via = exchangeLoop.settings().requestVia().plain(request.version());
+        AsciiString via = access.settings().requestVia().plain(request.version());
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }
@@ -213,9 +213,9 @@ final class ConnectTries implements GroupTries.Key {
                 attempt.responded(
                         head.status(),
                         head.minorVersion(),
-                        exchangeLoop.clock().millis(),
+                        access.clock().millis(),
                         System.nanoTime() - sentNanos);
-                attempt.answered(head.status(), exchangeLoop.clock().millis());
+                attempt.answered(head.status(), access.clock().millis());
             }
             if (isCurrent()) {
                 ended = true;
@@ -233,7 +233,7 @@ final class ConnectTries implements GroupTries.Key {
                 return;
             }
             attempt.responded(
-                    status, head.minorVersion(), exchangeLoop.clock().millis(), System.nanoTime() - sentNanos);
+                    status, head.minorVersion(), access.clock().millis(), System.nanoTime() - sentNanos);
             if (!isCurrent()) {
                 return;
             }
@@ -241,7 +241,7 @@ final class ConnectTries implements GroupTries.Key {
             if (moved) {
                 attempt.refused(status);
             } else {
-                attempt.answered(status, exchangeLoop.clock().millis());
+                attempt.answered(status, access.clock().millis());
             }
             cancel();
             if (!moved) {
@@ -255,7 +255,7 @@ final class ConnectTries implements GroupTries.Key {
         @Override
         public void onFailure(OriginFailure failure) {
             if (attempt != null) {
-                attempt.failed(failure.reason(), exchangeLoop.clock().millis());
+                attempt.failed(failure.reason(), access.clock().millis());
             }
             if (!isCurrent() || (mayTryNext(failure.reason()) && tryNext())) {
                 return;

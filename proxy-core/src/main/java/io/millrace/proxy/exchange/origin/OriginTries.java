@@ -1,4 +1,4 @@
-package io.millrace.proxy.exchange;
+package io.millrace.proxy.exchange.origin;
 
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
@@ -33,14 +33,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Request content is queued here until a host accepts it. Confined to one event loop.
  */
-final class OriginTries implements OriginCall, GroupTries.Key {
+public final class OriginTries implements OriginCall, GroupTries.Key {
     /**
      * Limit in bytes of a discarded response that is read to its end, so that its connection can be reused. A longer
      * response is cancelled.
      */
     private static final int DRAINED_BYTES_MAX = 16 << 10;
 
-    private final ExchangeLoop exchangeLoop;
+    private final OriginAccess access;
     private final FetchPlan plan;
     private final OriginResponseHandler handler;
     private final GroupTries tries;
@@ -59,25 +59,25 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     private boolean ended;
 
-    private OriginTries(ExchangeLoop exchangeLoop, FetchPlan plan, String group, OriginResponseHandler handler) {
-        this.exchangeLoop = exchangeLoop;
+    private OriginTries(OriginAccess access, FetchPlan plan, String group, OriginResponseHandler handler) {
+        this.access = access;
         this.plan = plan;
         this.handler = handler;
         this.finished = plan.contentLength() == 0;
         this.tries =
-                exchangeLoop.groups().begin(group, this, exchangeLoop.clock().millis());
+                access.groups().begin(group, this, access.clock().millis());
     }
 
     /** Sends a request to the origin of its rule, or to one host of the rule's group. */
-    static OriginCall fetch(ExchangeLoop exchangeLoop, FetchPlan plan, OriginResponseHandler handler) {
+    public static OriginCall fetch(OriginAccess access, FetchPlan plan, OriginResponseHandler handler) {
         String group = plan.mapped().origins();
         if (group == null) {
-            OriginRequest request = OriginRequests.compose(plan, exchangeLoop.settings());
-            return TracedCall.fetch(exchangeLoop.origins(), request, handler, plan.span());
+            OriginRequest request = OriginRequests.compose(plan, access.settings());
+            return TracedCall.fetch(access.origins(), request, handler, plan.span());
         }
-        OriginTries all = new OriginTries(exchangeLoop, plan, group, handler);
+        OriginTries all = new OriginTries(access, plan, group, handler);
         if (!all.tryNext()) {
-            exchangeLoop.loop().execute(all::noneUp);
+            access.loop().execute(all::noneUp);
         }
         return all;
     }
@@ -88,7 +88,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     }
 
     /** Returns the hash of a request by which the group's policy selects a host; 0 for policies without a hash. */
-    static long hash(OriginGroupConfig group, FetchPlan plan) {
+    public static long hash(OriginGroupConfig group, FetchPlan plan) {
         TargetUri url = plan.keyUrl();
         if (group.policy() == OriginGroupConfig.Policy.STICKY) {
             byte[] address = plan.client().remoteAddress().getAddress().getAddress();
@@ -115,20 +115,20 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     /** Sends the request to the next host. Returns false if there is none. */
     private boolean tryNext() {
-        GroupTries.Try next = tries.next(mayRepeat(), exchangeLoop.clock().millis());
+        GroupTries.Try next = tries.next(mayRepeat(), access.clock().millis());
         if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
             return false;
         }
         if (current != null) {
-            exchangeLoop.counters().increment(Counter.ORIGIN_TRIES_MORE);
+            access.counters().increment(Counter.ORIGIN_TRIES_MORE);
         }
         HostCall call = new HostCall(next);
         current = call;
         wentDirect |= next == null;
         OriginRequest request = next == null
-                ? OriginRequests.compose(plan, exchangeLoop.settings())
-                : OriginRequests.compose(plan, exchangeLoop.settings(), tries.group(), next.host());
-        call.call = TracedCall.fetch(exchangeLoop.origins(), request, call, plan.span());
+                ? OriginRequests.compose(plan, access.settings())
+                : OriginRequests.compose(plan, access.settings(), tries.group(), next.host());
+        call.call = TracedCall.fetch(access.origins(), request, call, plan.span());
         return true;
     }
 
@@ -165,8 +165,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     /**
      * The host of the last request, for the log. Null if there was no request, or if it went to the rule's own origin.
      */
-    @Nullable
-    String host() {
+    public @Nullable String host() {
         HostCall last = current;
         return last == null || last.attempt == null
                 ? null
@@ -216,7 +215,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         public void onHead(ResponseHead head, ResponseFraming framing) {
             status = head.status();
             if (attempt != null) {
-                attempt.responded(status, head.version(), exchangeLoop.clock().millis(), System.nanoTime() - sentNanos);
+                attempt.responded(status, head.version(), access.clock().millis(), System.nanoTime() - sentNanos);
             }
             if (!isCurrent()) {
                 return;
@@ -238,8 +237,8 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
             if (attempt != null) {
                 attempt.responded(
-                        head.status(), head.version(), exchangeLoop.clock().millis(), System.nanoTime() - sentNanos);
-                attempt.answered(head.status(), exchangeLoop.clock().millis());
+                        head.status(), head.version(), access.clock().millis(), System.nanoTime() - sentNanos);
+                attempt.answered(head.status(), access.clock().millis());
             }
             if (isCurrent()) {
                 end();
@@ -261,7 +260,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         @Override
         public void onComplete(@Nullable FieldSection trailers) {
             if (attempt != null) {
-                attempt.answered(status, exchangeLoop.clock().millis());
+                attempt.answered(status, access.clock().millis());
             }
             if (isCurrent()) {
                 end();
@@ -272,7 +271,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         @Override
         public void onFailure(OriginFailure failure) {
             if (attempt != null) {
-                attempt.failed(failure.reason(), exchangeLoop.clock().millis());
+                attempt.failed(failure.reason(), access.clock().millis());
             }
             if (!isCurrent() || (failure.beforeHead() && mayTryNext(failure) && tryNext())) {
                 return;
