@@ -5,7 +5,6 @@ import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.DecisionKind;
 import io.millrace.proxy.exchange.decide.DecisionWaits;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
@@ -145,7 +144,7 @@ final class Exchange
         next.trace(report.trace());
         report.decided(next);
         answer.decided(next);
-        if (isWaiting(next.kind())
+        if (next.kind().isWaiting()
                 && !permit.acquire(next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS, request, stream)) {
             refuse(next);
             return;
@@ -217,24 +216,6 @@ final class Exchange
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
-    }
-
-    /** Returns true if a request with this decision waits for the store or an origin. */
-    private static boolean isWaiting(DecisionKind kind) {
-        return switch (kind) {
-            case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE, EXTENSION_PENDING -> true;
-            case TUNNEL,
-                    DENIED,
-                    FINAL_RECIPIENT,
-                    CHALLENGE,
-                    NOT_MAPPED,
-                    REDIRECTED,
-                    ANSWERED,
-                    EXTENSION_ANSWERED,
-                    FRESH,
-                    SERVE_STALE,
-                    UNAVAILABLE -> false;
-        };
     }
 
     private void answerChallenge(String text) {

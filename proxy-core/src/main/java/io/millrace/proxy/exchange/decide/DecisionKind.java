@@ -37,5 +37,23 @@ public enum DecisionKind {
     /** No usable response is stored: fetch it. */
     MISS,
     /** No usable response is stored, and the request has only-if-cached (RFC 9111 s5.2.1.7): answer 504. */
-    UNAVAILABLE
+    UNAVAILABLE;
+
+    /** Returns true if a request with this decision waits for the store, an origin, or a check of this proxy. */
+    public boolean isWaiting() {
+        return switch (this) {
+            case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE, EXTENSION_PENDING -> true;
+            case TUNNEL,
+                    DENIED,
+                    FINAL_RECIPIENT,
+                    CHALLENGE,
+                    NOT_MAPPED,
+                    REDIRECTED,
+                    ANSWERED,
+                    EXTENSION_ANSWERED,
+                    FRESH,
+                    SERVE_STALE,
+                    UNAVAILABLE -> false;
+        };
+    }
 }
