@@ -8,7 +8,6 @@ import io.netty.channel.EventLoop;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -80,8 +79,7 @@ final class OriginPool {
     /** Calls that wait for a connection being made for another call, and will share it if it is HTTP/2. */
     private final ArrayDeque<PooledCall> sharing = new ArrayDeque<>(0);
 
-    private final ArrayDeque<PooledCall> waiting = new ArrayDeque<>();
-    private final Deadline waitingDeadline;
+    private final WaitingCalls waiting;
     private int active;
     private int connecting;
     private int idleMultiplexed;
@@ -100,7 +98,7 @@ final class OriginPool {
         this.client = client;
         this.key = key;
         statistics = client.statistics();
-        waitingDeadline = new Deadline(client.eventLoop(), this::expireWaiting);
+        waiting = new WaitingCalls(client.eventLoop(), statistics, this::expireWaiting);
         places = new PoolPlaces(this, client.totals(), key.tunnel());
     }
 
@@ -457,7 +455,6 @@ final class OriginPool {
     /** Called when a waiting call was cancelled. */
     void withdraw(PooledCall call) {
         if (waiting.remove(call)) {
-            statistics.callsWaiting--;
             // The next call may have a higher limit.
             serveWaiting();
         } else {
@@ -468,11 +465,10 @@ final class OriginPool {
 
     /** Closes idle connections and fails waiting calls. */
     void close() {
-        waitingDeadline.cancel();
+        waiting.cancelTimer();
         PooledCall call;
         places.withdraw();
-        while ((call = waiting.pollFirst()) != null) {
-            statistics.callsWaiting--;
+        while ((call = waiting.poll()) != null) {
             call.failed(
                     OriginFailure.Reason.CANCELLED,
                     key.origin() + ": the origin client was closed while the request waited for a connection",
@@ -546,7 +542,7 @@ final class OriginPool {
             afterClose();
             return;
         }
-        PooledCall next = pollWaiting();
+        PooledCall next = waiting.poll();
         if (next != null && next.request().isAlone()) {
             connection.closeUnused();
             connect(next);
@@ -638,28 +634,28 @@ final class OriginPool {
             maybeForget();
             return;
         }
-        call.waitUntil(waitingDeadline.now() + settings.queueTimeoutNanos());
-        waiting.addLast(call);
-        statistics.callsWaiting++;
+        waiting.add(call, settings.queueTimeoutNanos());
         if (hasRoom(settings)) {
             statistics.waitsOfProcess++;
         } else {
             statistics.waitsOfLoop++;
         }
         client.onWaiting();
-        if (waitingDeadline.remainingNanos() > settings.queueTimeoutNanos()) {
-            waitingDeadline.set(settings.queueTimeoutNanos());
-        }
-        awaitPlace(waiting.getFirst().request().settings());
+        awaitPlace();
     }
 
     /**
      * Waits for a place of the process-wide limit, for the first waiting call. No effect if this event loop has reached
      * its own limit, for which that call then waits.
      */
-    private void awaitPlace(FetchSettings first) {
-        if (hasRoom(first) && first.connectionsTotalMax() > 0) {
-            places.await(first.connectionsTotalMax());
+    private void awaitPlace() {
+        PooledCall first = waiting.first();
+        if (first == null) {
+            return;
+        }
+        FetchSettings settings = first.request().settings();
+        if (hasRoom(settings) && settings.connectionsTotalMax() > 0) {
+            places.await(settings.connectionsTotalMax());
         }
     }
 
@@ -668,14 +664,6 @@ final class OriginPool {
         return hasRoom(settings)
                 ? settings.connectionsTotalMax() + " connections of all event loops (connections_total_max)"
                 : settings.connectionsMax() + " connections";
-    }
-
-    private @Nullable PooledCall pollWaiting() {
-        PooledCall next = waiting.pollFirst();
-        if (next != null) {
-            statistics.callsWaiting--;
-        }
-        return next;
     }
 
     /**
@@ -690,12 +678,11 @@ final class OriginPool {
         try {
             PooledCall first;
             while (!client.isClosed()
-                    && (first = waiting.peekFirst()) != null
+                    && (first = waiting.first()) != null
                     && (hasRoom(first.request().settings()) || hasStream())) {
-                pollWaiting();
+                waiting.poll();
                 if ((!isMultiplexing() || !startStream(first)) && !serve(first)) {
-                    waiting.addFirst(first);
-                    statistics.callsWaiting++;
+                    waiting.putBack(first);
                     places.await(first.request().settings().connectionsTotalMax());
                     return;
                 }
@@ -715,24 +702,7 @@ final class OriginPool {
     }
 
     private void expireWaiting() {
-        long now = waitingDeadline.now();
-        long nearest = Long.MAX_VALUE;
-        ArrayDeque<PooledCall> expired = new ArrayDeque<>();
-        for (Iterator<PooledCall> each = waiting.iterator(); each.hasNext(); ) {
-            PooledCall call = each.next();
-            long remaining = call.waitsUntil() - now;
-            if (remaining <= 0) {
-                each.remove();
-                statistics.callsWaiting--;
-                expired.addLast(call);
-            } else {
-                nearest = Math.min(nearest, remaining);
-            }
-        }
-        if (nearest != Long.MAX_VALUE) {
-            waitingDeadline.set(nearest);
-        }
-        for (PooledCall call : expired) {
+        for (PooledCall call : waiting.takeExpired()) {
             FetchSettings settings = call.request().settings();
             call.failed(
                     OriginFailure.Reason.QUEUE_TIMEOUT,
@@ -747,7 +717,7 @@ final class OriginPool {
     private void maybeForget() {
         places.settle();
         if (connections() == 0 && waiting.isEmpty() && !places.isWaiting()) {
-            waitingDeadline.cancel();
+            waiting.cancelTimer();
             client.forget(key, this);
             places.leave();
         }
