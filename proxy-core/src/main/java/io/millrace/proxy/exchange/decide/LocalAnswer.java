@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param body content of the response of another server; null for a line or page of this proxy
  * @param byRule the answer of a rule; null for none
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record LocalAnswer(
         int status,
         String reason,
