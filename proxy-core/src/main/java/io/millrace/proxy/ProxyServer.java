@@ -269,8 +269,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
-        metrics.supplyGauge(
-                OriginMetric.MARKED_DOWN, () -> shared.hosts().downCount());
+        metrics.supplyGauge(OriginMetric.MARKED_DOWN, () -> shared.hosts().downCount());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());

@@ -57,8 +57,7 @@ final class ExpressionLocations {
     /**
      * Translates a location with an expression for the path. In Millrace, it can select cache settings, but no origin.
      */
-    void add(
-            Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
+    void add(Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
         Scope scope = server.handler(location.scope());
         Directive source = location.source();
         if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null) {
@@ -71,7 +70,8 @@ final class ExpressionLocations {
         }
         restrictions.planExpression(
                 location,
-                (block, more, wider) -> rules.conditionalAnswer(server, base, location.scope(), block, more, List.of(wider)));
+                (block, more, wider) ->
+                        rules.conditionalAnswer(server, base, location.scope(), block, more, List.of(wider)));
         Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);
         Location wider = null;
         for (Location each : locations) {
@@ -145,7 +145,8 @@ final class ExpressionLocations {
                 continue;
             }
             String whole = when + ExpressionOrder.unlessExact(location, each) + restrictions.exclusion(each);
-            Consumer<DraftNode> rule = RequestRules.answerOrRedirection(server, base, location.scope(), location.source(), whole);
+            Consumer<DraftNode> rule =
+                    RequestRules.answerOrRedirection(server, base, location.scope(), location.source(), whole);
             if (rule != null) {
                 rules.add(base, each, rule);
                 isPlanned = true;

@@ -24,8 +24,7 @@ final class RequestRules {
 
     /** Plans an element for the remap rule of a location. */
     void add(UrlBase base, Location within, Consumer<DraftNode> rule) {
-        planned
-                .computeIfAbsent(base.verb() + base.url(within.path()), key -> new ArrayList<>())
+        planned.computeIfAbsent(base.verb() + base.url(within.path()), key -> new ArrayList<>())
                 .add(rule);
     }
 

@@ -109,8 +109,8 @@ final class RuleWriter {
             answer(base, "/", scope, answer);
             return;
         }
-        Restrictions restrictions =
-                new Restrictions(workspace, server, base, locations, (location, rule) -> requestRules.add(base, location, rule));
+        Restrictions restrictions = new Restrictions(
+                workspace, server, base, locations, (location, rule) -> requestRules.add(base, location, rule));
         if (server.isLocal()) {
             restrictions.planLocal();
         }

@@ -413,7 +413,9 @@ final class ExchangeReport {
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         RequestHead head = request;
         if (head != null) {
-            exchangeLoop.counters().requestOfHost(head.target().hostBytes(), outcome.result(), status, stream.bytesSent());
+            exchangeLoop
+                    .counters()
+                    .requestOfHost(head.target().hostBytes(), outcome.result(), status, stream.bytesSent());
         }
         long firstByteNanos = firstByteNanos(durationNanos);
         LoopTraces traces = exchangeLoop.traces();
@@ -423,7 +425,11 @@ final class ExchangeReport {
         log(exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
         LoopLiveLog live = exchangeLoop.liveLog();
         if (live != null) {
-            log(live.ringFor(status, outcome.logOutcome(), firstByteNanos), durationNanos, firstByteNanos, contentBytes);
+            log(
+                    live.ringFor(status, outcome.logOutcome(), firstByteNanos),
+                    durationNanos,
+                    firstByteNanos,
+                    contentBytes);
         }
         if (trace != null) {
             span(trace, durationNanos, firstByteNanos, contentBytes);

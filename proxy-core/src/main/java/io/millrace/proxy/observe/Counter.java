@@ -56,16 +56,14 @@ public enum Counter {
 
     TLS_HANDSHAKES_1_2(TlsMetric.HANDSHAKES, "TLS 1.2", "1.2"),
     TLS_HANDSHAKES_1_3(TlsMetric.HANDSHAKES, "TLS 1.3", "1.3"),
-    TLS_FAILURES_UNKNOWN_NAME(
-            TlsMetric.HANDSHAKE_FAILURES, "no certificate for the requested name", "unknown-name"),
+    TLS_FAILURES_UNKNOWN_NAME(TlsMetric.HANDSHAKE_FAILURES, "no certificate for the requested name", "unknown-name"),
     TLS_FAILURES_CLIENT_CERTIFICATE(
             TlsMetric.HANDSHAKE_FAILURES,
             "the client presented no certificate, or an invalid one",
             "client-certificate"),
     TLS_FAILURES_NOTHING_IN_COMMON(
             TlsMetric.HANDSHAKE_FAILURES, "no common version, cipher suite or group", "nothing-in-common"),
-    TLS_FAILURES_CLIENT(
-            TlsMetric.HANDSHAKE_FAILURES, "the client closed the connection, or sent an alert", "client"),
+    TLS_FAILURES_CLIENT(TlsMetric.HANDSHAKE_FAILURES, "the client closed the connection, or sent an alert", "client"),
     TLS_FAILURES_TIMEOUT(TlsMetric.HANDSHAKE_FAILURES, "not complete within 10 s", "timeout"),
     TLS_FAILURES_PROTOCOL(
             TlsMetric.HANDSHAKE_FAILURES, "the received bytes are not TLS, or violate the protocol", "protocol"),
@@ -301,8 +299,7 @@ public enum Counter {
     ORIGIN_HTTP2_CONNECTIONS_OPENED(OriginMetric.HTTP2_CONNECTIONS_OPENED, "by ALPN or prior knowledge"),
     ORIGIN_HTTP2_STREAMS(OriginMetric.HTTP2_STREAMS, "under way"),
     ORIGIN_HTTP2_REQUESTS(OriginMetric.HTTP2_REQUESTS, "sent, repeated requests included"),
-    ORIGIN_HTTP2_NOT_PROCESSED(
-            OriginMetric.HTTP2_NOT_PROCESSED, "REFUSED_STREAM, or GOAWAY with a lower stream"),
+    ORIGIN_HTTP2_NOT_PROCESSED(OriginMetric.HTTP2_NOT_PROCESSED, "REFUSED_STREAM, or GOAWAY with a lower stream"),
     ORIGIN_TRIES_MORE(OriginMetric.TRIES, "sent to another host of the group"),
     ORIGIN_DOWN_STALE(OriginMetric.DOWN_STALE, "answered with a stale response"),
     OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "answered with a stale response"),
@@ -315,8 +312,7 @@ public enum Counter {
     ORIGIN_FAILURES_CONNECT(OriginMetric.FAILURES, "refused or unreachable", "connect"),
     ORIGIN_FAILURES_CONNECT_TIMEOUT(OriginMetric.FAILURES, "over timeouts.origin_connect", "connect-timeout"),
     ORIGIN_FAILURES_TLS(OriginMetric.FAILURES, "handshake or certificate", "tls"),
-    ORIGIN_FAILURES_FIRST_BYTE_TIMEOUT(
-            OriginMetric.FAILURES, "over timeouts.origin_first_byte", "first-byte-timeout"),
+    ORIGIN_FAILURES_FIRST_BYTE_TIMEOUT(OriginMetric.FAILURES, "over timeouts.origin_first_byte", "first-byte-timeout"),
     ORIGIN_FAILURES_IDLE_TIMEOUT(OriginMetric.FAILURES, "over timeouts.origin_idle", "idle-timeout"),
     ORIGIN_FAILURES_CLOSED(OriginMetric.FAILURES, "closed before the response was complete", "closed"),
     ORIGIN_FAILURES_MALFORMED(

@@ -72,9 +72,7 @@ public final class TlsAdmin implements CertificatesSource {
         }
         for (CertificateFault.Kind kind : CertificateFault.Kind.values()) {
             metrics.supplyCounter(
-                    TlsMetric.CERTIFICATE_FAULTS,
-                    () -> report.get().faults().getOrDefault(kind, 0L),
-                    kind.word());
+                    TlsMetric.CERTIFICATE_FAULTS, () -> report.get().faults().getOrDefault(kind, 0L), kind.word());
         }
     }
 

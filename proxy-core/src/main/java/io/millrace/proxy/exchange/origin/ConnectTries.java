@@ -117,8 +117,7 @@ public final class ConnectTries implements GroupTries.Key {
         ProxyCall call = new ProxyCall(next);
         current = call;
         wentDirect |= next == null;
-        call.call = access
-                .origins()
+        call.call = access.origins()
                 .fetch(
                         next == null
                                 ? OriginRequest.tunnel(
@@ -211,10 +210,7 @@ public final class ConnectTries implements GroupTries.Key {
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
             if (attempt != null) {
                 attempt.responded(
-                        head.status(),
-                        head.minorVersion(),
-                        access.clock().millis(),
-                        System.nanoTime() - sentNanos);
+                        head.status(), head.minorVersion(), access.clock().millis(), System.nanoTime() - sentNanos);
                 attempt.answered(head.status(), access.clock().millis());
             }
             if (isCurrent()) {
@@ -232,8 +228,7 @@ public final class ConnectTries implements GroupTries.Key {
             if (attempt == null) {
                 return;
             }
-            attempt.responded(
-                    status, head.minorVersion(), access.clock().millis(), System.nanoTime() - sentNanos);
+            attempt.responded(status, head.minorVersion(), access.clock().millis(), System.nanoTime() - sentNanos);
             if (!isCurrent()) {
                 return;
             }

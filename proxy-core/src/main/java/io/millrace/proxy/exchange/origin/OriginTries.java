@@ -64,8 +64,7 @@ public final class OriginTries implements OriginCall, GroupTries.Key {
         this.plan = plan;
         this.handler = handler;
         this.finished = plan.contentLength() == 0;
-        this.tries =
-                access.groups().begin(group, this, access.clock().millis());
+        this.tries = access.groups().begin(group, this, access.clock().millis());
     }
 
     /** Sends a request to the origin of its rule, or to one host of the rule's group. */
