@@ -262,7 +262,7 @@ public final class AtsImport {
         if (state.draft().elements("listen").isEmpty()) {
             state.draft()
                     .root()
-                    .element("listen")
+                    .addElement("listen")
                     .put("address", ":8080")
                     .remark("No listening address of Traffic Server could be imported.");
         }

@@ -87,7 +87,7 @@ final class CacheConfigImport {
             words.entry().note(NO_MATCHING_TARGET);
         }
         for (DraftNode line : lines) {
-            DraftNode node = state.draft().element("cache_rules", words.entry());
+            DraftNode node = state.draft().addElement("cache_rules", words.entry());
             line.fields().forEach((name, field) -> node.fields().put(name, field));
         }
     }

@@ -217,10 +217,10 @@ final class SniImport {
         if (!hasWideRule) {
             return;
         }
-        DraftNode rule = state.draft().root().first("remap").from(policy.entry);
+        DraftNode rule = state.draft().root().addFirst("remap").from(policy.entry);
         rule.put("regex_map", "https://[^.]+\\..*\\." + policy.domain().replace(".", "\\.") + "/");
         rule.put("to", DraftNode.DENIED_TARGET);
-        rule.element("filters").put("action", "deny");
+        rule.addElement("filters").put("action", "deny");
         policy.entry.note("hosts of several labels below " + policy.domain()
                 + " are denied in rules for many hosts, because the wildcard of a certificate stands for one label");
     }
@@ -483,7 +483,7 @@ final class SniImport {
             boolean many = policy.hosts != null;
             DraftNode named = state.draft()
                     .root()
-                    .elementLike(
+                    .addElementLike(
                             "remap",
                             node,
                             (many ? "regex_" : "") + rule.verb(),
@@ -534,7 +534,7 @@ final class SniImport {
             if (!isGuard(policy)) {
                 continue;
             }
-            DraftNode filter = rule.first("filters").from(policy.entry);
+            DraftNode filter = rule.addFirst("filters").from(policy.entry);
             filter.put("action", "deny");
             if (!denied.contains(policy.entry) && !policy.words.isEmpty()) {
                 filter.putWords(

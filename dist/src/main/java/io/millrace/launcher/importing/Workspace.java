@@ -171,7 +171,7 @@ public final class Workspace {
     private void removeRefusedParts() {
         for (int round = 0; round < ROUNDS_MAX; round++) {
             if (draft.elements("listen").isEmpty()) {
-                DraftNode address = draft.root().element("listen");
+                DraftNode address = draft.root().addElement("listen");
                 address.put("address", ":8080");
                 address.remark("No listening address was imported.");
             }

@@ -22,7 +22,7 @@ final class AnswerRule {
     /** Writes the answer into a remap rule. */
     static void write(DraftNode node, Scope scope, Directive source) {
         node.put("to", DraftNode.DENIED_TARGET);
-        DraftNode rule = node.element("rules");
+        DraftNode rule = node.addElement("rules");
         rule.put("answer.status", source.arg(0)).from(source.markHandled());
         String text = scope.expand(source.arg(1));
         if (text.contains("$")) {

@@ -296,7 +296,7 @@ final class FieldRules {
             int rank = rank(change.key);
             Integer last = names.put(change.name.toLowerCase(Locale.ROOT), rank);
             if (rule == null || !when.equals(change.when) || (last != null && last >= rank)) {
-                rule = into.element("rules").removableIfInvalid();
+                rule = into.addElement("rules").removableIfInvalid();
                 when = change.when;
                 names.clear();
                 names.put(change.name.toLowerCase(Locale.ROOT), rank);

@@ -261,7 +261,7 @@ final class GeneralSettings {
 
     private void storage() {
         for (Directive each : http.own("proxy_cache_path")) {
-            DraftNode element = draft.element("storage", each.markHandled());
+            DraftNode element = draft.addElement("storage", each.markHandled());
             Path path = Path.of(Listeners.path(workspace, each.arg(0)));
             // Millrace gets its own directory, because nginx would remove the files from its directory.
             element.put("path", path.toString().replaceAll("/+$", "") + "-millrace");

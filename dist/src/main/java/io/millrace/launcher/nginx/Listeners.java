@@ -51,7 +51,7 @@ final class Listeners {
             Directive bind = server.scope().last("proxy_bind");
             for (Listen each : server.listens()) {
                 DraftNode node = written.computeIfAbsent(each.address(), address -> {
-                    DraftNode created = draft.root().element("listen");
+                    DraftNode created = draft.root().addElement("listen");
                     created.put("address", address);
                     return created;
                 });
@@ -131,7 +131,7 @@ final class Listeners {
                     continue;
                 }
                 DraftNode element = elements.computeIfAbsent(file.arg(0), name -> {
-                    DraftNode created = draft.root().element("tls.certificates");
+                    DraftNode created = draft.root().addElement("tls.certificates");
                     created.put("certificate", path(workspace, name));
                     return created;
                 });

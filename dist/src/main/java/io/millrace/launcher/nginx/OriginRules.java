@@ -210,7 +210,7 @@ final class OriginRules {
     void writeReverseRules() {
         reversed.sort(Comparator.comparingInt(Planned::rank));
         for (Planned each : reversed) {
-            each.content().accept(workspace.draft().root().element("remap"));
+            each.content().accept(workspace.draft().root().addElement("remap"));
         }
     }
 }

@@ -91,7 +91,7 @@ record RedirectRule(Directive source, String when, String to, int status) {
 
     /** Writes the rule into a remap rule. */
     void write(DraftNode node) {
-        DraftNode rule = node.element("rules").removableIfInvalid().from(source.markHandled());
+        DraftNode rule = node.addElement("rules").removableIfInvalid().from(source.markHandled());
         rule.put("when", when);
         rule.put("redirect.to", to);
         rule.put("redirect.status", Integer.toString(status));

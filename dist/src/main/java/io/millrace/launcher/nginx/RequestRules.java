@@ -24,13 +24,13 @@ final class RequestRules {
 
     /** Plans an element for the remap rule of a location. */
     void add(UrlBase base, Location within, Consumer<DraftNode> rule) {
-        planned.computeIfAbsent(base.verb() + base.url(within.path()), key -> new ArrayList<>())
+        planned.computeIfAbsent(base.verb() + base.pattern(within.path()), key -> new ArrayList<>())
                 .add(rule);
     }
 
     /** Writes the elements planned for a remap rule. */
     void write(UrlBase base, String path, DraftNode node) {
-        planned.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.accept(node));
+        planned.getOrDefault(base.verb() + base.pattern(path), List.of()).forEach(each -> each.accept(node));
     }
 
     /**

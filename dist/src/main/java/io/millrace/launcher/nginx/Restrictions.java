@@ -253,7 +253,7 @@ final class Restrictions {
             return;
         }
         rules.accept(exact, node -> {
-            DraftNode rule = node.element("rules");
+            DraftNode rule = node.addElement("rules");
             rule.from(exact.source().markHandled());
             rule.put("when", "path != " + literal(exact));
             rule.put("answer.status", around ? "403" : "404");
@@ -294,7 +294,7 @@ final class Restrictions {
             if (each.hasRule(locations) && server.isAnswered(each)) {
                 rules.accept(each, node -> {
                     DraftNode rule =
-                            node.element("rules").remark("nginx listens at a loopback address for this server");
+                            node.addElement("rules").remark("nginx listens at a loopback address for this server");
                     rule.put("when", "!(client in (\"127.0.0.0/8\", \"::1\"))");
                     rule.put("answer.status", "403");
                 });

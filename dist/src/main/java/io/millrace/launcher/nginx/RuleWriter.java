@@ -46,7 +46,7 @@ final class RuleWriter {
     /** Hosts for which some paths are redirected. */
     private final Set<UrlBase> redirecting = new HashSet<>();
 
-    /** First URLs of the remap rules without filters, whose restrictions are elements of {@code rules}. */
+    /** Verbs and URL patterns of the remap rules without filters, whose restrictions are elements of {@code rules}. */
     private final Set<String> separated = new HashSet<>();
 
     private final RequestLimits limits;
@@ -127,7 +127,7 @@ final class RuleWriter {
                 requestRules.conditionalAnswer(server, base, location.scope(), each, more, List.of(host));
             }
         });
-        restrictions.separated().forEach(each -> separated.add(base.verb() + base.url(each.path())));
+        restrictions.separated().forEach(each -> separated.add(base.verb() + base.pattern(each.path())));
         // Answers by expression precede the rules of other locations.
         List<Location> others = new ArrayList<>(locations);
         others.removeIf(restrictions::isAnswered);
@@ -162,7 +162,7 @@ final class RuleWriter {
     private void answer(UrlBase base, String path, Scope scope, Directive source) {
         source.markHandled();
         planned.add(new Planned(base.rank(), node -> {
-            node.put(base.verb(), base.url(path));
+            node.put(base.verb(), base.pattern(path));
             requestRules.write(base, path, node);
             AnswerRule.write(node, scope, source);
             headers.translateAnswerFields(scope, base, node);
@@ -174,9 +174,9 @@ final class RuleWriter {
         // The rule is planned only for a host without redirections, because Millrace would try it before them.
         if (!redirecting.contains(base) && !base.isForAllHosts() && !paths.isEmpty()) {
             planned.add(new Planned(base.rank(), node -> {
-                node.put(base.verb(), base.url("/"));
+                node.put(base.verb(), base.pattern("/"));
                 node.put("to", DraftNode.DENIED_TARGET);
-                node.element("filters").put("action", "deny");
+                node.addElement("filters").put("action", "deny");
                 node.remark("No location of the server leads to an origin for these paths; nginx answers 404.");
             }));
         }
@@ -196,7 +196,7 @@ final class RuleWriter {
             redirect.source().notMapped("the target has variables that a redirection cannot have");
             return;
         }
-        if (url.equals(base.url(path)) || url.equals(base.url("/") + path.substring(1))) {
+        if (url.equals(base.pattern(path)) || url.equals(base.pattern("/") + path.substring(1))) {
             redirect.source().notMapped("the redirection leads to itself");
             return;
         }
@@ -209,7 +209,7 @@ final class RuleWriter {
             redirect.source().entry().note("the rest of the path and the query are appended to the target");
         }
         planned.add(new Planned(base.rank(), node -> {
-            node.put(Redirects.verb(status, base), base.url(path));
+            node.put(Redirects.verb(status, base), base.pattern(path));
             node.put("to", url).from(redirect.source().markHandled());
             if (status == 302 || status == 308) {
                 node.put("status", Integer.toString(status));
@@ -354,9 +354,9 @@ final class RuleWriter {
     private void deny(UrlBase base, String path, Directive why, String note) {
         why.markHandled().note(note);
         planned.add(new Planned(base.rank(), node -> {
-            node.put(base.verb(), base.url(path));
+            node.put(base.verb(), base.pattern(path));
             node.put("to", DraftNode.DENIED_TARGET);
-            node.element("filters").put("action", "deny").from(why.entry());
+            node.addElement("filters").put("action", "deny").from(why.entry());
         }));
     }
 
@@ -376,9 +376,9 @@ final class RuleWriter {
                 each.markHandled();
             }
             planned.add(new Planned(base.rank(), node -> {
-                node.put(base.verb(), base.url(location.path()));
+                node.put(base.verb(), base.pattern(location.path()));
                 node.put("to", DraftNode.DENIED_TARGET);
-                node.element("filters").put("action", "deny");
+                node.addElement("filters").put("action", "deny");
                 node.from(location.source().markHandled());
                 scope.all("allow", "deny").forEach(each -> node.from(each.entry()));
             }));
@@ -412,13 +412,13 @@ final class RuleWriter {
         boolean simple = !denies
                 && location.kind() != Kind.EXACT
                 && server.handler(location.scope()) == location.scope()
-                && !separated.contains(base.verb() + base.url(location.path()));
+                && !separated.contains(base.verb() + base.pattern(location.path()));
         return simple ? AuthRequest.of(server.scope(), location.scope()) : null;
     }
 
     private void write(Server server, UrlBase base, String path, Scope scope, Target target, DraftNode node) {
         proxied.add(scope);
-        node.put(base.verb(), base.url(path));
+        node.put(base.verb(), base.pattern(path));
         String defaultPath = target.path() == null ? path : target.path();
         String stripped = OriginRules.stripped(scope, path);
         String to = target.path() == null && stripped != null ? stripped : defaultPath;
@@ -456,7 +456,7 @@ final class RuleWriter {
         if (target.grpc()) {
             rule.put("origin.http2", "prior_knowledge", target.source().entry());
         }
-        if (separated.contains(base.verb() + base.url(path))) {
+        if (separated.contains(base.verb() + base.pattern(path))) {
             AccessPlan.recordRules(scope);
         } else {
             AccessPlan.write(scope, node);
@@ -487,7 +487,7 @@ final class RuleWriter {
     void finish(List<Directive> common) {
         planned.sort(Comparator.comparingInt(Planned::rank));
         for (Planned each : planned) {
-            each.content().accept(workspace.draft().root().element("remap"));
+            each.content().accept(workspace.draft().root().addElement("remap"));
         }
         // These rules were planned while the rules above were written.
         origins.writeReverseRules();

@@ -45,7 +45,7 @@ final class Servers {
         if (all.size() == 1 && !all.get(0).listens().isEmpty()) {
             // The only server answers for every host, whatever its names are.
             all.get(0).bases().clear();
-            all.get(0).bases().add(UrlBase.everything());
+            all.get(0).bases().add(UrlBase.allUrls());
             return;
         }
         Set<String> done = new HashSet<>();
@@ -72,7 +72,7 @@ final class Servers {
             server.scope()
                     .own("server_name")
                     .forEach(each -> each.notMapped("'" + name + "' is no name that a rule can match"));
-        } else if (!taken.add(base.url("/"))) {
+        } else if (!taken.add(base.pattern("/"))) {
             server.scope().own("server_name").forEach(each -> each.entry()
                     .note("'" + name + "' belongs to an earlier server with this name"));
         } else {

@@ -43,10 +43,10 @@ final class Upstreams {
     String single(String scheme, String authority, Target target) {
         return written.computeIfAbsent(scheme + "://" + authority, key -> {
             DraftNode group =
-                    workspace.draft().element("origins", target.source().markHandled());
+                    workspace.draft().addElement("origins", target.source().markHandled());
             String name = freeName(authority);
             group.put("name", name);
-            group.element("hosts").put("url", key);
+            group.addElement("hosts").put("url", key);
             return name;
         });
     }
@@ -67,7 +67,7 @@ final class Upstreams {
         if (block == null) {
             throw new IllegalArgumentException(name);
         }
-        DraftNode group = workspace.draft().element("origins", block.markHandled());
+        DraftNode group = workspace.draft().addElement("origins", block.markHandled());
         String free = freeName(name);
         written.put(scheme + "://" + name, free);
         group.put("name", free);
@@ -150,7 +150,7 @@ final class Upstreams {
             } else if (!seen.add(authority)) {
                 each.note("the host is listed before");
             } else {
-                host(group.element("hosts").from(each.markHandled()), each, scheme, seen.size());
+                host(group.addElement("hosts").from(each.markHandled()), each, scheme, seen.size());
                 settings.add(each);
             }
         }

@@ -72,14 +72,14 @@ final class AccessImport {
             workspace
                     .draft()
                     .root()
-                    .element("access.filters")
+                    .addElement("access.filters")
                     .put("action", "allow")
                     .remark("Squid's default is the opposite of the last line.");
         } else if (!all && (last.equals("allow") || last.isEmpty())) {
             workspace
                     .draft()
                     .root()
-                    .element("access.filters")
+                    .addElement("access.filters")
                     .put("action", "deny")
                     .remark("Squid's default is the opposite of the last line.");
         }
@@ -184,7 +184,7 @@ final class AccessImport {
     }
 
     private void write(SquidLine line, boolean allow, List<String> addresses, List<String> methods) {
-        DraftNode filter = workspace.draft().root().element("access.filters");
+        DraftNode filter = workspace.draft().root().addElement("access.filters");
         filter.put("action", allow ? "allow" : "deny");
         if (!addresses.isEmpty() && !addresses.equals(List.of("all"))) {
             filter.putWords("src_ip", addresses);
@@ -345,7 +345,7 @@ final class AccessImport {
         StringBuilder all = new StringBuilder(when);
         earlier.forEach(each -> all.append(" && !(").append(each).append(')'));
         DraftNode rule =
-                workspace.draft().root().element("rules").removableIfInvalid().from(line.markHandled());
+                workspace.draft().root().addElement("rules").removableIfInvalid().from(line.markHandled());
         rule.put("when", all.toString());
         rule.put("answer.status", "403");
         line.argsFrom(1).forEach(each -> use(each, "rules"));
@@ -405,11 +405,11 @@ final class AccessImport {
             DraftNode rule;
             switch (acl.type()) {
                 case "urlpath_regex", "url_regex" -> {
-                    rule = workspace.draft().root().element("cache_rules");
+                    rule = workspace.draft().root().addElement("cache_rules");
                     rule.put("url_regex", expressions.get(next++));
                 }
                 case "dstdomain" -> {
-                    rule = workspace.draft().root().element("cache_rules");
+                    rule = workspace.draft().root().addElement("cache_rules");
                     boolean below = value.startsWith(".");
                     rule.put(
                             below ? "dest_domain" : "dest_host",
@@ -420,7 +420,7 @@ final class AccessImport {
                     if (words == null) {
                         return false;
                     }
-                    rule = workspace.draft().root().element("cache_rules");
+                    rule = workspace.draft().root().addElement("cache_rules");
                     rule.putWords("src_ip", words);
                 }
                 default -> {

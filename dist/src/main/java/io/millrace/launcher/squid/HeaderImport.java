@@ -119,7 +119,7 @@ final class HeaderImport {
         String value = parsed.isQuoted() ? parsed.text() : String.join(" ", line.argsFrom(1));
         boolean reply = direction(line).equals("response_header");
         for (String condition : conditions) {
-            DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
+            DraftNode rule = root.addElement("rules").removableIfInvalid().from(line.markHandled());
             String exists = reply ? "response_header[" + RuleTexts.literal(name) + "] =~ \"\"" : "";
             String when = condition.isEmpty() || exists.isEmpty() ? condition + exists : condition + " && " + exists;
             if (!when.isEmpty()) {
@@ -177,7 +177,7 @@ final class HeaderImport {
             used.add(acl);
         }
         used.forEach(acl -> acl.recordKey("rules"));
-        DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
+        DraftNode rule = root.addElement("rules").removableIfInvalid().from(line.markHandled());
         if (!parts.isEmpty()) {
             rule.put("when", String.join(" && ", parts));
         }

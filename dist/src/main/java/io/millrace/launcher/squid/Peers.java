@@ -187,7 +187,7 @@ final class Peers {
     }
 
     private void rule(String verb, String url, List<Peer> to, @Nullable String site, boolean hosts) {
-        DraftNode rule = workspace.draft().root().element("remap");
+        DraftNode rule = workspace.draft().root().addElement("remap");
         Peer first = to.get(0);
         rule.put(verb, url);
         String forced = first.line.option("forceddomain");
@@ -218,7 +218,7 @@ final class Peers {
             name = word + "-" + i;
         }
         written.put(key, name);
-        DraftNode group = workspace.draft().root().element("origins");
+        DraftNode group = workspace.draft().root().addElement("origins");
         group.put("name", name);
         Peer first = to.get(0);
         if (first.has("sourcehash")) {
@@ -230,7 +230,7 @@ final class Peers {
             group.put("policy", "first_live").remark("Squid uses the first peer that is up");
         }
         for (Peer peer : to) {
-            DraftNode host = group.element("hosts");
+            DraftNode host = group.addElement("hosts");
             host.put("url", peer.url()).from(peer.line.markHandled());
             String weight = peer.line.option("weight");
             if (weight != null && weight.matches("[1-9]\\d{0,2}")) {

@@ -79,7 +79,7 @@ final class Ports {
         boolean accelerates = line.args().contains("accel")
                 || line.option("defaultsite") != null
                 || line.args().contains("vhost");
-        DraftNode node = workspace.draft().root().element("listen").from(line.markHandled());
+        DraftNode node = workspace.draft().root().addElement("listen").from(line.markHandled());
         node.put("address", address);
         if (diverted) {
             node.put("transparent", tproxy ? "both" : "in");
@@ -100,7 +100,7 @@ final class Ports {
                 line.notMapped("the address has no certificate: tls.certificates");
             } else {
                 node.put("tls.enabled", "true");
-                DraftNode element = workspace.draft().element("tls.certificates", line.entry());
+                DraftNode element = workspace.draft().addElement("tls.certificates", line.entry());
                 element.put("certificate", certificate);
                 if (key != null && !key.equals(certificate)) {
                     element.put("key", key);

@@ -81,7 +81,7 @@ final class Refresh {
 
     /** Gives responses without a lifetime of their own the lifetime 0, for this cache only. */
     private static void zero(DraftNode root, SquidLine line, String matches) {
-        DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
+        DraftNode rule = root.addElement("rules").removableIfInvalid().from(line.markHandled());
         rule.put(
                 "when",
                 matches
@@ -160,7 +160,7 @@ final class Refresh {
                         || each.startsWith("ignore-private")
                         || each.startsWith("ignore-no-cache")
                         || each.startsWith("override-expire"));
-        DraftNode rule = workspace.draft().root().element("cache_rules");
+        DraftNode rule = workspace.draft().root().addElement("cache_rules");
         rule.put("url_regex", expression);
         rule.put(forced ? "ttl_in_cache" : "revalidate", minimum);
         if (options.contains("ignore-reload") && !forced) {

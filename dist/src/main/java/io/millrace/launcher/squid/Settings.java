@@ -271,7 +271,7 @@ final class Settings {
         } else if (!megabytes.matches("\\d{1,9}")) {
             line.notMapped("the size is not understood");
         } else {
-            DraftNode element = draft.element("storage", line.markHandled());
+            DraftNode element = draft.addElement("storage", line.markHandled());
             // Millrace gets its own directory, because Squid's files stay in theirs.
             element.put("path", line.arg(1).replaceAll("/+$", "") + "-millrace");
             element.put("size", megabytes + "MiB");

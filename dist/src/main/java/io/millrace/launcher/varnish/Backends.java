@@ -39,20 +39,20 @@ final class Backends {
         }
     }
 
-    private final Plan plan;
+    private final VclImportState state;
     private final Map<String, Director> directors = new LinkedHashMap<>();
     /** Names of the written groups, by backend or director. */
     private final Map<String, String> written = new HashMap<>();
     /** Lines of declarations that a rule uses. */
     private final Set<Entry> used = new HashSet<>();
 
-    Backends(Plan plan) {
-        this.plan = plan;
+    Backends(VclImportState state) {
+        this.state = state;
     }
 
     /** Reads the directors of vcl_init. */
     void init() {
-        for (Statement each : plan.vcl().sub("vcl_init")) {
+        for (Statement each : state.vcl().sub("vcl_init")) {
             Matcher method = METHOD.matcher(each.kind());
             if (each.kind().equals("new")) {
                 String type = each.value().replaceAll("\\(.*", "").strip();
@@ -101,7 +101,7 @@ final class Backends {
         if (director != null && method.group(2) != null) {
             director.hashKey = method.group(2).strip();
         }
-        return director != null || plan.vcl().backends().containsKey(name) ? name : null;
+        return director != null || state.vcl().backends().containsKey(name) ? name : null;
     }
 
     /**
@@ -109,7 +109,7 @@ final class Backends {
      */
     @Nullable
     String defaultBackend() {
-        Map<String, Block> all = plan.vcl().backends();
+        Map<String, Block> all = state.vcl().backends();
         return all.containsKey("default")
                 ? "default"
                 : all.isEmpty() ? null : all.keySet().iterator().next();
@@ -121,7 +121,7 @@ final class Backends {
         String first = director == null || director.members.isEmpty()
                 ? name
                 : director.members.get(0).name();
-        Block block = plan.vcl().backends().get(first);
+        Block block = state.vcl().backends().get(first);
         return block == null ? DraftNode.DENIED_TARGET : "http://" + authority(block) + "/";
     }
 
@@ -144,14 +144,14 @@ final class Backends {
      */
     void assign(String name, DraftNode rule) {
         Director director = directors.get(name);
-        Block block = plan.vcl().backends().get(name);
+        Block block = state.vcl().backends().get(name);
         boolean needed = director != null
                 || (block != null
                         && block.fields().stream().anyMatch(each -> List.of("probe", "max_connections")
                                 .contains(each.name())));
         if (block != null && block.fields().isEmpty()) {
             rule.put("to", DraftNode.DENIED_TARGET);
-            rule.element("filters").put("action", "deny");
+            rule.addElement("filters").put("action", "deny");
             block.entry().note("the backend 'none' answers no request");
             markUsed(block);
             return;
@@ -175,7 +175,7 @@ final class Backends {
     }
 
     private void write(String group, @Nullable Director director, @Nullable Block block) {
-        DraftNode node = plan.workspace().draft().root().element("origins");
+        DraftNode node = state.workspace().draft().root().addElement("origins");
         node.put("name", group);
         if (director == null) {
             if (block != null) {
@@ -191,7 +191,7 @@ final class Backends {
         boolean first = true;
         boolean fallback = director.type.startsWith("fallback");
         for (Member each : director.members) {
-            Block member = plan.vcl().backends().get(each.name());
+            Block member = state.vcl().backends().get(each.name());
             if (member == null) {
                 each.source().notMapped("directors of directors have no equivalent; the hosts are missing here");
                 continue;
@@ -236,7 +236,7 @@ final class Backends {
     }
 
     private void host(DraftNode group, Block block, String weight, boolean backup, List<Entry> sources) {
-        DraftNode host = group.element("hosts");
+        DraftNode host = group.addElement("hosts");
         host.put("url", "http://" + authority(block));
         socket(host, block);
         if (!weight.equals("1") && weight.matches("\\d{1,4}")) {
@@ -276,7 +276,7 @@ final class Backends {
             case "between_bytes_timeout" -> general("timeouts.origin_idle", field);
             case "probe" -> {}
             case "max_connections" -> entry.recordKey("origins[].connections_max");
-            case "proxy_header" -> plan.set("proxy_protocol_out", "v" + field.value(), entry);
+            case "proxy_header" -> state.set("proxy_protocol_out", "v" + field.value(), entry);
             case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
             case "path" -> entry.recordKey("remap[].unix_socket");
             case "ssl" -> entry.notMapped("write https in the key 'to' of the rule, and in the hosts of the group");
@@ -286,14 +286,14 @@ final class Backends {
 
     /** Sets a key that applies to all origins. Reports a second, different value as not mapped. */
     private void general(String key, Field field) {
-        String time = Plan.time(field.value());
-        DraftNode known = plan.workspace().draft().root().find(key);
+        String time = VclImportState.time(field.value());
+        DraftNode known = state.workspace().draft().root().find(key);
         if (time == null || time.equals("0")) {
             field.entry().notMapped("'" + field.value() + "' is no time that Millrace can use");
         } else if (known != null && !time.equals(known.text())) {
             field.entry().notMapped("all origins have one value, " + known.text());
         } else {
-            plan.set(key, time, field.entry());
+            state.set(key, time, field.entry());
         }
     }
 
@@ -302,7 +302,7 @@ final class Backends {
             if (!each.name().equals("probe")) {
                 continue;
             }
-            Block named = plan.vcl().probes().get(each.value());
+            Block named = state.vcl().probes().get(each.value());
             List<Field> fields = each.fields();
             if (named != null) {
                 fields = named.fields();
@@ -332,7 +332,7 @@ final class Backends {
     }
 
     private static void probe(DraftNode group, Field field) {
-        String time = Plan.time(field.value());
+        String time = VclImportState.time(field.value());
         switch (field.name()) {
             case "url" ->
                 group.put("health_check.path", field.value())
@@ -385,8 +385,8 @@ final class Backends {
 
     /** Adds notes to declarations that no rule uses. */
     void finish() {
-        List<Block> all = new ArrayList<>(plan.vcl().backends().values());
-        all.addAll(plan.vcl().probes().values());
+        List<Block> all = new ArrayList<>(state.vcl().backends().values());
+        all.addAll(state.vcl().probes().values());
         for (Block each : all) {
             if (!used.contains(each.entry())) {
                 each.entry().note("no rule uses this declaration");

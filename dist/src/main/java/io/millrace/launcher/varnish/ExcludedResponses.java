@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * store these responses. Confined to one thread.
  */
 final class ExcludedResponses extends Walker {
-    private final Plan plan;
+    private final VclImportState state;
     /** Number of statements that set a lifetime. */
     private int lifetimes;
 
@@ -19,14 +19,14 @@ final class ExcludedResponses extends Walker {
     /** First statement whose condition rules cannot test. */
     private @Nullable Statement unknown;
 
-    private ExcludedResponses(Plan plan) {
-        super(plan.vcl());
-        this.plan = plan;
+    private ExcludedResponses(VclImportState state) {
+        super(state.vcl());
+        this.state = state;
     }
 
     /** Reads the statements of the subroutine. */
-    static ExcludedResponses of(Plan plan) {
-        ExcludedResponses all = new ExcludedResponses(plan);
+    static ExcludedResponses of(VclImportState state) {
+        ExcludedResponses all = new ExcludedResponses(state);
         all.walk("vcl_backend_response");
         all.walk("vcl_fetch");
         return all;
@@ -58,7 +58,7 @@ final class ExcludedResponses extends Walker {
         String target = each.target().toLowerCase(Locale.ROOT);
         boolean sets = each.kind().equals("set");
         boolean ttl = sets && target.equals("beresp.ttl");
-        boolean zero = ttl && Plan.time(each.value()) != null && Plan.seconds(each.value()) <= 0;
+        boolean zero = ttl && VclImportState.time(each.value()) != null && VclImportState.seconds(each.value()) <= 0;
         boolean uncacheable =
                 sets && target.equals("beresp.uncacheable") && !each.value().equals("false");
         boolean passes = each.kind().equals("return") && target.equals("pass");
@@ -83,6 +83,6 @@ final class ExcludedResponses extends Walker {
         return tests.isEmpty()
                 || match.isUnsafe()
                 || match.isUrl()
-                || plan.fields().conditions().ofExcluded(List.copyOf(tests)) != null;
+                || state.fields().conditions().ofExcluded(List.copyOf(tests)) != null;
     }
 }

@@ -19,15 +19,15 @@ final class FieldRules {
     private static final Pattern STRING =
             Pattern.compile("\\s*(?:\\+\\s*)?(?:\"([^\"]*)\"|\\{\"(.*?)\"})", Pattern.DOTALL);
 
-    private final Plan plan;
+    private final VclImportState state;
     /** Fields that earlier statements changed, in lower case. */
     private final Set<String> changed = new HashSet<>();
 
     private final RuleCondition conditions;
 
-    FieldRules(Plan plan) {
-        this.plan = plan;
-        conditions = new RuleCondition(plan, changed);
+    FieldRules(VclImportState state) {
+        this.state = state;
+        conditions = new RuleCondition(state, changed);
     }
 
     /** The translator of conditions, which knows the fields that earlier statements changed. */
@@ -62,8 +62,8 @@ final class FieldRules {
     }
 
     /** Translates a statement that sets or removes a field. Reports a statement without an equivalent as not mapped. */
-    void write(Statement each, Walker.Reached reached) {
-        String problem = problem(each, reached);
+    void write(Statement each, Walker.PathConditions pathConditions) {
+        String problem = problem(each, pathConditions);
         if (problem != null) {
             each.notMapped(problem);
         }
@@ -71,13 +71,13 @@ final class FieldRules {
     }
 
     /** Translates a statement that has an equivalent. Returns false for any other statement. */
-    boolean writeIfPossible(Statement each, Walker.Reached reached) {
-        boolean isWritten = problem(each, reached) == null;
+    boolean writeIfPossible(Statement each, Walker.PathConditions pathConditions) {
+        boolean isWritten = problem(each, pathConditions) == null;
         changes(each);
         return isWritten;
     }
 
-    private @Nullable String problem(Statement each, Walker.Reached reached) {
+    private @Nullable String problem(Statement each, Walker.PathConditions pathConditions) {
         String target = each.target().toLowerCase(Locale.ROOT);
         String name = each.target().replaceAll(".*\\.http\\.", "");
         if (!target.matches("(req|bereq|beresp|resp)\\.http\\..+") || !RuleTexts.isFieldName(name)) {
@@ -95,7 +95,7 @@ final class FieldRules {
         String fields = target.startsWith("req.") || target.startsWith("bereq.")
                 ? "request_header"
                 : target.startsWith("beresp.") && !lifetime ? "stored_header" : "response_header";
-        RuleCondition.When when = conditions.of(reached, !fields.equals("response_header"));
+        RuleCondition.When when = conditions.of(pathConditions, !fields.equals("response_header"));
         if (when == null) {
             return conditions.noEquivalent();
         }
@@ -116,10 +116,10 @@ final class FieldRules {
 
     /** Adds a rule with the condition of a statement. */
     DraftNode rule(Statement each, RuleCondition.When when) {
-        DraftNode rule = plan.workspace()
+        DraftNode rule = state.workspace()
                 .draft()
                 .root()
-                .element("rules")
+                .addElement("rules")
                 .removableIfInvalid()
                 .from(each.markHandled());
         if (!when.text().isEmpty()) {

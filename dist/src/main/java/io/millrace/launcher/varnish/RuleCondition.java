@@ -29,7 +29,7 @@ final class RuleCondition {
             + " || (response_header[\"Expires\"] =~ \"\""
             + " && !(response_header[\"Cache-Control\"] =~ \"(?i)max-age|s-maxage\")))";
 
-    private final Plan plan;
+    private final VclImportState state;
     /** Fields that statements changed, in lower case: {@code req.http.x}. Rules compare the unchanged fields. */
     private final Set<String> changed;
 
@@ -37,8 +37,8 @@ final class RuleCondition {
     /** Whether a test of the lifetime becomes a condition that holds for more responses than in VCL. */
     private boolean isApproximate;
 
-    RuleCondition(Plan plan, Set<String> changed) {
-        this.plan = plan;
+    RuleCondition(VclImportState state, Set<String> changed) {
+        this.state = state;
         this.changed = changed;
     }
 
@@ -71,11 +71,11 @@ final class RuleCondition {
      * @param shared whether the rule changes stored responses, so that its condition must not read the client
      */
     @Nullable
-    When of(Walker.Reached reached, boolean shared) {
-        List<Condition> all = new ArrayList<>(reached.branches());
-        all.addAll(reached.passedReturns());
+    When of(Walker.PathConditions pathConditions, boolean shared) {
+        List<Condition> all = new ArrayList<>(pathConditions.branches());
+        all.addAll(pathConditions.passedReturns());
         String whole = of(all);
-        String branches = of(reached.branches());
+        String branches = of(pathConditions.branches());
         if (branches == null) {
             return null;
         }
@@ -88,14 +88,14 @@ final class RuleCondition {
      * earlier returns whose conditions have parts without an equivalent. Returns null if it has no equivalent.
      */
     @Nullable
-    String ofLifetime(Walker.Reached reached) {
+    String ofLifetime(Walker.PathConditions pathConditions) {
         isApproximate = true;
-        String branches = of(reached.branches());
+        String branches = of(pathConditions.branches());
         List<String> parts = new ArrayList<>();
         if (branches != null && !branches.isEmpty()) {
             parts.add(branches);
         }
-        for (Condition each : reached.passedReturns()) {
+        for (Condition each : pathConditions.passedReturns()) {
             String excluded = each instanceof Condition.Not not ? wider(not.inner()) : null;
             String part = excluded == null ? text(each) : "!(" + excluded + ")";
             if (part == null || branches == null) {
@@ -276,11 +276,11 @@ final class RuleCondition {
     }
 
     private @Nullable String client(Test test) {
-        List<String> addresses = test.operator().endsWith("~") && !test.quoted() ? plan.addresses(test.right()) : null;
+        List<String> addresses = test.operator().endsWith("~") && !test.quoted() ? state.addresses(test.right()) : null;
         if (addresses == null || addresses.isEmpty() || addresses.stream().anyMatch(each -> each.startsWith("~"))) {
             return null;
         }
-        plan.markAclUsed(test.right(), "rules");
+        state.markAclUsed(test.right(), "rules");
         return addresses.stream().map(RuleTexts::literal).collect(Collectors.joining(", ", "client in (", ")"));
     }
 

@@ -23,7 +23,7 @@ final class SynthRules {
 
     private static final String NO_LOCATION = "vcl_synth sets no Location for this status; write a rule with redirect";
 
-    private final Plan plan;
+    private final VclImportState state;
     /**
      * Translated places. A statement is visited once for each alternative of its condition, but its rule is written
      * once.
@@ -31,18 +31,18 @@ final class SynthRules {
     private final Set<Place> done = new HashSet<>();
 
     /** A statement with its conditions. A subroutine that is called twice has each statement in two places. */
-    private record Place(Statement statement, Walker.Reached reached) {}
+    private record Place(Statement statement, Walker.PathConditions pathConditions) {}
 
-    SynthRules(Plan plan) {
-        this.plan = plan;
+    SynthRules(VclImportState state) {
+        this.state = state;
     }
 
     /** Writes a redirection whose target vcl_synth sets. */
-    void redirect(Statement each, Walker.Reached reached, String code) {
-        if (!done.add(new Place(each, reached))) {
+    void redirect(Statement each, Walker.PathConditions pathConditions, String code) {
+        if (!done.add(new Place(each, pathConditions))) {
             return;
         }
-        Branch branch = branch(plan.vcl().sub("vcl_synth"), code);
+        Branch branch = branch(state.vcl().sub("vcl_synth"), code);
         Statement location = branch == null ? null : branch.location;
         if (branch == null || location == null) {
             each.notMapped(NO_LOCATION);
@@ -56,7 +56,7 @@ final class SynthRules {
             each.notMapped("write a rule with redirect: the target has variables or functions without an equivalent");
             return;
         }
-        DraftNode rule = rule(each, reached);
+        DraftNode rule = rule(each, pathConditions);
         if (rule != null) {
             rule.put("redirect.to", to);
             rule.put("redirect.status", status);
@@ -65,15 +65,15 @@ final class SynthRules {
     }
 
     /** Writes an answer without an origin. Returns false if the status or the condition has no equivalent. */
-    boolean answer(Statement each, Walker.Reached reached, String status) {
-        if (!done.add(new Place(each, reached))) {
+    boolean answer(Statement each, Walker.PathConditions pathConditions, String status) {
+        if (!done.add(new Place(each, pathConditions))) {
             return true;
         }
         if (!status.matches("[245]\\d\\d")) {
             each.notMapped("rules answer with a constant status from 200 to 599");
             return false;
         }
-        DraftNode rule = rule(each, reached);
+        DraftNode rule = rule(each, pathConditions);
         if (rule == null) {
             return false;
         }
@@ -83,20 +83,20 @@ final class SynthRules {
     }
 
     /** Lets the requests of a statement bypass the cache. Returns false if the condition has no equivalent. */
-    boolean bypass(Statement each, Walker.Reached reached) {
-        Place place = new Place(each, reached);
+    boolean bypass(Statement each, Walker.PathConditions pathConditions) {
+        Place place = new Place(each, pathConditions);
         if (done.contains(place)) {
             return true;
         }
-        RuleCondition.When when = plan.fields().conditions().of(reached, false);
+        RuleCondition.When when = state.fields().conditions().of(pathConditions, false);
         if (when == null || when.text().isEmpty()) {
             return false;
         }
         done.add(place);
-        DraftNode rule = plan.workspace()
+        DraftNode rule = state.workspace()
                 .draft()
                 .root()
-                .element("rules")
+                .addElement("rules")
                 .removableIfInvalid()
                 .from(each.markHandled());
         rule.put("when", when.text());
@@ -107,13 +107,13 @@ final class SynthRules {
         return true;
     }
 
-    private @Nullable DraftNode rule(Statement each, Walker.Reached reached) {
-        RuleCondition.When when = plan.fields().conditions().of(reached, false);
+    private @Nullable DraftNode rule(Statement each, Walker.PathConditions pathConditions) {
+        RuleCondition.When when = state.fields().conditions().of(pathConditions, false);
         if (when == null) {
-            each.notMapped(plan.fields().conditions().noEquivalent());
+            each.notMapped(state.fields().conditions().noEquivalent());
             return null;
         }
-        return plan.fields().rule(each, when);
+        return state.fields().rule(each, when);
     }
 
     /** Returns the statements of vcl_synth for a status. Returns null if there are none. */

@@ -28,12 +28,12 @@ public final class VarnishImport {
     /** A request field in an expression of VCL. */
     private static final Pattern FIELD = Pattern.compile("(?:req|bereq)\\.http\\.([A-Za-z0-9-]+)");
 
-    private final Plan plan;
+    private final VclImportState state;
     private final Backends backends;
 
-    private VarnishImport(Plan plan) {
-        this.plan = plan;
-        backends = new Backends(plan);
+    private VarnishImport(VclImportState state) {
+        this.state = state;
+        backends = new Backends(state);
     }
 
     /**
@@ -52,18 +52,18 @@ public final class VarnishImport {
         VclReader reader = new VclReader(workspace);
         reader.read(file);
         if (workspace.problems().isEmpty()) {
-            new VarnishImport(new Plan(workspace, reader.vcl())).convert();
+            new VarnishImport(new VclImportState(workspace, reader.vcl())).convert();
         }
         return workspace.finish();
     }
 
     private void convert() {
-        Vcl vcl = plan.vcl();
+        Vcl vcl = state.vcl();
         backends.init();
-        VclRecv recv = new VclRecv(plan, backends);
+        VclRecv recv = new VclRecv(state, backends);
         recv.walk("vcl_recv");
         hash();
-        VclBackendResponse response = new VclBackendResponse(plan);
+        VclBackendResponse response = new VclBackendResponse(state);
         response.walk("vcl_backend_response");
         response.walk("vcl_fetch");
         response.finish();
@@ -76,7 +76,7 @@ public final class VarnishImport {
         defaults(recv);
         backends.finish();
         for (Vcl.Acl each : vcl.acls().values()) {
-            boolean used = plan.addresses(each.name()) != null && isUsed(each.name());
+            boolean used = state.addresses(each.name()) != null && isUsed(each.name());
             if (!used) {
                 each.entry().note("no imported setting uses the list");
                 each.addresses().forEach(one -> one.entry().note("no imported setting uses the list"));
@@ -85,12 +85,12 @@ public final class VarnishImport {
     }
 
     private boolean isUsed(String acl) {
-        Vcl.Acl found = plan.vcl().acls().get(acl);
+        Vcl.Acl found = state.vcl().acls().get(acl);
         return found != null && found.entry().hasKeys();
     }
 
     private void rules(VclRecv recv) {
-        DraftNode root = plan.workspace().draft().root();
+        DraftNode root = state.workspace().draft().root();
         Set<String> seen = new HashSet<>();
         List<DraftNode> written = new ArrayList<>();
         for (VclRecv.Route each : recv.routes()) {
@@ -98,11 +98,11 @@ public final class VarnishImport {
                 each.source().note("an earlier rule has the same URL");
                 continue;
             }
-            DraftNode rule = root.element("remap").from(each.source());
+            DraftNode rule = root.addElement("remap").from(each.source());
             rule.put(each.verb(), each.map());
             if (each.backend().equals(VclRecv.DENIED)) {
                 rule.put("to", DraftNode.DENIED_TARGET);
-                rule.element("filters").put("action", "deny");
+                rule.addElement("filters").put("action", "deny");
                 continue;
             }
             target(rule, each.backend(), path(each.map()));
@@ -110,7 +110,7 @@ public final class VarnishImport {
         }
         String usual = recv.defaultBackend();
         if (usual != null) {
-            DraftNode rule = root.element("remap");
+            DraftNode rule = root.addElement("remap");
             rule.put("map", "/");
             target(rule, usual, "/");
             Entry source = recv.defaultBackendSource();
@@ -138,15 +138,15 @@ public final class VarnishImport {
         String url = backends.url(backend);
         rule.put("to", url.equals(DraftNode.DENIED_TARGET) ? url : url + path.substring(1));
         if (url.equals(DraftNode.DENIED_TARGET)) {
-            rule.element("filters").put("action", "deny");
+            rule.addElement("filters").put("action", "deny");
         }
         backends.assign(backend, rule);
     }
 
     /** Writes the defaults of Varnish that differ from Millrace's, for keys that are not set. */
     private void defaults(VclRecv recv) {
-        Draft draft = plan.workspace().draft();
-        DraftNode address = draft.root().element("listen");
+        Draft draft = state.workspace().draft();
+        DraftNode address = draft.root().addElement("listen");
         address.put("address", ":80");
         address.remark("Addresses are options of varnishd (-a), which VCL does not contain.");
         draft.setDefault("pristine_host_hdr", "true", "Varnish", "it sends the client's Host field");
@@ -160,25 +160,25 @@ public final class VarnishImport {
         draft.setDefault("cache.heuristic_without_last_modified", "true", "Varnish", "default_ttl 120s");
         draft.setDefault("cache.force_stale_while_revalidate", "10s", "Varnish", "default_grace 10s");
         draft.setDefault("cache.max_stale_age", "10s", "Varnish", "default_grace 10s");
-        if (plan.cookiesPass()) {
+        if (state.cookiesPass()) {
             draft.setDefault("cache.cache_responses_to_cookies", "none", "Varnish", "requests with Cookie are passed");
         } else {
             draft.setDefault("cache.guessed_lifetime_with_cookies", "all", "Varnish", "vcl_recv ignores cookies");
         }
-        if (recv.dropsCookies() || !plan.cookiesPass()) {
+        if (recv.dropsCookies() || !state.cookiesPass()) {
             draft.setDefault("cache.unshared_fields", "[Set-Cookie]", "Varnish", "it does not store Set-Cookie");
         }
         draft.setDefault("timeouts.origin_connect", "3500ms", "Varnish", "connect_timeout 3.5s");
         draft.setDefault("timeouts.origin_first_byte", "1m", "Varnish", "first_byte_timeout 60s");
         draft.setDefault("timeouts.origin_idle", "1m", "Varnish", "between_bytes_timeout 60s");
-        plan.workspace()
+        state.workspace()
                 .warn("VCL has neither addresses nor storage: set listen (varnishd -a), cache.ram_size and"
                         + " storage (varnishd -s)");
     }
 
     private void hash() {
         List<String> fields = new ArrayList<>();
-        new Walker(plan.vcl()) {
+        new Walker(state.vcl()) {
             @Override
             void statement(Statement each, List<Condition> around) {
                 String value = each.value().toLowerCase(Locale.ROOT);
@@ -200,7 +200,7 @@ public final class VarnishImport {
                     if (!fields.contains(field.group(1))) {
                         fields.add(field.group(1));
                     }
-                    DraftNode node = plan.workspace().draft().root().putWords("cache.key.fields", fields);
+                    DraftNode node = state.workspace().draft().root().putWords("cache.key.fields", fields);
                     node.removableIfInvalid().from(each.markHandled());
                     if (field.group(1).toLowerCase(Locale.ROOT).startsWith("x-")) {
                         each.note("only a field that the client sends counts, not one that vcl_recv sets");
@@ -214,18 +214,18 @@ public final class VarnishImport {
 
     /** Translates changed fields of requests to origins. */
     private void fetch(String sub) {
-        new Walker(plan.vcl()) {
+        new Walker(state.vcl()) {
             @Override
             void statement(Statement each, List<Condition> around) {
                 if (each.target().toLowerCase(Locale.ROOT).matches("bereq\\.http\\.(?!host$).*")) {
-                    plan.fields().write(each, reached());
+                    state.fields().write(each, pathConditions());
                 }
             }
         }.walk(sub);
     }
 
     private void deliver() {
-        new Walker(plan.vcl()) {
+        new Walker(state.vcl()) {
             @Override
             void statement(Statement each, List<Condition> around) {
                 String target = each.target().toLowerCase(Locale.ROOT);
@@ -236,18 +236,18 @@ public final class VarnishImport {
                     each.note("the access log has the result of each request");
                 } else if (List.of("set", "unset").contains(each.kind())
                         && !target.matches("resp\\.http\\.(via|server|x-varnish|x-url|x-host|xkey)")
-                        && plan.fields().writeIfPossible(each, reached())) {
+                        && state.fields().writeIfPossible(each, pathConditions())) {
                     each.markHandled();
                 } else if (!unset && target.matches("resp\\.http\\.x-(varnish-)?(cache|served-by|hits|age).*")) {
                     each.note("Cache-Status in responses has the result of the cache lookup");
                 } else if (unset && target.equals("resp.http.via")) {
-                    plan.set("via.response", "none", each.markHandled());
+                    state.set("via.response", "none", each.markHandled());
                 } else if (unset && target.equals("resp.http.server")) {
-                    plan.set("via.server", "off", each.markHandled());
+                    state.set("via.server", "off", each.markHandled());
                 } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey)")) {
                     each.note("Millrace does not send the field");
                 } else {
-                    plan.fields().write(each, reached());
+                    state.fields().write(each, pathConditions());
                 }
             }
         }.walk("vcl_deliver");

@@ -35,7 +35,7 @@ final class VclBackendResponse extends Walker {
     /** A statement that excludes responses by status, with its condition; null if that has no equivalent. */
     private record Exclusion(Statement statement, List<Condition> around, RuleCondition.@Nullable When when) {}
 
-    private final Plan plan;
+    private final VclImportState state;
     /** True once a rule gives responses to some URLs a lifetime, whatever their status is. */
     private boolean hasLifetimes;
     /** True once an element of cache_rules gives responses with statuses below 400 a lifetime. */
@@ -52,10 +52,10 @@ final class VclBackendResponse extends Walker {
     /** Lifetime of responses with error statuses; empty until one is set. */
     private String negativeTime = "";
 
-    VclBackendResponse(Plan plan) {
-        super(plan.vcl());
-        this.plan = plan;
-        excluded = ExcludedResponses.of(plan);
+    VclBackendResponse(VclImportState state) {
+        super(state.vcl());
+        this.state = state;
+        excluded = ExcludedResponses.of(state);
     }
 
     @Override
@@ -96,7 +96,7 @@ final class VclBackendResponse extends Walker {
                 each.note("not needed: purges by pattern and by tag know the URL and the tags of stored responses");
             default -> {
                 if (target.startsWith("beresp.http.")) {
-                    plan.fields().write(each, reached());
+                    state.fields().write(each, pathConditions());
                 } else {
                     each.notMapped("'" + each.target() + "' has no equivalent");
                 }
@@ -106,17 +106,17 @@ final class VclBackendResponse extends Walker {
 
     /** Turns compression on for the types that the condition names. */
     private void gzip(Statement each) {
-        if (each.value().equals("false") && reached().branches().isEmpty()) {
+        if (each.value().equals("false") && pathConditions().branches().isEmpty()) {
             each.note("off, as in Millrace");
             return;
         }
-        List<String> types = each.value().equals("true") ? types(reached().branches()) : List.of();
+        List<String> types = each.value().equals("true") ? types(pathConditions().branches()) : List.of();
         if (types.isEmpty()) {
             each.notMapped("compression depends on Content-Type only; write compression, globally or in a rule");
             return;
         }
         gzipTypes.addAll(types);
-        DraftNode root = plan.workspace().draft().root();
+        DraftNode root = state.workspace().draft().root();
         Entry entry = each.markHandled();
         root.put("compression.enabled", "true").from(entry);
         root.putWords("compression.encodings", List.of("gzip")).from(entry);
@@ -128,7 +128,7 @@ final class VclBackendResponse extends Walker {
         if (!types.equals(MediaTypes.ANY)) {
             each.note("the types are those that the importer knows");
         }
-        if (!reached().passedReturns().isEmpty()) {
+        if (!pathConditions().passedReturns().isEmpty()) {
             each.note("also for responses for which an earlier return ends the subroutine");
         }
     }
@@ -167,15 +167,15 @@ final class VclBackendResponse extends Walker {
     }
 
     private void ttl(Statement each, List<Condition> around) {
-        String time = Plan.time(each.value());
+        String time = VclImportState.time(each.value());
         if (time == null) {
             each.notMapped("a lifetime must be a constant");
             return;
         }
-        boolean returned = !reached().passedReturns().isEmpty();
+        boolean returned = !pathConditions().passedReturns().isEmpty();
         if (around.isEmpty() && !returned && excluded.lifetimes() == 1 && !excluded.isByResponse()) {
-            plan.set("cache.guaranteed_min_lifetime", time, each.markHandled());
-            plan.set("cache.guaranteed_max_lifetime", time, each.markHandled());
+            state.set("cache.guaranteed_min_lifetime", time, each.markHandled());
+            state.set("cache.guaranteed_max_lifetime", time, each.markHandled());
             return;
         }
         boolean byDefault = !around.isEmpty() && Match.all(around).stream().allMatch(Match::isResponseDefault);
@@ -186,7 +186,7 @@ final class VclBackendResponse extends Walker {
         if (Match.all(around).stream().allMatch(Match::isUrl) && isBuiltInReached() && lifetime(each)) {
             return;
         }
-        long seconds = Plan.seconds(each.value());
+        long seconds = VclImportState.seconds(each.value());
         if (seconds > 0 && !isNegative(around, time) && lifetime(each)) {
             return;
         }
@@ -207,7 +207,7 @@ final class VclBackendResponse extends Walker {
                 Statement unknown = never ? null : excluded.unknown();
                 if (unknown != null) {
                     each.notMapped(UNKNOWN + unknown.entry().place());
-                } else if (!plan.rule(
+                } else if (!state.rule(
                         match, never ? "action" : "ttl_in_cache", never ? "never_cache" : time, each.markHandled())) {
                     each.notMapped("the condition has more than one test of URL or host");
                 } else if (!never) {
@@ -233,7 +233,7 @@ final class VclBackendResponse extends Walker {
     }
 
     private RuleCondition.@Nullable When when() {
-        return plan.fields().conditions().of(reached(), true);
+        return state.fields().conditions().of(pathConditions(), true);
     }
 
     /** Writes the rules for responses that are not stored, which no later lifetime changes. */
@@ -264,14 +264,14 @@ final class VclBackendResponse extends Walker {
     }
 
     private void write(Statement each, RuleCondition.When when, String directive) {
-        DraftNode rule = plan.fields().rule(each, when);
+        DraftNode rule = state.fields().rule(each, when);
         rule.put("set_stored_header." + FIELD, directive);
         rule.putWords("remove_response_header", List.of(FIELD));
     }
 
     /** Returns true if the built-in VCL follows, which does not store responses with private, no-cache and no-store. */
     private boolean isBuiltInReached() {
-        return plan.vcl().sub("vcl_backend_response").stream()
+        return state.vcl().sub("vcl_backend_response").stream()
                 .noneMatch(one -> one.kind().equals("return"));
     }
 
@@ -282,12 +282,12 @@ final class VclBackendResponse extends Walker {
      * settings can express.
      */
     private boolean lifetime(Statement each) {
-        long seconds = Plan.seconds(each.value());
-        RuleCondition conditions = plan.fields().conditions();
-        List<Condition> branches = reached().branches();
-        boolean always = branches.isEmpty() || !reached().passedReturns().isEmpty();
+        long seconds = VclImportState.seconds(each.value());
+        RuleCondition conditions = state.fields().conditions();
+        List<Condition> branches = pathConditions().branches();
+        boolean always = branches.isEmpty() || !pathConditions().passedReturns().isEmpty();
         String when =
-                seconds > 0 || branches.isEmpty() ? conditions.ofLifetime(reached()) : conditions.ofExcluded(branches);
+                seconds > 0 || branches.isEmpty() ? conditions.ofLifetime(pathConditions()) : conditions.ofExcluded(branches);
         if (!always && (seconds <= 0 || when == null || when.isEmpty())) {
             return false;
         }
@@ -315,8 +315,8 @@ final class VclBackendResponse extends Walker {
 
     /** Adds to a condition that the built-in VCL permits to store the response. */
     private String permitted(Statement each, String when) {
-        boolean isCookieRemoved = isCookieRemoved(plan.vcl().sub("vcl_backend_response"), each)
-                || isCookieRemoved(plan.vcl().sub("vcl_fetch"), each);
+        boolean isCookieRemoved = isCookieRemoved(state.vcl().sub("vcl_backend_response"), each)
+                || isCookieRemoved(state.vcl().sub("vcl_fetch"), each);
         return (when.isEmpty() ? "" : when + " && ") + "!(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")"
                 + " && !(response_header[\"Surrogate-Control\"] =~ \"(?i)no-store\")"
                 + (isCookieRemoved ? "" : " && !(response_header[\"Set-Cookie\"] =~ \"\")");
@@ -326,9 +326,9 @@ final class VclBackendResponse extends Walker {
      * Returns true if Set-Cookie is removed from all responses that reach a statement: in a block around it, or in a
      * block with the same condition. With this field, the built-in VCL does not store a response.
      */
-    private static boolean isCookieRemoved(List<Statement> statements, Statement reached) {
+    private static boolean isCookieRemoved(List<Statement> statements, Statement last) {
         for (Statement each : statements) {
-            if (each == reached || contains(each.body(), reached)) {
+            if (each == last || contains(each.body(), last)) {
                 Condition condition = each.kind().equals("if") ? each.condition() : null;
                 return removesCookie(statements)
                         || statements.stream()
@@ -336,7 +336,7 @@ final class VclBackendResponse extends Walker {
                                         && condition != null
                                         && condition.equals(one.condition())
                                         && removesCookie(one.body()))
-                        || isCookieRemoved(each.body(), reached);
+                        || isCookieRemoved(each.body(), last);
             }
         }
         return false;
@@ -368,7 +368,7 @@ final class VclBackendResponse extends Walker {
         }
         negativeTime = time;
         codes.addAll(all);
-        DraftNode root = plan.workspace().draft().root();
+        DraftNode root = state.workspace().draft().root();
         Entry entry = each.markHandled();
         root.put("cache.negative_caching.enabled", "true").from(entry);
         root.put("cache.negative_caching.lifetime", time).removableIfInvalid().from(entry);
@@ -378,12 +378,12 @@ final class VclBackendResponse extends Walker {
     }
 
     private void grace(Statement each, List<Condition> around) {
-        String time = Plan.time(each.value());
+        String time = VclImportState.time(each.value());
         if (time == null) {
             each.notMapped("the time must be a constant");
             return;
         }
-        DraftNode known = plan.workspace().draft().root().find("cache.force_stale_while_revalidate");
+        DraftNode known = state.workspace().draft().root().find("cache.force_stale_while_revalidate");
         if (!around.isEmpty() && known != null) {
             each.notMapped("all responses have the same time, that of an earlier line");
             return;
@@ -391,8 +391,8 @@ final class VclBackendResponse extends Walker {
         if (!around.isEmpty()) {
             each.markHandled().note("holds for all responses, not only for those that meet the condition");
         }
-        plan.set("cache.force_stale_while_revalidate", time, each.markHandled());
-        plan.set("cache.max_stale_age", time, each.markHandled());
+        state.set("cache.force_stale_while_revalidate", time, each.markHandled());
+        state.set("cache.max_stale_age", time, each.markHandled());
     }
 
     private void uncacheable(Statement each, List<Condition> around) {
@@ -401,13 +401,13 @@ final class VclBackendResponse extends Walker {
             return;
         }
         RuleCondition.When all = when();
-        boolean returned = !reached().passedReturns().isEmpty();
+        boolean returned = !pathConditions().passedReturns().isEmpty();
         if (around.isEmpty() && returned && all != null && !all.partial() && !all.readsClient()) {
             write(each, all, "no-store");
             return;
         }
         if (around.isEmpty()) {
-            plan.set("cache.enabled", "false", each.markHandled());
+            state.set("cache.enabled", "false", each.markHandled());
             if (returned) {
                 each.notMapped("also for responses for which an earlier return ends the subroutine");
             }
@@ -421,7 +421,7 @@ final class VclBackendResponse extends Walker {
                 each.note("responses to other methods than GET and HEAD are not stored");
             } else if (match.isStatus()) {
                 each.note("errors without a lifetime are not stored");
-            } else if (!match.isUrl() || !plan.rule(match, "action", "never_cache", each.markHandled())) {
+            } else if (!match.isUrl() || !state.rule(match, "action", "never_cache", each.markHandled())) {
                 each.notMapped("responses are excluded by URL and host only");
             }
         }
@@ -429,10 +429,10 @@ final class VclBackendResponse extends Walker {
 
     /** Records the responses that a statement makes uncacheable, for lifetimes of earlier and later statements. */
     private void exclude(Statement each, List<Condition> around) {
-        RuleCondition conditions = plan.fields().conditions();
+        RuleCondition conditions = state.fields().conditions();
         List<Condition> alternatives = new ArrayList<>();
         for (List<Condition.Test> tests :
-                Condition.alternatives(new Condition.All(reached().branches()))) {
+                Condition.alternatives(new Condition.All(pathConditions().branches()))) {
             Match match = Match.of(tests);
             boolean lifetime = tests.stream().anyMatch(test -> test.left().equalsIgnoreCase("beresp.ttl"));
             String excluded = lifetime ? conditions.ofExcluded(List.copyOf(tests)) : null;
@@ -451,18 +451,18 @@ final class VclBackendResponse extends Walker {
     private void unset(Statement each, String target, List<Condition> around) {
         switch (target) {
             case "beresp.http.set-cookie" -> {
-                if (plan.fields().writeIfPossible(each, reached())) {
+                if (state.fields().writeIfPossible(each, pathConditions())) {
                     return;
                 }
                 DraftNode node =
-                        plan.workspace().draft().root().putWords("cache.unshared_fields", List.of("Set-Cookie"));
+                        state.workspace().draft().root().putWords("cache.unshared_fields", List.of("Set-Cookie"));
                 node.from(each.markHandled());
                 each.note("the client whose request is forwarded still gets the field");
                 if (!around.isEmpty()) {
                     each.note("the field is left out of all stored responses");
                 }
             }
-            default -> plan.fields().write(each, reached());
+            default -> state.fields().write(each, pathConditions());
         }
     }
 

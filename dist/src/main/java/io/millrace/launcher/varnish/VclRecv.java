@@ -20,7 +20,7 @@ final class VclRecv extends Walker {
     /**
      * A remap rule that selects a backend.
      *
-     * @param map the first URL or the path of the rule
+     * @param map the URL pattern of the rule, or only its path
      * @param chain number of the innermost {@code if} around the statement; its {@code elsif} and {@code else} have the
      *     same number. {@link Integer#MAX_VALUE} for a refusal, whose rule is written first
      */
@@ -31,7 +31,7 @@ final class VclRecv extends Walker {
 
     private static final String UNKNOWN = "'%s': conditions can be about URL, host, method, cookies and client address";
 
-    private final Plan plan;
+    private final VclImportState state;
     private final Backends backends;
     private final SynthRules synthRules;
     private final List<Route> routes = new ArrayList<>();
@@ -44,11 +44,11 @@ final class VclRecv extends Walker {
     private boolean upgrades;
     private @Nullable Entry upgradeSource;
 
-    VclRecv(Plan plan, Backends backends) {
-        super(plan.vcl());
-        this.plan = plan;
+    VclRecv(VclImportState state, Backends backends) {
+        super(state.vcl());
+        this.state = state;
         this.backends = backends;
-        synthRules = new SynthRules(plan);
+        synthRules = new SynthRules(state);
         defaultBackend = backends.defaultBackend();
     }
 
@@ -109,13 +109,13 @@ final class VclRecv extends Walker {
             case "C" -> each.notMapped("Millrace runs no code in C");
             default -> each.notMapped("the function has no equivalent");
         }
-        plan.fields().changes(each);
+        state.fields().changes(each);
     }
 
     private void action(Statement each, List<Condition> around) {
         if (each.target().equals("hash") || each.target().equals("lookup")) {
             if (around.isEmpty()) {
-                plan.useCacheWithCookies();
+                state.useCacheWithCookies();
                 each.note("the built-in VCL, which passes requests with Cookie, is not reached");
             } else {
                 each.note("requests use the cache by default");
@@ -144,21 +144,21 @@ final class VclRecv extends Walker {
         } else if (match.isCookie() && match.urls().isEmpty()) {
             boolean named =
                     match.cookies().stream().allMatch(test -> test.operator().equals("~"));
-            if (!named || !synthRules.bypass(each, reached())) {
-                plan.passCookies(each.markHandled());
+            if (!named || !synthRules.bypass(each, pathConditions())) {
+                state.passCookies(each.markHandled());
             }
         } else if (match.isAuthorization()) {
             each.note("responses to requests with Authorization are stored only if they permit it");
         } else if (match.isUpgrade()) {
             each.note("connections that switch their protocol do not use the cache");
-        } else if (match.isUrl() && plan.rule(match, "action", "never_cache", each.markHandled())) {
+        } else if (match.isUrl() && state.rule(match, "action", "never_cache", each.markHandled())) {
             each.markHandled();
         } else if (match.urls().isEmpty()
                 && match.hosts().isEmpty()
                 && match.unknown().isEmpty()
                 && match.clients().isEmpty()) {
-            plan.set("cache.enabled", "false", each.markHandled());
-        } else if (!synthRules.bypass(each, reached())) {
+            state.set("cache.enabled", "false", each.markHandled());
+        } else if (!synthRules.bypass(each, pathConditions())) {
             each.notMapped(String.format(UNKNOWN, match.unknown().isEmpty() ? "the condition" : match.unknown()));
         }
     }
@@ -176,7 +176,7 @@ final class VclRecv extends Walker {
 
     private void purge(Statement each, Match match) {
         each.markHandled().recordKey("purge.allow");
-        if (match.clients().isEmpty() && plan.workspace().draft().root().find("purge.allow") == null) {
+        if (match.clients().isEmpty() && state.workspace().draft().root().find("purge.allow") == null) {
             each.note("purge.allow names the clients that may purge; by default only those of this machine");
         } else {
             match.clients().forEach(test -> allowPurges(each, test));
@@ -184,17 +184,17 @@ final class VclRecv extends Walker {
     }
 
     private boolean allowPurges(Statement each, Test test) {
-        List<String> addresses = plan.addresses(test.right());
+        List<String> addresses = state.addresses(test.right());
         if (addresses == null || addresses.isEmpty() || addresses.stream().anyMatch(one -> one.startsWith("~"))) {
             return false;
         }
-        DraftNode node = plan.workspace()
+        DraftNode node = state.workspace()
                 .draft()
                 .root()
                 .putWords("purge.allow", addresses)
                 .removableIfInvalid();
         node.from(each.markHandled());
-        plan.markAclUsed(test.right(), "purge.allow");
+        state.markAclUsed(test.right(), "purge.allow");
         return true;
     }
 
@@ -211,12 +211,12 @@ final class VclRecv extends Walker {
         } else if (status.equals("400") || "PRI".equals(method)) {
             each.note("invalid requests are refused in any case");
         } else if (status.matches("3\\d\\d|[67]\\d\\d") || each.value().contains("http")) {
-            synthRules.redirect(each, reached(), status);
+            synthRules.redirect(each, pathConditions(), status);
         } else if (!match.clients().isEmpty()
                 && match.urls().isEmpty()
                 && match.hosts().isEmpty()) {
             Test test = match.clients().get(0);
-            if (!plan.deny(test.right(), test.operator().equals("~"), each.markHandled())) {
+            if (!state.deny(test.right(), test.operator().equals("~"), each.markHandled())) {
                 each.notMapped("the clients are not refused: no list of addresses has this name");
             } else if (!match.unknown().isEmpty()) {
                 each.notMapped(String.format(UNKNOWN, match.unknown()) + "; all these clients are refused");
@@ -225,8 +225,8 @@ final class VclRecv extends Walker {
             methods(each, match);
         } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
             each.note("answered with 403");
-        } else if (!synthRules.answer(each, reached(), status) && status.startsWith("4")) {
-            plan.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
+        } else if (!synthRules.answer(each, pathConditions(), status) && status.startsWith("4")) {
+            state.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
         }
     }
 
@@ -240,7 +240,7 @@ final class VclRecv extends Walker {
             }
         }
         if (allowed.size() > 1) {
-            plan.workspace().draft().set("methods", allowed, each.markHandled());
+            state.workspace().draft().set("methods", allowed, each.markHandled());
             each.markHandled().note("other methods are answered with 405");
         } else {
             each.notMapped("the requests are not refused; write the permitted methods in the key methods");
@@ -269,7 +269,7 @@ final class VclRecv extends Walker {
                 each.note("origins get the field by default");
             default -> {
                 if (target.startsWith("req.http.")) {
-                    plan.fields().write(each, reached());
+                    state.fields().write(each, pathConditions());
                 } else {
                     each.notMapped("'" + each.target() + "' has no equivalent");
                 }
@@ -290,22 +290,22 @@ final class VclRecv extends Walker {
                     "req.http.x-original-url",
                     "req.http.x-rewrite-url" ->
                 each.note("such fields of clients are removed, except for access.trusted_proxies");
-            case "req.http.range" -> plan.set("cache.range.write", "true", each.markHandled());
-            default -> plan.fields().write(each, reached());
+            case "req.http.range" -> state.set("cache.range.write", "true", each.markHandled());
+            default -> state.fields().write(each, pathConditions());
         }
     }
 
     /** Translates the removal of Cookie, after which requests use the cache. */
     private void cookie(Statement each, List<Condition> around) {
         if (around.isEmpty()) {
-            plan.useCacheWithCookies();
+            state.useCacheWithCookies();
             each.markHandled().matchesDefaultOf("cache.cache_responses_to_cookies");
             each.note("origins still get the cookies");
             dropped.add("");
             return;
         }
         for (Match match : Match.all(around)) {
-            if (match.isUrl() && plan.rule(match, "cache_responses_to_cookies", "all", each.markHandled())) {
+            if (match.isUrl() && state.rule(match, "cache_responses_to_cookies", "all", each.markHandled())) {
                 each.note("origins still get the cookies");
                 dropped.add("url");
             } else if (match.isCookie() && match.urls().isEmpty()) {
@@ -406,7 +406,7 @@ final class VclRecv extends Walker {
     private void url(Statement each, List<Condition> around) {
         String value = each.value();
         if (value.startsWith("std.querysort(")) {
-            plan.set("cache.key.sorted_params", "true", each.markHandled());
+            state.set("cache.key.sorted_params", "true", each.markHandled());
             return;
         }
         Matcher call = Pattern.compile("regsub(?:all)?\\(\\s*req\\.url\\s*,\\s*\"(.*)\"\\s*,\\s*\"(.*)\"\\s*\\)")
@@ -435,7 +435,7 @@ final class VclRecv extends Walker {
 
     private void query(Statement each, List<Condition> around) {
         if (around.isEmpty()) {
-            plan.set("cache.key.ignore_query", "true", each.markHandled());
+            state.set("cache.key.ignore_query", "true", each.markHandled());
         } else {
             each.notMapped("the condition is not translated; set cache.key.ignore_query in a rule of remap");
         }
@@ -457,7 +457,7 @@ final class VclRecv extends Walker {
         }
         excluded.clear();
         excluded.addAll(names);
-        plan.workspace()
+        state.workspace()
                 .draft()
                 .root()
                 .putWords("cache.key.excluded_params", names)

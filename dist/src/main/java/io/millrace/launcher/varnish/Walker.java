@@ -17,7 +17,7 @@ abstract class Walker {
     private int calls;
     private int chains;
     private int chain;
-    /** The {@code branches} of {@link Reached} for the present statement. */
+    /** The {@code branches} of {@link PathConditions} for the present statement. */
     private List<Condition> exact = List.of();
     /** Negations of the conditions under which an earlier statement ended the subroutine. */
     private final List<Condition> passedReturns = new ArrayList<>();
@@ -48,19 +48,19 @@ abstract class Walker {
     }
 
     /**
-     * The conditions under which a statement is reached.
+     * The conditions under which a statement is reached (its path conditions).
      *
      * @param branches conditions of the enclosing blocks, and the negations of their earlier branches
      * @param passedReturns negations of the conditions of earlier {@code return} statements, which did not apply
      */
-    record Reached(List<Condition> branches, List<Condition> passedReturns) {}
+    record PathConditions(List<Condition> branches, List<Condition> passedReturns) {}
 
     /**
-     * Conditions under which the present statement is reached. They include the negations of earlier branches, which
+     * Returns the conditions under which the present statement is reached. They include the negations of earlier branches, which
      * {@link #statement} does not get for {@code elsif}.
      */
-    final Reached reached() {
-        return new Reached(
+    final PathConditions pathConditions() {
+        return new PathConditions(
                 exact,
                 passedReturns.stream().filter(each -> !exact.contains(each)).toList());
     }
@@ -70,7 +70,7 @@ abstract class Walker {
         return chain;
     }
 
-    private void block(List<Statement> statements, List<Condition> around, List<Condition> reached) {
+    private void block(List<Statement> statements, List<Condition> around, List<Condition> path) {
         List<Condition> before = new ArrayList<>();
         int outer = chain;
         int own = chain;
@@ -83,7 +83,7 @@ abstract class Walker {
                     own = ++chains;
                 }
                 List<Condition> inner = new ArrayList<>(around);
-                List<Condition> exactly = new ArrayList<>(reached);
+                List<Condition> exactly = new ArrayList<>(path);
                 before.forEach(one -> exactly.add(new Condition.Not(one)));
                 Condition condition = each.condition();
                 if (condition == null) {
@@ -100,15 +100,15 @@ abstract class Walker {
                 block(each.body(), inner, exactly);
                 chain = outer;
             } else if (each.kind().equals("call")) {
-                call(each, around, reached);
+                call(each, around, path);
             } else {
-                exact = reached;
+                exact = path;
                 if (isReturnToCaller(each)) {
                     each.note("ends the called subroutine");
                 } else {
                     statement(each, around);
                 }
-                addReturn(each, reached);
+                addReturn(each, path);
             }
         }
     }
@@ -133,14 +133,14 @@ abstract class Walker {
     }
 
     /** Records a {@code return}, unless no later statement can change its response. */
-    private void addReturn(Statement each, List<Condition> reached) {
+    private void addReturn(Statement each, List<Condition> path) {
         if (!each.kind().equals("return")) {
             return;
         }
-        ended = reached.isEmpty();
+        ended = path.isEmpty();
         endedCall = ended && isReturnToCaller(each);
-        if (!reached.isEmpty() && !isFinal(each.target())) {
-            Condition condition = reached.size() == 1 ? reached.get(0) : new Condition.All(List.copyOf(reached));
+        if (!path.isEmpty() && !isFinal(each.target())) {
+            Condition condition = path.size() == 1 ? path.get(0) : new Condition.All(List.copyOf(path));
             Condition negation = condition instanceof Condition.Not not ? not.inner() : new Condition.Not(condition);
             if (!passedReturns.contains(negation)) {
                 passedReturns.add(negation);
@@ -151,7 +151,7 @@ abstract class Walker {
         }
     }
 
-    private void call(Statement call, List<Condition> around, List<Condition> reached) {
+    private void call(Statement call, List<Condition> around, List<Condition> path) {
         if (!vcl.subs().containsKey(call.target())) {
             call.notMapped("no subroutine has this name");
         } else if (calls >= CALLS_MAX) {
@@ -161,7 +161,7 @@ abstract class Walker {
             calls++;
             List<Condition> ofCaller = returned;
             returned = new ArrayList<>();
-            block(vcl.sub(call.target()), around, reached);
+            block(vcl.sub(call.target()), around, path);
             passedReturns.removeAll(returned);
             returned = ofCaller;
             ended = ended && !endedCall;

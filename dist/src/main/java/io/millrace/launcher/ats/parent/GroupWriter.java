@@ -84,7 +84,7 @@ public final class GroupWriter {
 
     private String write(String name, String scheme, Entry entry, Content content) {
         String free = freeName(name);
-        DraftNode group = state.draft().element("origins", entry);
+        DraftNode group = state.draft().addElement("origins", entry);
         group.put("name", free);
         content.write(group, scheme);
         return free;
@@ -136,7 +136,7 @@ public final class GroupWriter {
             }
         }
         for (Host host : once) {
-            DraftNode node = group.element("hosts");
+            DraftNode node = group.addElement("hosts");
             host.sources.forEach(node::from);
             node.put("url", scheme + "://" + host.authority());
             BigInteger weight = weights.getOrDefault(host, BigInteger.ONE);

@@ -194,7 +194,7 @@ final class CompressSection {
             if (!into.isElement()) {
                 removalLine.note("for all requests, also of hosts with a section");
             }
-            into.element("rules")
+            into.addElement("rules")
                     .removableIfInvalid()
                     .from(removalLine)
                     .putWords("remove_request_header", List.of("Accept-Encoding"));

@@ -72,17 +72,17 @@ final class IpAllowFilters {
             } else {
                 line.terms()
                         .withMethods(line.methods)
-                        .write(state.draft().element("access.filters", line.entry), line.allow);
+                        .write(state.draft().addElement("access.filters", line.entry), line.allow);
                 write(line, !line.allow);
             }
         }
         if (!lines.isEmpty() && lines.stream().noneMatch(line -> line.allow || !line.methods.isEmpty())) {
-            state.draft().root().element("access.filters").put("action", "deny");
+            state.draft().root().addElement("access.filters").put("action", "deny");
         }
     }
 
     private void write(Line line, boolean allow) {
-        line.terms().write(state.draft().element("access.filters", line.entry), allow);
+        line.terms().write(state.draft().addElement("access.filters", line.entry), allow);
     }
 
     /** Returns true if deny filters can express the lines. This requires that no line allows only some methods. */
@@ -119,7 +119,7 @@ final class IpAllowFilters {
     /** Writes a named filter that denies requests, unless it exists. Returns its name. */
     private String writeDenyFilter(Line line, List<String> addresses, List<String> methods, String word) {
         return named.computeIfAbsent(addresses + " " + methods, key -> {
-            DraftNode node = state.draft().element("filters", line.entry);
+            DraftNode node = state.draft().addElement("filters", line.entry);
             String name = NAME_PREFIX + (word.isEmpty() ? Integer.toString(named.size() + 1) : word);
             node.put("name", name);
             FilterTerms.ofSources(addresses).withMethods(methods).write(node, false);
@@ -143,12 +143,12 @@ final class IpAllowFilters {
             }
             known = known.or(lineTerms.sources());
             if (!line.allow && !line.methods.isEmpty()) {
-                rule.elementWord("filters", writeDenyFilter(line, line.addresses, line.methods, ""));
+                rule.addWord("filters", writeDenyFilter(line, line.addresses, line.methods, ""));
             }
             FilterTerms both = allowedByRule.and(line.allow ? lineTerms.withMethods(line.methods) : lineTerms);
             boolean hasAllowed = (line.allow || !line.methods.isEmpty()) && !both.matchesNothing();
             if (hasAllowed) {
-                both.write(rule.element("filters").from(line.entry), true);
+                both.write(rule.addElement("filters").from(line.entry), true);
                 any = true;
             }
             boolean allRequestsAllowed = hasAllowed
@@ -157,12 +157,12 @@ final class IpAllowFilters {
                     && both.methods().isEmpty();
             if (!allRequestsAllowed && !known.covers(AddressSet.ALL)) {
                 // No later line applies to these addresses.
-                rule.elementWord("filters", writeDenyFilter(line, line.addresses, List.of(), ""));
+                rule.addWord("filters", writeDenyFilter(line, line.addresses, List.of(), ""));
             }
         }
         if (!lines.isEmpty() && !any) {
             // Without an allow filter in this list, the general filters would apply too. They might allow the request.
-            rule.element("filters").put("action", "deny");
+            rule.addElement("filters").put("action", "deny");
         }
         return !lines.isEmpty();
     }

@@ -21,7 +21,7 @@ public final class PushFilter {
             rec.entry().notMapped("nothing is stored by PUSH; it is sent to origins like other methods");
             return;
         }
-        DraftNode general = state.draft().root().first("access.filters");
+        DraftNode general = state.draft().root().addFirst("access.filters");
         deny(general);
         if (rec == null) {
             general.remark(
@@ -36,11 +36,11 @@ public final class PushFilter {
             if (!deniesAll(filters) && filters.stream().anyMatch(filter -> isAllow(state, filter))) {
                 if (name.isEmpty()) {
                     name = names.freeName("no-push");
-                    DraftNode named = state.draft().root().element("filters");
+                    DraftNode named = state.draft().root().addElement("filters");
                     named.put("name", name);
                     deny(named);
                 }
-                rule.firstWord("filters", name);
+                rule.addFirstWord("filters", name);
             }
         }
     }

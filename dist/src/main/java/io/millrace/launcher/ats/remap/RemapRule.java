@@ -44,7 +44,7 @@ public final class RemapRule {
         return verb;
     }
 
-    /** The first URL of the rule, which is matched with the URL of the request. */
+    /** The URL pattern of the rule, which is matched with the URL of the request. */
     public String from() {
         return from;
     }
@@ -82,7 +82,7 @@ public final class RemapRule {
     /** Inserts a first filter that denies all clients. */
     void denyAll(Entry why) {
         if (node != null && !verb.equals("reverse_map")) {
-            node.first("filters").from(why).put("action", "deny");
+            node.addFirst("filters").from(why).put("action", "deny");
         }
     }
 
@@ -160,7 +160,7 @@ public final class RemapRule {
         return path(to);
     }
 
-    /** Path of the first URL, a prefix of the paths of matching requests. */
+    /** Path of the URL pattern, a prefix of the paths of matching requests. */
     public String fromPath() {
         return path(from);
     }
@@ -181,7 +181,7 @@ public final class RemapRule {
         return verb.startsWith("regex");
     }
 
-    /** Host of the first URL, or regular expression for the host; empty for every host. */
+    /** Host of the URL pattern, or regular expression for the host; empty for every host. */
     public String fromHost() {
         return isExpression() ? host(from) : host(from).toLowerCase(Locale.ROOT);
     }

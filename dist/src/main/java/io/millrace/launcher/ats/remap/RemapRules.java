@@ -28,7 +28,7 @@ public final class RemapRules {
             "regex_redirect",
             "regex_redirect_temporary");
 
-    /** The first URL of a rule with a regular expression: scheme, host, port and path. */
+    /** The URL pattern of a rule with a regular expression: scheme, host, port and path. */
     private static final Pattern REGEX = Pattern.compile("([^:/]+://)([^/]*?)((?::\\d+)?)((?:/.*)?)");
 
     private final ImportState state;
@@ -152,7 +152,7 @@ public final class RemapRules {
 
     /** Writes a rule with its own filters and the named filters that are active at its position. */
     void write(RemapRule rule) {
-        DraftNode node = state.draft().element("remap", rule.entry());
+        DraftNode node = state.draft().addElement("remap", rule.entry());
         node.put(rule.verb(), rule.verb().startsWith("regex") ? regex(rule) : rule.from());
         node.put("to", rule.to());
         if (!rule.referers().isEmpty()) {

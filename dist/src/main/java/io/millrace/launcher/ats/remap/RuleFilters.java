@@ -27,9 +27,9 @@ final class RuleFilters {
      * Writes filters for a rule in which a request must pass all filters: it must match no deny filter and every allow
      * filter, and be allowed by ip_allow.
      *
-     * @param general whether ip_allow applies to the rule
+     * @param ipAllowApplies whether the rules of ip_allow apply to the remap rule
      */
-    void writeAllPassed(List<RemapFilter> filters, boolean general) {
+    void writeAllPassed(List<RemapFilter> filters, boolean ipAllowApplies) {
         filters.forEach(RemapFilter::markUsed);
         List<RemapFilter> allowing =
                 filters.stream().filter(RemapFilter::allows).toList();
@@ -48,14 +48,14 @@ final class RuleFilters {
             }
         }
         if (!allowing.isEmpty()) {
-            writeAllowFilters(allowing, general);
-        } else if (!general && !state.draft().elements("access.filters").isEmpty()) {
-            node.element("filters").put("action", "allow");
+            writeAllowFilters(allowing, ipAllowApplies);
+        } else if (!ipAllowApplies && !state.draft().elements("access.filters").isEmpty()) {
+            node.addElement("filters").put("action", "allow");
         }
     }
 
     /** Writes the allow filters as one filter with all their conditions. */
-    private void writeAllowFilters(List<RemapFilter> allowing, boolean general) {
+    private void writeAllowFilters(List<RemapFilter> allowing, boolean ipAllowApplies) {
         FilterTerms all = FilterTerms.ALL;
         for (RemapFilter filter : allowing) {
             all = all.and(filter.terms());
@@ -65,18 +65,18 @@ final class RuleFilters {
             denyAll("no request can pass all filters of the rule");
             return;
         }
-        if (general && !ipAllow.onlyDenies()) {
+        if (ipAllowApplies && !ipAllow.onlyDenies()) {
             allowing.forEach(filter -> node.from(filter.entry()));
             ipAllow.write(node, all);
             return;
         }
-        if (general) {
-            ipAllow.namesOfDenying().forEach(name -> node.elementWord("filters", name));
+        if (ipAllowApplies) {
+            ipAllow.namesOfDenying().forEach(name -> node.addWord("filters", name));
         }
         if (allowing.size() == 1) {
             writeFilter(allowing.get(0), all);
         } else {
-            DraftNode joined = node.element("filters");
+            DraftNode joined = node.addElement("filters");
             all.write(joined, true);
             allowing.forEach(filter -> joined.from(filter.entry()));
             rule.entry().note("a request must pass all filters that allow: these are combined into one filter");
@@ -87,7 +87,7 @@ final class RuleFilters {
      * Writes filters for a rule in which the first filter that matches the client decides. A filter whose action begins
      * with {@code add_} decides only about its methods. The next filter decides about other methods.
      */
-    void writeFirstDeciding(List<RemapFilter> filters, boolean general) {
+    void writeFirstDeciding(List<RemapFilter> filters, boolean ipAllowApplies) {
         boolean allows = false;
         for (RemapFilter filter : filters) {
             filter.markUsed();
@@ -105,19 +105,19 @@ final class RuleFilters {
             allows |= filter.allows() || deniesOtherMethods;
             writeFilter(filter, terms);
             if (deniesOtherMethods) {
-                terms.withMethods(List.of()).write(node.element("filters"), !filter.allows());
+                terms.withMethods(List.of()).write(node.addElement("filters"), !filter.allows());
             }
         }
-        if (!general && (allows || !state.draft().elements("access.filters").isEmpty())) {
-            node.element("filters").put("action", "allow");
-        } else if (general && allows && !ipAllow.write(node, FilterTerms.ALL)) {
-            node.element("filters").put("action", "allow");
+        if (!ipAllowApplies && (allows || !state.draft().elements("access.filters").isEmpty())) {
+            node.addElement("filters").put("action", "allow");
+        } else if (ipAllowApplies && allows && !ipAllow.write(node, FilterTerms.ALL)) {
+            node.addElement("filters").put("action", "allow");
         }
     }
 
     private void denyAll(String why) {
         rule.entry().note(why);
-        node.element("filters").put("action", "deny");
+        node.addElement("filters").put("action", "deny");
     }
 
     private void writeFilter(RemapFilter filter, FilterTerms terms) {
@@ -126,15 +126,15 @@ final class RuleFilters {
         } else if (terms.matchesNothing()) {
             filter.entry().note("no request matches it");
         } else if (filter.name().isEmpty()) {
-            terms.write(node.element("filters"), filter.allows());
+            terms.write(node.addElement("filters"), filter.allows());
         } else {
             if (filter.writtenName().isEmpty()) {
                 filter.setWrittenName(filterNames.freeName(filter.name()));
-                DraftNode named = state.draft().element("filters", filter.entry());
+                DraftNode named = state.draft().addElement("filters", filter.entry());
                 named.put("name", filter.writtenName());
                 terms.write(named, filter.allows());
             }
-            node.elementWord("filters", filter.writtenName());
+            node.addWord("filters", filter.writtenName());
         }
     }
 }

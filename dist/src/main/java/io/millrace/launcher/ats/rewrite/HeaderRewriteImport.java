@@ -73,7 +73,7 @@ public final class HeaderRewriteImport {
         if (action == null) {
             return false;
         }
-        DraftNode node = into.element("rules").from(rule.entry()).removableIfInvalid();
+        DraftNode node = into.addElement("rules").from(rule.entry()).removableIfInvalid();
         rule.conditions().forEach(node::from);
         if (rule.when() != null) {
             node.put("when", rule.when());

@@ -122,7 +122,7 @@ public final class CertificateImport {
             return;
         }
         for (Certificate each : all) {
-            DraftNode element = state.draft().element("tls.certificates", each.entry);
+            DraftNode element = state.draft().addElement("tls.certificates", each.entry);
             each.write(element);
             if (!each.names.isEmpty()) {
                 element.putWords("names", each.names);

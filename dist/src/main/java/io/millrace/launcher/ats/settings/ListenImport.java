@@ -82,7 +82,7 @@ public final class ListenImport {
         if (state.draft().elements("listen").isEmpty()) {
             state.draft()
                     .root()
-                    .element("listen")
+                    .addElement("listen")
                     .put("address", ":8080")
                     .remark("Traffic Server's default (proxy.config.http.server_ports)");
         }
@@ -172,7 +172,7 @@ public final class ListenImport {
                     + " uses TLS, but no certificate is set: add the address to listen with tls: {certificate, key}");
             return;
         }
-        DraftNode node = state.draft().element("listen", entry);
+        DraftNode node = state.draft().addElement("listen", entry);
         node.put("address", whole);
         socketRights(port, node);
         if (port.transparent != null) {

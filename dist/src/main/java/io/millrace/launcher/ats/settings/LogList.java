@@ -66,7 +66,7 @@ final class LogList {
             log.entry().notMapped("all templates together name more than eight header fields");
             return;
         }
-        DraftNode node = state.draft().element("log.access", log.entry());
+        DraftNode node = state.draft().addElement("log.access", log.entry());
         node.put("name", nameOf(log.filename()));
         if (log.isBinary()) {
             from(node.put("format", "binary"), log.entry(), formatEntry);

@@ -117,7 +117,7 @@ public final class NameCertificates {
         DraftNode root = state.draft().root();
         for (int i = elements.size() - 1; i >= 0; i--) {
             Element each = elements.get(i);
-            DraftNode node = root.first("tls.certificates").from(each.entry);
+            DraftNode node = root.addFirst("tls.certificates").from(each.entry);
             each.certificate.write(node);
             node.putWords("names", each.names);
             each.settings.write(node);

@@ -56,7 +56,7 @@ public final class SplitDnsImport {
         } else if (domain.isEmpty() || servers.isEmpty()) {
             file.problem(entry, "needs dest_domain= and named=");
         } else {
-            DraftNode node = state.draft().element("dns.split", entry);
+            DraftNode node = state.draft().addElement("dns.split", entry);
             node.putWords("domains", List.of(domain.startsWith(".") ? domain.substring(1) : domain));
             node.putWords("name_servers", servers);
         }

@@ -137,7 +137,7 @@ public final class StorageImport {
 
     private void span(SourceFile file, Entry entry, String path, String size) {
         try {
-            DraftNode node = state.draft().element("storage", entry);
+            DraftNode node = state.draft().addElement("storage", entry);
             node.put("path", state.fromPrefix(path));
             if (!size.isEmpty()) {
                 long bytes = Quantity.integer(size);
@@ -284,7 +284,7 @@ public final class StorageImport {
             if (share == null) {
                 continue;
             }
-            DraftNode node = state.draft().element("volumes", volume.entry);
+            DraftNode node = state.draft().addElement("volumes", volume.entry);
             node.put("name", name(volume.id));
             node.put("share", share);
             Set<String> names = hosts.get(volume.id);

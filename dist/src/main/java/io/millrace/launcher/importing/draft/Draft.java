@@ -78,8 +78,8 @@ public final class Draft {
     }
 
     /** Appends a new element to a list. */
-    public DraftNode element(String list, Entry entry) {
-        return root.element(list).from(entry);
+    public DraftNode addElement(String list, Entry entry) {
+        return root.addElement(list).from(entry);
     }
 
     /** Returns the elements of a list; empty if the list does not exist. */

@@ -33,19 +33,19 @@ public final class DraftNode {
      * {@code cache}.
      */
     public DraftNode put(String path, String value) {
-        DraftNode node = place(path);
+        DraftNode node = findOrCreate(path);
         node.text = value;
         return node;
     }
 
     /** Sets a list of words below this section. The list may be empty. */
     public DraftNode putWords(String path, List<String> values) {
-        DraftNode node = place(path);
+        DraftNode node = findOrCreate(path);
         node.words = List.copyOf(values);
         return node;
     }
 
-    private DraftNode place(String path) {
+    private DraftNode findOrCreate(String path) {
         DraftNode current = this;
         for (String name : path.split("\\.", -1)) {
             current = current.fields.computeIfAbsent(name, n -> new DraftNode());
@@ -54,24 +54,24 @@ public final class DraftNode {
     }
 
     /** Appends a new section to a list below this node. */
-    public DraftNode element(String path) {
+    public DraftNode addElement(String path) {
         DraftNode node = new DraftNode();
         node.element = true;
-        place(path).elements.add(node);
+        findOrCreate(path).elements.add(node);
         return node;
     }
 
     /** Inserts a new section at the beginning of a list below this node. */
-    public DraftNode first(String path) {
+    public DraftNode addFirst(String path) {
         DraftNode node = new DraftNode();
         node.element = true;
-        place(path).elements.add(0, node);
+        findOrCreate(path).elements.add(0, node);
         return node;
     }
 
     /** Inserts a word at the beginning of a list of sections and words. */
-    public DraftNode firstWord(String path, String word) {
-        DraftNode node = first(path);
+    public DraftNode addFirstWord(String path, String word) {
+        DraftNode node = addFirst(path);
         node.text = word;
         return node;
     }
@@ -87,7 +87,7 @@ public final class DraftNode {
      * precedes that one already.
      */
     public boolean moveBefore(String path, DraftNode node, String field) {
-        List<DraftNode> list = place(path).elements;
+        List<DraftNode> list = findOrCreate(path).elements;
         int first = 0;
         while (first < list.size() && !list.get(first).fields.containsKey(field)) {
             first++;
@@ -101,8 +101,8 @@ public final class DraftNode {
     }
 
     /** Appends a word, such as a filter name, to a list of sections and words. */
-    public DraftNode elementWord(String path, String word) {
-        DraftNode node = element(path);
+    public DraftNode addWord(String path, String word) {
+        DraftNode node = addElement(path);
         node.text = word;
         return node;
     }
@@ -122,8 +122,8 @@ public final class DraftNode {
     }
 
     /** Appends a copy of a section, whose first field is replaced by {@code name} and {@code value}. */
-    public DraftNode elementLike(String path, DraftNode other, String name, String value) {
-        DraftNode node = element(path);
+    public DraftNode addElementLike(String path, DraftNode other, String name, String value) {
+        DraftNode node = addElement(path);
         node.put(name, value);
         DraftNode copy = other.copy();
         copy.fields.entrySet().stream().skip(1).forEach(field -> node.fields.put(field.getKey(), field.getValue()));
@@ -196,7 +196,7 @@ public final class DraftNode {
         }
         fields.keySet().retainAll(Set.of(verb));
         put("to", DENIED_TARGET);
-        element("filters").put("action", "deny");
+        addElement("filters").put("action", "deny");
         closed = true;
         return true;
     }

@@ -99,14 +99,14 @@ public final class AccessPlan {
         // The directives around limit_except hold for its methods, those inside for the other methods.
         List<String> methods = withHead(exceptions.get(0).args());
         lines(scope, rule, methods, false);
-        DraftNode allowFilter = rule.element("filters").from(exceptions.get(0).markHandled());
+        DraftNode allowFilter = rule.addElement("filters").from(exceptions.get(0).markHandled());
         allowFilter.put("action", "allow");
         allowFilter.putWords("methods", methods);
         for (Directive each : exceptions) {
             Scope inner = new Scope(null, each);
             each.markHandled();
             if (requiresAuthentication(inner)) {
-                rule.element("filters").put("action", "deny");
+                rule.addElement("filters").put("action", "deny");
                 inner.all("allow", "deny").forEach(line -> line.note("other methods need authentication"));
             } else {
                 lines(inner, rule, List.of(), true);
@@ -162,7 +162,7 @@ public final class AccessPlan {
             if (addresses.isEmpty() && !forAllClients) {
                 continue;
             }
-            DraftNode element = rule.element("filters");
+            DraftNode element = rule.addElement("filters");
             element.put("action", action);
             if (!forAllClients) {
                 element.putWords("src_ip", addresses);
@@ -183,7 +183,7 @@ public final class AccessPlan {
             }
         });
         if (allows && !hasAllLine && methods.isEmpty()) {
-            rule.element("filters").put("action", "allow").remark("nginx allows clients that no line names");
+            rule.addElement("filters").put("action", "allow").remark("nginx allows clients that no line names");
         }
     }
 

@@ -96,7 +96,7 @@ public final class RefusedRequests {
      * @param scope the scope with the restrictions
      */
     public static void write(DraftNode node, String when, Directive source, Scope scope) {
-        DraftNode rule = node.element("rules").removableIfInvalid();
+        DraftNode rule = node.addElement("rules").removableIfInvalid();
         rule.from(source.markHandled());
         AccessPlan.recordRules(scope);
         rule.put("when", when);

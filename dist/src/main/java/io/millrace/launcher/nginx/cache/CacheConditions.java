@@ -53,7 +53,7 @@ public final class CacheConditions {
                 }
                 continue;
             }
-            DraftNode rule = workspace.draft().root().element("cache_rules");
+            DraftNode rule = workspace.draft().root().addElement("cache_rules");
             boolean all = base.isForAllHosts();
             if (!all && base.expression()) {
                 rule.put("host_regex", "^(?:" + base.host() + ")$");

@@ -60,7 +60,7 @@ public final class RuleSettings {
         /** Lets requests that meet a condition bypass the cache. A condition is written once. */
         public void bypass(String when, Entry source) {
             bypasses.computeIfAbsent(when, key -> {
-                        DraftNode element = node.element("rules").removableIfInvalid();
+                        DraftNode element = node.addElement("rules").removableIfInvalid();
                         element.put("when", when);
                         element.put("bypass", "true");
                         return element;

@@ -4,7 +4,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a rule's first URL before the path: scheme, host and port. Immutable.
+ * Scheme, host and port of the URL pattern of a remap rule, which is the part before the path. Immutable.
  *
  * @param rank order of the rules: exact names, then wildcards, expressions, and all hosts
  * @param host host name or expression; empty if every host and scheme matches
@@ -42,7 +42,7 @@ public record UrlBase(int rank, String scheme, String host, boolean expression, 
     }
 
     /** Returns the base for all hosts of both schemes. */
-    public static UrlBase everything() {
+    public static UrlBase allUrls() {
         return new UrlBase(ANY, "", "", false, 0);
     }
 
@@ -54,13 +54,13 @@ public record UrlBase(int rank, String scheme, String host, boolean expression, 
         return rank == ANY;
     }
 
-    /** The key of a rule that maps to an origin, such as {@code regex_map}. */
+    /** Returns the verb of a remap rule to an origin, such as {@code regex_map}. It is the key of the URL pattern. */
     public String verb() {
         return (expression ? "regex_map" : "map") + (port == 0 ? "" : "_with_recv_port");
     }
 
-    /** The first URL of a rule with a path. */
-    public String url(String path) {
+    /** Returns the URL pattern of a rule for a path. */
+    public String pattern(String path) {
         String encoded = encoded(path);
         return isForAllUrls() ? encoded : scheme + "://" + host + (port == 0 ? "" : ":" + port) + encoded;
     }

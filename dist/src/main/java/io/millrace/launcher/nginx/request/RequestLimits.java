@@ -107,7 +107,7 @@ public final class RequestLimits {
             return false;
         }
         int number = uses.merge(String.valueOf(name), 1, Integer::sum);
-        DraftNode element = into.element("request_limits").removableIfInvalid();
+        DraftNode element = into.addElement("request_limits").removableIfInvalid();
         element.put("name", number == 1 ? String.valueOf(name) : name + "-" + number);
         if (!keys.equals(List.of("client"))) {
             element.putWords("key", keys);

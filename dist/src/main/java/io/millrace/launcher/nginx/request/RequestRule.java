@@ -57,7 +57,7 @@ public record RequestRule(List<Directive> sources, String when, String status, S
 
     /** Writes the rule into a remap rule. */
     public void write(DraftNode node) {
-        DraftNode rule = node.element("rules").removableIfInvalid();
+        DraftNode rule = node.addElement("rules").removableIfInvalid();
         for (Directive each : sources) {
             Entry entry = each.markHandled();
             rule.from(entry);

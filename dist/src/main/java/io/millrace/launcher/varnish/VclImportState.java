@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The state of a VCL import that the translators of several subroutines share. Confined to one thread. */
-final class Plan {
+final class VclImportState {
     private static final Pattern TIME = Pattern.compile("(\\d{1,12}(?:\\.\\d{1,6})?)(ms|[smhdwy])");
 
     private final Workspace workspace;
@@ -28,7 +28,7 @@ final class Plan {
     /** True if vcl_recv passes requests with Cookie. */
     private boolean passedByRecv;
 
-    Plan(Workspace workspace, Vcl vcl) {
+    VclImportState(Workspace workspace, Vcl vcl) {
         this.workspace = workspace;
         this.vcl = vcl;
         fields = new FieldRules(this);
@@ -133,7 +133,7 @@ final class Plan {
             }
             return true;
         }
-        DraftNode rule = workspace.draft().root().element("cache_rules");
+        DraftNode rule = workspace.draft().root().addElement("cache_rules");
         if (host != null && host.operator().equals("==")) {
             rule.put("dest_host", host.right().replaceAll(":\\d+$", ""));
         } else if (host != null) {
@@ -191,12 +191,12 @@ final class Plan {
             return false;
         }
         if (filters.add(acl + inside)) {
-            DraftNode filter = workspace.draft().root().element("access.filters");
+            DraftNode filter = workspace.draft().root().addElement("access.filters");
             filter.put("action", inside ? "deny" : "allow");
             filter.putWords("src_ip", words);
             filter.from(source);
             if (!inside) {
-                workspace.draft().root().element("access.filters").put("action", "deny");
+                workspace.draft().root().addElement("access.filters").put("action", "deny");
             }
         }
         source.recordKey("access.filters");
