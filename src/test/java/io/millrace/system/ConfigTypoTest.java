@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.Millctl;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -286,11 +286,11 @@ class ConfigTypoTest {
                 asked.adminSocket().toString());
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        Surroundings surroundings =
-                new Surroundings(Map.of(), directory, directory, product.home(), false, InputStream.nullInputStream());
+        ProcessEnvironment environment =
+                new ProcessEnvironment(Map.of(), directory, directory, product.home(), false, InputStream.nullInputStream());
         int exitCode = Millctl.run(
                 line.toArray(String[]::new),
-                surroundings,
+                environment,
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8));
         return new Command(line, exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));

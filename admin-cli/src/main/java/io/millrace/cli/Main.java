@@ -1,7 +1,7 @@
 package io.millrace.cli;
 
 import io.millrace.cli.command.DataStream;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
@@ -15,6 +15,6 @@ public final class Main {
     public static void main(String[] arguments) {
         PrintStream out = new DataStream(new FileOutputStream(FileDescriptor.out));
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
-        System.exit(Millctl.run(arguments, Surroundings.ofProcess(), out, err));
+        System.exit(Millctl.run(arguments, ProcessEnvironment.ofProcess(), out, err));
     }
 }

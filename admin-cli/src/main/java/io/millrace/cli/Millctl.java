@@ -8,7 +8,7 @@ import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.Pause;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.command.cache.CacheCurveCommand;
 import io.millrace.cli.command.cache.CacheExportCommand;
 import io.millrace.cli.command.cache.CacheImportCommand;
@@ -93,15 +93,15 @@ public final class Millctl {
      * @param err receives messages
      * @return the exit code of the process
      */
-    public static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err) {
-        return run(arguments, surroundings, out, err, Pause::byTheClock);
+    public static int run(String[] arguments, ProcessEnvironment environment, PrintStream out, PrintStream err) {
+        return run(arguments, environment, out, err, Pause::byTheClock);
     }
 
-    static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err, Pause pause) {
-        boolean coloured = surroundings.isTerminal() && surroundings.variable("NO_COLOR") == null;
+    static int run(String[] arguments, ProcessEnvironment environment, PrintStream out, PrintStream err, Pause pause) {
+        boolean coloured = environment.isTerminal() && environment.variable("NO_COLOR") == null;
         Console console = new Console(out, err, new Paint(coloured));
         GlobalOptions options = new GlobalOptions();
-        Invocation invocation = new Invocation(options, surroundings, console, pause);
+        Invocation invocation = new Invocation(options, environment, console, pause);
         CommandLine commands = commands(options, invocation);
         commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
@@ -239,7 +239,7 @@ public final class Millctl {
     private static int runInShell(Invocation shell, List<String> words) {
         return run(
                 words.toArray(new String[0]),
-                shell.surroundings(),
+                shell.environment(),
                 shell.console().out(),
                 shell.console().err(),
                 shell.pause());

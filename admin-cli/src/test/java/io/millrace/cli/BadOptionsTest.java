@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -76,9 +76,9 @@ class BadOptionsTest {
     }
 
     private void check(Case each) {
-        Surroundings surroundings =
-                new Surroundings(Map.of(), directory, directory.resolve("run"), directory.resolve("product"), false);
-        Run run = Run.of(surroundings, each.words().toArray(String[]::new));
+        ProcessEnvironment environment =
+                new ProcessEnvironment(Map.of(), directory, directory.resolve("run"), directory.resolve("product"), false);
+        Run run = Run.of(environment, each.words().toArray(String[]::new));
         assertFalse(run.err().contains("Exception") || run.err().contains("at io.millrace"), run.err());
         assertFalse(run.err().isBlank());
         assertTrue(run.err().lines().findFirst().orElse("").contains(each.says()), run.err());
@@ -93,9 +93,9 @@ class BadOptionsTest {
     void findsNoInstanceWithoutAUsableHome(String home) throws Exception {
         Path file = Files.writeString(directory.resolve("home"), "");
         Path used = home.equals("FILE") ? file : Path.of(home);
-        Surroundings surroundings =
-                new Surroundings(Map.of(), used, directory.resolve("run"), directory.resolve("product"), false);
-        Run run = Run.of(surroundings, "status");
+        ProcessEnvironment environment =
+                new ProcessEnvironment(Map.of(), used, directory.resolve("run"), directory.resolve("product"), false);
+        Run run = Run.of(environment, "status");
         assertEquals(3, run.exitCode(), run.err());
         assertTrue(run.err().startsWith("millctl: found no running millrace"), run.err());
         assertFalse(run.err().contains("Exception"), run.err());

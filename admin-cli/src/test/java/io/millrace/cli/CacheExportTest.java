@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.warc.WarcReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -44,13 +44,13 @@ final class CacheExportTest {
                                 + "\",\"varies\":false,\"request_fields\":[],\"requested_at_ms\":1767225600000,"
                                 + "\"received_at_ms\":1767225600100,\"now_ms\":1767225700000,\"age_seconds\":100,"
                                 + "\"freshness_lifetime_seconds\":600,\"tags\":\"\"}"));
-        Surroundings surroundings =
-                new Surroundings(Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
+        ProcessEnvironment environment =
+                new ProcessEnvironment(Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
         List<String> arguments = new ArrayList<>(List.of(
                 "cache", "export", "--host", "a.example", "--out", out.toString(), "--admin", socket.toString()));
         arguments.addAll(List.of(more));
         try (ScriptedAdmin admin = ScriptedAdmin.inTurn(socket, answers)) {
-            Run run = Run.of(surroundings, arguments.toArray(String[]::new));
+            Run run = Run.of(environment, arguments.toArray(String[]::new));
             assertEquals(3, admin.requests().size(), run.toString());
             return run;
         } finally {

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,14 +42,14 @@ final class CacheImportTest {
                         + record("response", "short", "", response("x"))
                         + record("request", "2", "WARC-Concurrent-To: short\r\n", "GET /short HTTP/1.1\r\n\r\n"));
         Path socket = directory.resolve("admin.sock");
-        Surroundings surroundings =
-                new Surroundings(Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
+        ProcessEnvironment environment =
+                new ProcessEnvironment(Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
         List<String> answers =
                 List.of(ScriptedAdmin.response(200, "{\"upload\":null,\"stored\":true,\"reason\":null}"));
         String before = System.setProperty(
                 "java.io.tmpdir", directory.resolve("missing").toString());
         try (ScriptedAdmin admin = ScriptedAdmin.inTurn(socket, answers)) {
-            Run run = Run.of(surroundings, "cache", "import", file.toString(), "--admin", socket.toString());
+            Run run = Run.of(environment, "cache", "import", file.toString(), "--admin", socket.toString());
             assertTrue(run.out().contains("imported 1 of 2 responses"), run.toString());
             assertTrue(run.out().contains("left out: 1  temporary-file"), run.toString());
             assertTrue(run.err().contains("  " + directory.resolve("missing") + ": no such file"), run.toString());

@@ -3,7 +3,7 @@ package io.millrace.cli;
 import io.millrace.cli.command.Console;
 import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.render.Paint;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -21,9 +21,9 @@ final class CommandTree {
     static CommandLine root() {
         GlobalOptions options = new GlobalOptions();
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
-        Surroundings surroundings = new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false);
+        ProcessEnvironment environment = new ProcessEnvironment(Map.of(), Path.of("/"), Path.of("/"), null, false);
         Console console = new Console(nowhere, nowhere, new Paint(false));
-        return Millctl.commands(options, new Invocation(options, surroundings, console));
+        return Millctl.commands(options, new Invocation(options, environment, console));
     }
 
     /** Returns the root and all commands below, each before its subcommands. */

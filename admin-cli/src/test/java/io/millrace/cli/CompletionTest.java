@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.cli.client.JsonObject;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -21,7 +21,7 @@ final class CompletionTest {
     private Path directory;
 
     private Run millctl(String... arguments) {
-        return Run.of(new Surroundings(Map.of(), directory, directory, null, false), arguments);
+        return Run.of(new ProcessEnvironment(Map.of(), directory, directory, null, false), arguments);
     }
 
     private String completedByBash(String line) throws IOException, InterruptedException {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.command.Pause;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -59,9 +59,9 @@ final class DashboardCommandTest {
     }
 
     private Run run(int times, Map<String, String> variables) {
-        Surroundings surroundings = new Surroundings(variables, directory, directory.resolve("run"), null, false);
+        ProcessEnvironment environment = new ProcessEnvironment(variables, directory, directory.resolve("run"), null, false);
         return Run.of(
-                surroundings,
+                environment,
                 pause(times),
                 "dashboard",
                 "--admin",
@@ -172,9 +172,9 @@ final class DashboardCommandTest {
             }
         };
         try (ScriptedAdmin admin = admin(OPENED, RENEWED)) {
-            Surroundings surroundings = new Surroundings(browser(), directory, directory.resolve("run"), null, false);
+            ProcessEnvironment environment = new ProcessEnvironment(browser(), directory, directory.resolve("run"), null, false);
             Run run = Run.of(
-                    surroundings,
+                    environment,
                     looking,
                     "dashboard",
                     "--admin",

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.command.Pause;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.sign.RevisionSigner;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -46,7 +46,7 @@ final class FleetConfigCommandsTest {
                 return 0;
             }
         };
-        return Run.of(new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false), none, arguments);
+        return Run.of(new ProcessEnvironment(Map.of(), Path.of("/"), Path.of("/"), null, false), none, arguments);
     }
 
     private String key() {

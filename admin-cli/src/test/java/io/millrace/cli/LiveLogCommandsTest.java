@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +32,7 @@ final class LiveLogCommandsTest {
         all.add("--admin");
         all.add(socket().toString());
         return Run.of(
-                new Surroundings(Map.of(), directory, directory.resolve("run"), null, false),
+                new ProcessEnvironment(Map.of(), directory, directory.resolve("run"), null, false),
                 time -> pauses++ < repetitions,
                 all.toArray(String[]::new));
     }

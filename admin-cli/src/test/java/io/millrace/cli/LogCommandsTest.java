@@ -3,7 +3,7 @@ package io.millrace.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -31,7 +31,7 @@ final class LogCommandsTest {
 
     private Run millctl(String input, String... arguments) {
         return Run.of(
-                new Surroundings(
+                new ProcessEnvironment(
                         Map.of(),
                         directory,
                         directory.resolve("run"),
@@ -173,9 +173,9 @@ final class LogCommandsTest {
             }
         };
         try (PrintStream lost = new PrintStream(full)) {
-            Surroundings surroundings = new Surroundings(Map.of(), directory, directory, null, false);
+            ProcessEnvironment environment = new ProcessEnvironment(Map.of(), directory, directory, null, false);
             assertEquals(
-                    1, Millctl.run(new String[] {"log", "stats", "--state", state, log}, surroundings, lost, lost));
+                    1, Millctl.run(new String[] {"log", "stats", "--state", state, log}, environment, lost, lost));
         }
         assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("1 request, "));
     }
@@ -185,7 +185,7 @@ final class LogCommandsTest {
         String file = file(HIT + MISS);
         int[] pauses = new int[1];
         Run run = Run.of(
-                new Surroundings(Map.of(), directory, directory.resolve("run"), null, false),
+                new ProcessEnvironment(Map.of(), directory, directory.resolve("run"), null, false),
                 time -> {
                     append(Path.of(file), pauses[0] == 0 ? MISS : HIT);
                     return pauses[0]++ < 2;
@@ -302,7 +302,7 @@ final class LogCommandsTest {
                         + "'\nexit " + exitCode + "\n");
         assertTrue(script.toFile().setExecutable(true));
         return Run.of(
-                new Surroundings(
+                new ProcessEnvironment(
                         Map.of(),
                         directory,
                         directory.resolve("run"),

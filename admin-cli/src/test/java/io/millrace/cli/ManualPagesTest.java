@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.command.help.ManualPages;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -61,15 +61,15 @@ final class ManualPagesTest {
 
     @Test
     void helpPrintsThem() {
-        Surroundings surroundings = new Surroundings(Map.of(), directory, directory, null, false);
-        Run whole = Run.of(surroundings, "help", "--man");
+        ProcessEnvironment environment = new ProcessEnvironment(Map.of(), directory, directory, null, false);
+        Run whole = Run.of(environment, "help", "--man");
         assertEquals(String.join("\n", pages.get("millctl")) + "\n", whole.out());
         assertEquals(0, whole.exitCode(), whole.err());
         String config = String.join("\n", pages.get("millctl-config")) + "\n";
-        assertEquals(config, Run.of(surroundings, "help", "--man", "config").out());
+        assertEquals(config, Run.of(environment, "help", "--man", "config").out());
         assertEquals(
-                config, Run.of(surroundings, "help", "--man", "config", "get").out());
-        assertEquals(2, Run.of(surroundings, "help", "--man", "nothing").exitCode());
+                config, Run.of(environment, "help", "--man", "config", "get").out());
+        assertEquals(2, Run.of(environment, "help", "--man", "nothing").exitCode());
     }
 
     @Test

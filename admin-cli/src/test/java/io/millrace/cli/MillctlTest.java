@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.client.ScriptedAdmin.End;
 import io.millrace.cli.command.DataStream;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -35,15 +35,15 @@ final class MillctlTest {
     @TempDir
     private Path directory;
 
-    private final Map<String, String> environment = new HashMap<>();
+    private final Map<String, String> variables = new HashMap<>();
 
-    private Surroundings surroundings(boolean isTerminal) {
-        return new Surroundings(
-                environment, directory, directory.resolve("run"), directory.resolve("product"), isTerminal);
+    private ProcessEnvironment environment(boolean isTerminal) {
+        return new ProcessEnvironment(
+                variables, directory, directory.resolve("run"), directory.resolve("product"), isTerminal);
     }
 
     private Run millctl(String... arguments) {
-        return Run.of(surroundings(false), arguments);
+        return Run.of(environment(false), arguments);
     }
 
     private Path state(String port) throws IOException {
@@ -73,7 +73,7 @@ final class MillctlTest {
 
     @Test
     void findsTheStateDirectoryThatTheDesktopMoved() throws IOException {
-        environment.put("XDG_STATE_HOME", directory.resolve("xdg").toString());
+        variables.put("XDG_STATE_HOME", directory.resolve("xdg").toString());
         Path socket =
                 Files.createDirectories(directory.resolve("xdg/millrace/8080")).resolve("admin.sock");
         try (ScriptedAdmin admin = ScriptedAdmin.on(socket, End.CLOSE, STATUS)) {
@@ -115,7 +115,7 @@ final class MillctlTest {
     @Test
     void prefersTheOptionOverTheVariableOverTheUsualPlaces() throws IOException {
         Path named = directory.resolve("named.sock");
-        environment.put("MILLRACE_ADMIN", directory.resolve("absent.sock").toString());
+        variables.put("MILLRACE_ADMIN", directory.resolve("absent.sock").toString());
         try (ScriptedAdmin usual = ScriptedAdmin.on(state("8080"), End.CLOSE, STATUS);
                 ScriptedAdmin admin = ScriptedAdmin.on(named, End.CLOSE, STATUS)) {
             assertEquals(0, millctl("--admin", named.toString(), "status").exitCode());
@@ -124,7 +124,7 @@ final class MillctlTest {
             Run run = millctl("status");
             assertEquals(3, run.exitCode());
             assertTrue(run.err().startsWith("millctl: " + directory + "/absent.sock: missing\n"), run.err());
-            environment.put("MILLRACE_ADMIN", named.toString());
+            variables.put("MILLRACE_ADMIN", named.toString());
             assertEquals(0, millctl("status").exitCode());
             assertEquals(0, usual.requests().size());
         }
@@ -133,7 +133,7 @@ final class MillctlTest {
     @Test
     void takesTheTokenFromAFileOrTheEnvironment() throws IOException {
         Path file = Files.writeString(directory.resolve("token"), "fromfile\n");
-        environment.put("MILLRACE_ADMIN_TOKEN", "fromenvironment");
+        variables.put("MILLRACE_ADMIN_TOKEN", "fromenvironment");
         try (ScriptedAdmin admin = ScriptedAdmin.onLoopback(End.CLOSE, STATUS)) {
             assertEquals(
                     0,
@@ -272,10 +272,10 @@ final class MillctlTest {
     @Test
     void coloursOnlyATerminalThatWantsIt() throws IOException {
         try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, STATUS)) {
-            assertTrue(Run.of(surroundings(true), "status").out().contains("\u001b[32mrunning\u001b[0m"));
-            assertFalse(Run.of(surroundings(false), "status").out().contains("\u001b"));
-            environment.put("NO_COLOR", "1");
-            assertFalse(Run.of(surroundings(true), "status").out().contains("\u001b"));
+            assertTrue(Run.of(environment(true), "status").out().contains("\u001b[32mrunning\u001b[0m"));
+            assertFalse(Run.of(environment(false), "status").out().contains("\u001b"));
+            variables.put("NO_COLOR", "1");
+            assertFalse(Run.of(environment(true), "status").out().contains("\u001b"));
             assertEquals(3, admin.requests().size());
         }
     }
@@ -290,7 +290,7 @@ final class MillctlTest {
         };
         try (ScriptedAdmin admin = ScriptedAdmin.on(state("8080"), End.CLOSE, STATUS);
                 PrintStream lost = new PrintStream(full)) {
-            assertEquals(1, Millctl.run(new String[] {"status"}, surroundings(false), lost, lost));
+            assertEquals(1, Millctl.run(new String[] {"status"}, environment(false), lost, lost));
             assertEquals(1, admin.requests().size());
         }
     }
@@ -304,7 +304,7 @@ final class MillctlTest {
                 PrintStream gone = new DataStream(Channels.newOutputStream(pipe.sink()))) {
             assertEquals(
                     1,
-                    Millctl.run(new String[] {"status"}, surroundings(false), gone, new PrintStream(err, true, UTF_8)));
+                    Millctl.run(new String[] {"status"}, environment(false), gone, new PrintStream(err, true, UTF_8)));
             assertEquals("", err.toString(UTF_8));
             assertEquals(1, admin.requests().size());
         }

@@ -1,23 +1,23 @@
 package io.millrace.cli;
 
 import io.millrace.cli.command.Pause;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /** A finished run of {@code millctl} inside the test. Immutable. */
 record Run(int exitCode, String out, String err) {
-    static Run of(Surroundings surroundings, String... arguments) {
-        return of(surroundings, time -> false, arguments);
+    static Run of(ProcessEnvironment environment, String... arguments) {
+        return of(environment, time -> false, arguments);
     }
 
-    static Run of(Surroundings surroundings, Pause pause, String... arguments) {
+    static Run of(ProcessEnvironment environment, Pause pause, String... arguments) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         int exitCode = Millctl.run(
                 arguments,
-                surroundings,
+                environment,
                 new PrintStream(out, false, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 pause);

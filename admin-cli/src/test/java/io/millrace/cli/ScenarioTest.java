@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.command.Pause;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -139,14 +139,14 @@ final class ScenarioTest {
     }
 
     private Run run(Map<String, String> sections, List<String> arguments) throws IOException {
-        Surroundings surroundings = new Surroundings(
+        ProcessEnvironment environment = new ProcessEnvironment(
                 Map.of(),
                 directory,
                 directory.resolve("run"),
                 product(sections),
                 false,
                 new ByteArrayInputStream(section(sections, "input").getBytes(StandardCharsets.UTF_8)));
-        return Run.of(surroundings, new OnceMore(), arguments.toArray(String[]::new));
+        return Run.of(environment, new OnceMore(), arguments.toArray(String[]::new));
     }
 
     private Path product(Map<String, String> sections) throws IOException {

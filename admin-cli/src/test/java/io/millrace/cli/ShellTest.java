@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.client.ScriptedAdmin.End;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -19,7 +19,7 @@ final class ShellTest {
     private Path directory;
 
     private Run shell(String input, String... options) {
-        Surroundings surroundings = new Surroundings(
+        ProcessEnvironment environment = new ProcessEnvironment(
                 Map.of(),
                 directory,
                 directory.resolve("run"),
@@ -29,7 +29,7 @@ final class ShellTest {
         String[] words = new String[options.length + 1];
         words[0] = "shell";
         System.arraycopy(options, 0, words, 1, options.length);
-        return Run.of(surroundings, words);
+        return Run.of(environment, words);
     }
 
     @Test

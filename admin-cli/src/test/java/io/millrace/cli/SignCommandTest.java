@@ -3,7 +3,7 @@ package io.millrace.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.sign.UrlSigner;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +39,7 @@ final class SignCommandTest {
         all[1] = "--keys";
         all[2] = keys.toString();
         System.arraycopy(arguments, 0, all, 3, arguments.length);
-        return Run.of(new Surroundings(Map.of(), Path.of("/"), Path.of("/"), null, false), all);
+        return Run.of(new ProcessEnvironment(Map.of(), Path.of("/"), Path.of("/"), null, false), all);
     }
 
     @Test

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.ScriptedAdmin;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -52,9 +52,9 @@ final class SupportBundleTest {
         List<String> words = new ArrayList<>(
                 List.of("support", "bundle", "--admin", state.toString(), "--out", archive.toString(), lines));
         words.addAll(List.of(more));
-        Surroundings surroundings =
-                new Surroundings(Map.of(), directory.resolve("home"), directory.resolve("run"), null, false);
-        return Run.of(surroundings, words.toArray(String[]::new));
+        ProcessEnvironment environment =
+                new ProcessEnvironment(Map.of(), directory.resolve("home"), directory.resolve("run"), null, false);
+        return Run.of(environment, words.toArray(String[]::new));
     }
 
     /** Unpacks with tar(1), which also checks the format. */

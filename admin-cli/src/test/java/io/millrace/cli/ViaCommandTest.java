@@ -3,7 +3,7 @@ package io.millrace.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class ViaCommandTest {
     private static Run via(String input, String... arguments) {
         return Run.of(
-                new Surroundings(
+                new ProcessEnvironment(
                         Map.of(),
                         Path.of("/"),
                         Path.of("/"),

@@ -12,7 +12,7 @@ import io.millrace.cli.client.ScriptedAdmin.End;
 import io.millrace.cli.command.Console;
 import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.command.traffic.Screen;
 import io.millrace.cli.command.traffic.TopCommand;
 import io.millrace.cli.render.Paint;
@@ -42,14 +42,14 @@ final class WatchTest {
 
     private final List<Duration> pauses = new ArrayList<>();
 
-    private Surroundings surroundings() {
-        return new Surroundings(Map.of(), directory, directory.resolve("run"), null, false);
+    private ProcessEnvironment environment() {
+        return new ProcessEnvironment(Map.of(), directory, directory.resolve("run"), null, false);
     }
 
     /** Runs a command with this many repetitions. */
     private Run run(int more, String... arguments) {
         return Run.of(
-                surroundings(),
+                environment(),
                 time -> {
                     pauses.add(time);
                     return pauses.size() <= more;
@@ -114,7 +114,7 @@ final class WatchTest {
     void continuesAfterOneMissingAnswer() throws IOException {
         ScriptedAdmin admin = admin(REPORT);
         Run run = Run.of(
-                surroundings(),
+                environment(),
                 time -> {
                     pauses.add(time);
                     close(admin);
@@ -241,7 +241,7 @@ final class WatchTest {
         String report = ScriptedAdmin.response(200, REPORT);
         try (Answers answers = new Answers(report, ScriptedAdmin.response(503, AWAY), report)) {
             Run run = Run.of(
-                    surroundings(),
+                    environment(),
                     time -> {
                         pauses.add(time);
                         answers.next();
@@ -266,7 +266,7 @@ final class WatchTest {
                 ScriptedAdmin.response(401, "{\"error\":{\"code\":\"no-token\",\"message\":\"a token is needed\"}}");
         try (Answers answers = new Answers(ScriptedAdmin.response(200, REPORT), refused)) {
             Run run = Run.of(
-                    surroundings(),
+                    environment(),
                     time -> {
                         pauses.add(time);
                         answers.next();
@@ -288,7 +288,7 @@ final class WatchTest {
         try (Answers answers =
                 new Answers(metrics(5), ScriptedAdmin.response(503, AWAY), none, metrics(5), metrics(5))) {
             Run run = Run.of(
-                    surroundings(),
+                    environment(),
                     time -> {
                         pauses.add(time);
                         answers.next();
@@ -332,7 +332,7 @@ final class WatchTest {
     @Test
     void topContinuesWithoutAWorker() throws Exception {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
-        Surroundings keys = new Surroundings(
+        ProcessEnvironment keys = new ProcessEnvironment(
                 Map.of(), directory, directory, null, true, new ByteArrayInputStream("xxxq".getBytes(UTF_8)));
         Invocation invocation = new Invocation(
                 new GlobalOptions(), keys, new Console(nowhere, nowhere, new Paint(false)), time -> true);

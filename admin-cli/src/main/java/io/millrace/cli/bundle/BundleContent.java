@@ -30,7 +30,7 @@ public final class BundleContent {
     }
 
     /** Records that a file is missing in the bundle, and why. */
-    public void lacks(String name, String reason) {
+    public void addMissing(String name, String reason) {
         missing.put(name, reason);
     }
 

@@ -29,24 +29,24 @@ public final class Invocation {
     private static final int TOKEN_LENGTH_MAX = 4096;
 
     private final GlobalOptions options;
-    private final Surroundings surroundings;
+    private final ProcessEnvironment environment;
     private final Console console;
     private final Pause pause;
 
-    public Invocation(GlobalOptions options, Surroundings surroundings, Console console) {
-        this(options, surroundings, console, Pause::byTheClock);
+    public Invocation(GlobalOptions options, ProcessEnvironment environment, Console console) {
+        this(options, environment, console, Pause::byTheClock);
     }
 
     /** @param pause waits between two repetitions of a command */
-    public Invocation(GlobalOptions options, Surroundings surroundings, Console console, Pause pause) {
+    public Invocation(GlobalOptions options, ProcessEnvironment environment, Console console, Pause pause) {
         this.pause = pause;
         this.options = options;
-        this.surroundings = surroundings;
+        this.environment = environment;
         this.console = console;
     }
 
-    public Surroundings surroundings() {
-        return surroundings;
+    public ProcessEnvironment environment() {
+        return environment;
     }
 
     public Console console() {
@@ -85,7 +85,7 @@ public final class Invocation {
         String named = options.admin;
         String by = "--admin";
         if (named == null) {
-            named = surroundings.variable("MILLRACE_ADMIN");
+            named = environment.variable("MILLRACE_ADMIN");
             by = "MILLRACE_ADMIN";
         }
         if (named == null) {
@@ -145,7 +145,7 @@ public final class Invocation {
         if (named != null) {
             return named;
         }
-        List<Path> running = Instances.find(surroundings.runDirectory(), surroundings.stateHome())
+        List<Path> running = Instances.find(environment.runDirectory(), environment.stateHome())
                 .running();
         return running.size() == 1 ? new AdminAddress.UnixSocket(running.get(0)) : null;
     }
@@ -179,13 +179,13 @@ public final class Invocation {
     }
 
     private @Nullable Path file(@Nullable Path option, String variable) {
-        String named = option == null ? surroundings.variable(variable) : null;
+        String named = option == null ? environment.variable(variable) : null;
         return named == null ? option : Path.of(named);
     }
 
     /** Returns the address of the only running instance in the standard locations. */
     private AdminAddress onlyRunning() throws CommandFailure {
-        Instances instances = Instances.find(surroundings.runDirectory(), surroundings.stateHome());
+        Instances instances = Instances.find(environment.runDirectory(), environment.stateHome());
         List<Path> running = instances.running();
         if (running.size() == 1) {
             return new AdminAddress.UnixSocket(running.get(0));
@@ -214,7 +214,7 @@ public final class Invocation {
         String token;
         String from;
         if (options.tokenFile == null) {
-            token = surroundings.variable("MILLRACE_ADMIN_TOKEN");
+            token = environment.variable("MILLRACE_ADMIN_TOKEN");
             from = "MILLRACE_ADMIN_TOKEN";
         } else {
             token = read(options.tokenFile);

@@ -44,7 +44,7 @@ public final class LocalRun {
      */
     public static int run(Invocation invocation, List<String> arguments, InputStream input, Predicate<String> output)
             throws CommandFailure {
-        Path millrace = invocation.surroundings().millrace();
+        Path millrace = invocation.environment().millrace();
         if (millrace == null) {
             throw new CommandFailure(
                     ExitCode.FAILED,

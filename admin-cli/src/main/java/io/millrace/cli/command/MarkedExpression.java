@@ -14,8 +14,8 @@ public final class MarkedExpression {
     private MarkedExpression() {}
 
     /**
-     * Returns the wrong line of the expression, and a line with the caret. Empty if the message has no position in the
-     * expression.
+     * Returns the line of the expression that contains the error, and a line with the caret. Returns an empty array if
+     * the message has no position in the expression.
      *
      * @param message the error message of the admin API; with a position it begins with {@code where:LINE:COLUMN:},
      *     where {@code where} is the query parameter with the expression

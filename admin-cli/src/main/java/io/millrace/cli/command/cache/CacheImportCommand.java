@@ -48,7 +48,7 @@ public final class CacheImportCommand extends ApiCommand {
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         String broken = null;
         try (WarcReader warc =
-                new WarcReader(LineUrls.open(file, invocation().surroundings().input()))) {
+                new WarcReader(LineUrls.open(file, invocation().environment().input()))) {
             broken = read(client, warc);
         } catch (IOException e) {
             throw new CommandFailure(ExitCode.FAILED, LogFailure.text(e));

@@ -78,7 +78,7 @@ final class WarmInput {
     }
 
     private InputStream opened(String file) throws IOException {
-        return LineUrls.open(file, command.invoked().surroundings().input());
+        return LineUrls.open(file, command.invoked().environment().input());
     }
 
     private InventoryUrls.Pages pages(String condition) {

@@ -91,11 +91,11 @@ public final class ConfigCheckCommand implements Callable<Integer> {
 
     private int checkLocally(String why, boolean launcherFound) throws CommandFailure {
         Console console = invocation.console();
-        Path millrace = invocation.surroundings().millrace();
+        Path millrace = invocation.environment().millrace();
         if (millrace == null) {
             throw new CommandFailure(
                     ExitCode.UNREACHABLE,
-                    why + ", and no bin/millrace beside this millctl to check with",
+                    why + ", and there is no bin/millrace beside this millctl that could check the file",
                     "run millctl from the unpacked product, or start: millrace run --config FILE");
         }
         if (launcherFound) {

@@ -1,6 +1,6 @@
 package io.millrace.cli.command.server;
 
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * the process deletes the file. Confined to one thread.
  */
 final class BrowserPage implements AutoCloseable {
-    private final Surroundings surroundings;
+    private final ProcessEnvironment environment;
     private @Nullable Path file;
 
-    BrowserPage(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    BrowserPage(ProcessEnvironment environment) {
+        this.environment = environment;
     }
 
     /** Starts the browser. Returns false if there is no desktop or the browser cannot be started. */
@@ -48,10 +48,10 @@ final class BrowserPage implements AutoCloseable {
 
     /** Returns the command that opens a file in the browser; empty if there is no desktop. */
     private List<String> browserCommand() {
-        if (surroundings.variable("WAYLAND_DISPLAY") == null && surroundings.variable("DISPLAY") == null) {
+        if (environment.variable("WAYLAND_DISPLAY") == null && environment.variable("DISPLAY") == null) {
             return List.of();
         }
-        String browser = surroundings.variable("BROWSER");
+        String browser = environment.variable("BROWSER");
         return List.of(browser == null || browser.contains(":") ? "xdg-open" : browser);
     }
 

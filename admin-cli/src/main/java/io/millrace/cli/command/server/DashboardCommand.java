@@ -66,7 +66,7 @@ public final class DashboardCommand extends ApiCommand {
                         + (lease.isEmpty() ? "" : " Ctrl-C ends the dashboard."));
         console().flush();
         if (lease.isEmpty()) {
-            try (BrowserPage page = new BrowserPage(invocation().surroundings())) {
+            try (BrowserPage page = new BrowserPage(invocation().environment())) {
                 if (!noBrowser && page.open(url)) {
                     invocation().pause().pass(BROWSER_START);
                 }
@@ -85,7 +85,7 @@ public final class DashboardCommand extends ApiCommand {
         Thread atExit = new Thread(lease::close, "close-dashboard");
         Runtime.getRuntime().addShutdownHook(atExit);
         long codeEndNanos = pause.nanos() + codeTime.toNanos();
-        try (BrowserPage page = new BrowserPage(invocation().surroundings())) {
+        try (BrowserPage page = new BrowserPage(invocation().environment())) {
             if (!noBrowser) {
                 page.open(url);
             }

@@ -64,7 +64,7 @@ public final class ShellCommand implements Callable<Integer> {
         // The options must be read now: completion parses other words with the same option objects, which resets them.
         sharedArguments = invocation.sharedArguments();
         try {
-            String savedSettings = invocation.surroundings().isTerminal() && isTerminalInput() ? Stty.run("-g") : null;
+            String savedSettings = invocation.environment().isTerminal() && isTerminalInput() ? Stty.run("-g") : null;
             if (savedSettings == null) {
                 return runLines();
             }
@@ -87,7 +87,7 @@ public final class ShellCommand implements Callable<Integer> {
     /** Runs every line of standard input. Returns the exit code of the first line that failed, or 0. */
     private int runLines() throws IOException {
         BufferedReader in = new BufferedReader(
-                new InputStreamReader(invocation.surroundings().input(), StandardCharsets.UTF_8));
+                new InputStreamReader(invocation.environment().input(), StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             if (!runLine(line)) {
                 break;
@@ -98,10 +98,10 @@ public final class ShellCommand implements Callable<Integer> {
 
     private void runTerminal(String savedSettings) throws IOException {
         ShellHistory history =
-                ShellHistory.read(invocation.surroundings().stateHome().resolve(HISTORY));
+                ShellHistory.read(invocation.environment().stateHome().resolve(HISTORY));
         ShellCompletion completion = new ShellCompletion(spec.root());
         LineEditor editor = new LineEditor(
-                invocation.surroundings().input(), invocation.console().out(), Stty::columns, completion::candidates);
+                invocation.environment().input(), invocation.console().out(), Stty::columns, completion::candidates);
         Thread atExit = new Thread(() -> Stty.run(savedSettings), "terminal");
         Runtime.getRuntime().addShutdownHook(atExit);
         Interrupts.installForThisThread();

@@ -52,13 +52,13 @@ final class ApiParts {
     void collect(AdminClient client) {
         RESOURCES.forEach((name, resource) -> collect(client, name, resource));
         if (isUnreachable) {
-            content.lacks("the rest of api/ and config/", "not reachable");
+            content.addMissing("the rest of api/ and config/", "not reachable");
         }
     }
 
     /** Records in the bundle why no admin API could be used. */
     void missing(String reason) {
-        content.lacks("api/ and config/", reason);
+        content.addMissing("api/ and config/", reason);
     }
 
     private void collect(AdminClient client, String name, String resource) {
@@ -68,18 +68,18 @@ final class ApiParts {
         try {
             AdminResponse response = client.get(resource);
             if (response.status() == NOT_FOUND) {
-                content.lacks(name, "this version has no " + resource);
+                content.addMissing(name, "this version has no " + resource);
             } else if (!response.isSuccess() && !name.endsWith("ready.txt")) {
-                content.lacks(name, reason(response));
+                content.addMissing(name, reason(response));
             } else if (response.body().length > BundleContent.PART_BYTES_MAX) {
-                content.lacks(
+                content.addMissing(
                         name,
                         "too long: actual=" + response.body().length + " bytes, limit=" + BundleContent.PART_BYTES_MAX);
             } else {
                 content.add(name, shown(name, response));
             }
         } catch (AdminClientException e) {
-            content.lacks(name, e.message());
+            content.addMissing(name, e.message());
             isUnreachable = e.kind() == AdminClientException.Kind.UNREACHABLE;
         }
     }

@@ -2,7 +2,7 @@ package io.millrace.cli.command.support;
 
 import io.millrace.cli.bundle.BundleContent;
 import io.millrace.cli.bundle.Redaction;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -109,7 +109,7 @@ final class LocalParts {
         String folder = "process/" + pid + "/";
         String line = contentOf(process.resolve("cmdline"));
         if (line == null) {
-            content.lacks(folder, Files.exists(process) ? "permission denied" : "the process does not run");
+            content.addMissing(folder, Files.exists(process) ? "permission denied" : "the process does not run");
             return;
         }
         content.add(folder + "command.txt", redaction.text(String.join("\n", line.split("\0", -1)) + "\n"));
@@ -117,7 +117,7 @@ final class LocalParts {
         copy(folder + "status.txt", process.resolve("status"));
         Path jcmd = Path.of(System.getProperty("java.home", "/"), "bin", "jcmd");
         if (!Files.isExecutable(jcmd)) {
-            content.lacks(folder + "stacks.txt", "this Java has no jcmd");
+            content.addMissing(folder + "stacks.txt", "this Java has no jcmd");
             return;
         }
         command(folder + "stacks.txt", List.of(jcmd.toString(), Long.toString(pid), "Thread.print", "-l"));
@@ -137,17 +137,17 @@ final class LocalParts {
                     .start();
             if (!process.waitFor(COMMAND_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                content.lacks(name, line.get(0) + " took longer than " + COMMAND_SECONDS + " s");
+                content.addMissing(name, line.get(0) + " took longer than " + COMMAND_SECONDS + " s");
             } else if (process.exitValue() != 0) {
-                content.lacks(name, line.get(0) + " ended with exit code " + process.exitValue());
+                content.addMissing(name, line.get(0) + " ended with exit code " + process.exitValue());
             } else {
                 content.add(name, redaction.log(tail(output, Integer.MAX_VALUE, BundleContent.PART_BYTES_MAX)));
             }
         } catch (IOException e) {
-            content.lacks(name, reason(e));
+            content.addMissing(name, reason(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            content.lacks(name, "interrupted");
+            content.addMissing(name, "interrupted");
         } finally {
             delete(output);
         }
@@ -178,7 +178,7 @@ final class LocalParts {
                             "-o",
                             "short-iso"));
         } else {
-            content.lacks("log/journal.txt", "no systemd; add the launcher's log with --log FILE");
+            content.addMissing("log/journal.txt", "no systemd; add the launcher's log with --log FILE");
         }
     }
 
@@ -187,7 +187,7 @@ final class LocalParts {
         try {
             content.add(name, redaction.log(tail(file, lines, BundleContent.PART_BYTES_MAX)));
         } catch (IOException e) {
-            content.lacks(name, file + ": " + reason(e));
+            content.addMissing(name, file + ": " + reason(e));
         }
     }
 
@@ -204,7 +204,7 @@ final class LocalParts {
         for (Path report : reports.subList(0, Math.min(CRASH_REPORTS_MAX, reports.size()))) {
             String text = contentOf(report);
             if (text == null) {
-                content.lacks("log/" + report.getFileName(), "cannot be read");
+                content.addMissing("log/" + report.getFileName(), "cannot be read");
             } else {
                 content.add("log/" + report.getFileName(), redaction.log(text));
             }
@@ -223,15 +223,15 @@ final class LocalParts {
     void config(String name, Path file) {
         String text = contentOf(file);
         if (text == null) {
-            content.lacks(name, file + ": " + (Files.exists(file) ? "permission denied" : "no such file"));
+            content.addMissing(name, file + ": " + (Files.exists(file) ? "permission denied" : "no such file"));
         } else {
             content.add(name, redaction.text(text));
         }
     }
 
     /** Adds the files of JVM options, both of the product and of the operator. */
-    void options(Surroundings surroundings) {
-        Path product = surroundings.productHome();
+    void options(ProcessEnvironment environment) {
+        Path product = environment.productHome();
         List<Path> folders = new ArrayList<>(List.of(Path.of("/etc/millrace/jvm.options.d")));
         if (product != null) {
             folders.add(product.resolve("conf"));
@@ -287,7 +287,7 @@ final class LocalParts {
     private void copy(String name, Path file) {
         String text = contentOf(file);
         if (text == null) {
-            content.lacks(name, file + " cannot be read");
+            content.addMissing(name, file + " cannot be read");
         } else {
             content.add(name, text);
         }

@@ -9,7 +9,7 @@ import io.millrace.cli.client.JsonTree;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import io.millrace.cli.command.Version;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -139,14 +139,14 @@ public final class SupportBundleCommand implements Callable<Integer> {
             api.collect(invocation.clientOf(address, TIMEOUT));
         }
         if (address instanceof AdminAddress.Tcp) {
-            content.lacks("files and processes", "--admin is a URL: run this on the machine itself, too");
+            content.addMissing("files and processes", "--admin is a URL: run this on the machine itself, too");
             return;
         }
-        Surroundings surroundings = invocation.surroundings();
+        ProcessEnvironment environment = invocation.environment();
         LocalParts local = new LocalParts(content, redaction);
-        List<Path> states = states(address, surroundings);
+        List<Path> states = states(address, environment);
         addConfig(api, local);
-        local.options(surroundings);
+        local.options(environment);
         addLogs(content, api, local, states);
         Set<Long> pids = new LinkedHashSet<>(api.pids());
         for (Path state : states) {
@@ -188,7 +188,7 @@ public final class SupportBundleCommand implements Callable<Integer> {
             }
         }
         if (!found) {
-            content.lacks("log/access.log", "found no access log; name it with --log FILE");
+            content.addMissing("log/access.log", "found no access log; name it with --log FILE");
         }
         for (int i = 0; i < logs.size(); i++) {
             local.log(
@@ -210,16 +210,16 @@ public final class SupportBundleCommand implements Callable<Integer> {
     }
 
     /** Returns the state directory of the named instance, or of all instances in the standard locations. */
-    private static List<Path> states(@Nullable AdminAddress address, Surroundings surroundings) {
+    private static List<Path> states(@Nullable AdminAddress address, ProcessEnvironment environment) {
         Set<Path> states = new LinkedHashSet<>();
         if (address instanceof AdminAddress.UnixSocket socket && socket.path().getParent() != null) {
             states.add(socket.path().toAbsolutePath().getParent());
         } else {
-            for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
+            for (Instances.Candidate candidate : Instances.find(environment.runDirectory(), environment.stateHome())
                     .checked()) {
                 states.add(candidate.socket().toAbsolutePath().getParent());
             }
-            states.addAll(below(surroundings.stateHome()));
+            states.addAll(below(environment.stateHome()));
         }
         states.add(Path.of("/var/lib/millrace"));
         List<Path> found = new ArrayList<>();

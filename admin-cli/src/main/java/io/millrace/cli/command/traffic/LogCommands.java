@@ -133,7 +133,7 @@ public final class LogCommands {
                 if (name.equals("-")) {
                     read(
                             name,
-                            new BufferedInputStream(invocation().surroundings().input()));
+                            new BufferedInputStream(invocation().environment().input()));
                     continue;
                 }
                 try (BufferedInputStream in = BinaryLog.open(Path.of(name))) {

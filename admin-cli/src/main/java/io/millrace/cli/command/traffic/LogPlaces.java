@@ -5,7 +5,7 @@ import io.millrace.cli.client.Instances;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.ProcessEnvironment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
@@ -42,8 +42,8 @@ final class LogPlaces {
                 found.add(SERVICE_LOGS.resolve(name));
             }
         }
-        Surroundings surroundings = invocation.surroundings();
-        for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
+        ProcessEnvironment environment = invocation.environment();
+        for (Instances.Candidate candidate : Instances.find(environment.runDirectory(), environment.stateHome())
                 .checked()) {
             Path log = logBeside(candidate.socket());
             if (log != null) {

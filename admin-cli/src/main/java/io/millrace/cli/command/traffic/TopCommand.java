@@ -69,13 +69,13 @@ public final class TopCommand extends ApiCommand {
 
     @Override
     protected boolean isEndless() {
-        return !invocation().isJson() && invocation().surroundings().isTerminal();
+        return !invocation().isJson() && invocation().environment().isTerminal();
     }
 
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         Snapshot first = query(client);
-        if (invocation().isJson() || !invocation().surroundings().isTerminal()) {
+        if (invocation().isJson() || !invocation().environment().isTerminal()) {
             return single(client, first);
         }
         Terminal terminal = Terminal.take(console().out());
@@ -154,7 +154,7 @@ public final class TopCommand extends ApiCommand {
     private KeyAction await(Duration time) {
         long untilNanos = System.nanoTime() + time.toNanos();
         while (System.nanoTime() - untilNanos < 0) {
-            KeyAction action = action(invocation().surroundings().input());
+            KeyAction action = action(invocation().environment().input());
             if (action != KeyAction.NOTHING) {
                 return action;
             }

@@ -49,7 +49,7 @@ public final class ViaCommand implements Callable<Integer> {
             return ExitCode.OK;
         }
         try (BufferedReader lines = new BufferedReader(
-                new InputStreamReader(invocation.surroundings().input(), StandardCharsets.UTF_8))) {
+                new InputStreamReader(invocation.environment().input(), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 if (!line.isBlank()) {
                     decode(line.substring(0, Math.min(LINE_LENGTH_MAX, line.length())));

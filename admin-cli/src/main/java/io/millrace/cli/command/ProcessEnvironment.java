@@ -11,33 +11,33 @@ import org.jspecify.annotations.Nullable;
 /**
  * The environment of a command: variables, directories, terminal and input of its process. Immutable.
  *
- * @param environment the environment variables
+ * @param variables the environment variables
  * @param userHome home directory of the user
  * @param runDirectory directory with the admin socket of the systemd service, such as {@code /run/millrace}
  * @param productHome directory of the unpacked product, with {@code bin/} and {@code lib/}; null if it is not known
  * @param isTerminal whether standard output is a terminal
  * @param input standard input
  */
-public record Surroundings(
-        Map<String, String> environment,
+public record ProcessEnvironment(
+        Map<String, String> variables,
         Path userHome,
         Path runDirectory,
         @Nullable Path productHome,
         boolean isTerminal,
         InputStream input) {
     /** Creates an environment with empty standard input. */
-    public Surroundings(
-            Map<String, String> environment,
+    public ProcessEnvironment(
+            Map<String, String> variables,
             Path userHome,
             Path runDirectory,
             @Nullable Path productHome,
             boolean isTerminal) {
-        this(environment, userHome, runDirectory, productHome, isTerminal, InputStream.nullInputStream());
+        this(variables, userHome, runDirectory, productHome, isTerminal, InputStream.nullInputStream());
     }
 
     /** Returns the environment of this process. */
-    public static Surroundings ofProcess() {
-        return new Surroundings(
+    public static ProcessEnvironment ofProcess() {
+        return new ProcessEnvironment(
                 System.getenv(),
                 Path.of(System.getProperty("user.home", "/")),
                 Path.of("/run/millrace"),
@@ -52,7 +52,7 @@ public record Surroundings(
             return Path.of(home);
         }
         try {
-            CodeSource source = Surroundings.class.getProtectionDomain().getCodeSource();
+            CodeSource source = ProcessEnvironment.class.getProtectionDomain().getCodeSource();
             Path jar = source == null ? null : Path.of(source.getLocation().toURI());
             Path lib = jar == null ? null : jar.getParent();
             return lib == null ? null : lib.getParent();
@@ -64,7 +64,7 @@ public record Surroundings(
     /** Returns the value of a variable; null if it is not set or empty. */
     @Nullable
     public String variable(String name) {
-        String value = environment.get(name);
+        String value = variables.get(name);
         return value == null || value.isEmpty() ? null : value;
     }
 
