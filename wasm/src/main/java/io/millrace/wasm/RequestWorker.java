@@ -18,7 +18,7 @@ final class RequestWorker {
     /** Limit of the time of a module's start. */
     static final long START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The longest time without a look at the state of the pool. */
+    /** Longest time between two checks whether the pool is retired. */
     private static final long POLL_MILLIS = 200;
 
     /** A callback was interrupted at its deadline. */
@@ -40,7 +40,7 @@ final class RequestWorker {
 
     private final Lock lock = new ReentrantLock();
     private boolean isRunning;
-    private boolean isCut;
+    private boolean isInterrupted;
     private long deadlineNanos;
 
     private @Nullable WasmInstance instance;
@@ -172,11 +172,11 @@ final class RequestWorker {
         } catch (Throwable e) {
             fault = e;
         }
-        boolean wasCut = end();
+        boolean wasInterrupted = end();
         if (fault == null) {
             return;
         }
-        if (wasCut) {
+        if (wasInterrupted) {
             throw new DeadlineException(nanos, fault);
         }
         if (fault instanceof Error error) {
@@ -189,7 +189,7 @@ final class RequestWorker {
         lock.lock();
         try {
             isRunning = true;
-            isCut = false;
+            isInterrupted = false;
             deadlineNanos = System.nanoTime() + nanos;
         } finally {
             lock.unlock();
@@ -203,7 +203,7 @@ final class RequestWorker {
         try {
             isRunning = false;
             boolean ignored = Thread.interrupted();
-            return isCut;
+            return isInterrupted;
         } finally {
             lock.unlock();
         }
@@ -221,15 +221,15 @@ final class RequestWorker {
     /**
      * Interrupts the thread if its callback has exceeded its time. Called by the watch.
      *
-     * @param isEnd true to interrupt a callback at any time
+     * @param isAborted true to interrupt a running callback before its deadline
      * @return true while a callback runs
      */
-    boolean interruptAfterDeadline(long nowNanos, boolean isEnd) {
+    boolean interruptAfterDeadline(long nowNanos, boolean isAborted) {
         lock.lock();
         try {
-            if (isRunning && (isEnd || nowNanos - deadlineNanos > 0)) {
+            if (isRunning && (isAborted || nowNanos - deadlineNanos > 0)) {
                 // Repeated until the callback ends: host functions may clear the interruption.
-                isCut = true;
+                isInterrupted = true;
                 thread.interrupt();
             }
             return isRunning;

@@ -18,8 +18,8 @@ final class RequestWorkers implements AutoCloseable {
     static final int WAITING_MAX = 1000;
 
     private static final long WATCH_NANOS_MIN = TimeUnit.MILLISECONDS.toNanos(1);
-    /** The looks without a running callback after which the watch sleeps. */
-    private static final int QUIET_LOOKS = 100;
+    /** Number of checks in a row without a running callback after which the watch sleeps. */
+    private static final int IDLE_CHECKS = 100;
 
     private static final long CLOSE_MILLIS = 2000;
 
@@ -40,7 +40,7 @@ final class RequestWorkers implements AutoCloseable {
     private final Thread watch;
     private volatile boolean isClosed;
     /** True if running callbacks are interrupted without regard to their deadline. */
-    private volatile boolean isCut;
+    private volatile boolean isAborted;
 
     private volatile boolean isWatchAsleep;
 
@@ -70,13 +70,13 @@ final class RequestWorkers implements AutoCloseable {
             isStarted = true;
         } finally {
             if (!isStarted) {
-                cut();
+                abort();
             }
         }
     }
 
     /**
-     * Passes a call to the next free instance. Never blocks. A full queue fails the call.
+     * Passes a call to the next free instance. Never blocks. If the queue is full, the call fails.
      *
      * @return false if the pool is closed; then the call was not passed
      */
@@ -85,7 +85,7 @@ final class RequestWorkers implements AutoCloseable {
             return false;
         }
         if (!waiting.offer(call)) {
-            call.failed(new WasmFailure("calls that wait for an instance: limit=" + WAITING_MAX));
+            call.failed(new WasmFailure("too many calls wait for an instance: limit=" + WAITING_MAX));
             return true;
         }
         return !isClosed || !waiting.remove(call);
@@ -93,22 +93,22 @@ final class RequestWorkers implements AutoCloseable {
 
     /** Interrupts the workers whose deadline has passed. Sleeps without a limit after a while without callbacks. */
     private void watch(long pauseNanos) {
-        int quiet = 0;
+        int idleChecks = 0;
         while (!isClosed || workers.stream().anyMatch(RequestWorker::isAlive)) {
-            boolean isAsleep = quiet > QUIET_LOOKS;
+            boolean isAsleep = idleChecks > IDLE_CHECKS;
             isWatchAsleep = isAsleep;
             if (isAsleep && !isClosed && workers.stream().noneMatch(RequestWorker::isRunning)) {
                 LockSupport.park(this);
-                quiet = 0;
+                idleChecks = 0;
             } else {
                 LockSupport.parkNanos(this, pauseNanos);
             }
             long now = System.nanoTime();
             boolean isRunning = false;
             for (RequestWorker worker : workers) {
-                isRunning |= worker.interruptAfterDeadline(now, isCut);
+                isRunning |= worker.interruptAfterDeadline(now, isAborted);
             }
-            quiet = isRunning ? 0 : quiet + 1;
+            idleChecks = isRunning ? 0 : idleChecks + 1;
         }
     }
 
@@ -127,14 +127,17 @@ final class RequestWorkers implements AutoCloseable {
         wakeWatch();
     }
 
-    /** Ends the threads. Calls that wait or run fail. Does not block. */
-    private void cut() {
-        isCut = true;
+    /** Ends the threads, and interrupts running callbacks. Waiting calls fail. Does not block. */
+    private void abort() {
+        isAborted = true;
         retire();
         LockSupport.unpark(watch);
     }
 
-    /** Ends the threads, after the calls that wait, for which it blocks for 2 seconds at most. Later calls are cut. */
+    /**
+     * Ends the threads. Waiting calls are still run: the method blocks until they end, for at most 2 seconds. After
+     * that, calls that wait or run are aborted.
+     */
     @Override
     public void close() {
         retire();
@@ -147,6 +150,6 @@ final class RequestWorkers implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         // The watch ends after the last worker.
-        cut();
+        abort();
     }
 }
