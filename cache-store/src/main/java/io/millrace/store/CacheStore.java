@@ -122,10 +122,10 @@ public interface CacheStore<H> extends Closeable {
     void discard(StoredObject<H> object);
 
     /**
-     * Fails the writers in flight that fill a new representation for the key. The object itself and the writers that
-     * {@link #extend} it are unaffected. After this method returns, none of the failed writers completes.
+     * Aborts the writers in flight that fill a new representation for the key. The object itself and the writers that
+     * {@link #extend} it are unaffected. After this method returns, none of the aborted writers completes.
      */
-    void failWriters(StoreKey key);
+    void abortWriters(StoreKey key);
 
     /**
      * Lists the objects on the volumes, in no particular order and outside every request path. Objects that are only in

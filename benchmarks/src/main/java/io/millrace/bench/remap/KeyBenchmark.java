@@ -12,7 +12,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapTable;
-import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.remap.EffectiveCacheSettings;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -84,19 +84,19 @@ public class KeyBenchmark {
 
     /** Matches the request with no cache rules. */
     @Benchmark
-    public RuledSettings noRules() {
+    public EffectiveCacheSettings noRules() {
         return none.isEmpty() ? none.without(plain) : none.match(plain, request, null, 0);
     }
 
     /** Matches the request with four cache rules for other hosts. */
     @Benchmark
-    public RuledSettings fourRulesForOthers() {
+    public EffectiveCacheSettings fourRulesForOthers() {
         return others.match(plain, request, null, 0);
     }
 
     /** Matches the request with four cache rules, of which two match. */
     @Benchmark
-    public RuledSettings twoOfFourRules() {
+    public EffectiveCacheSettings twoOfFourRules() {
         return matching.match(plain, request, null, 0);
     }
 }

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * other in the volume's queue. A whole object has its head and body in one record.
  *
  * <pre>
- *   add, add, add ──→ settle: one write ──→ index each ──→ Owner.succeeded ──→ report each
+ *   add, add, add ──→ writeBatch: one write ──→ index each ──→ Owner.succeeded ──→ report each
  * </pre>
  *
  * <p>Results are reported only after the object's bytes are written, and no index entry points to unwritten bytes.
@@ -66,7 +66,7 @@ final class GatheredObjects {
             // The reclaimer may copy records to the active segment here. It writes the batch first.
             log.pace(header.recordLength());
             if (!log.canGather(header.recordLength())) {
-                settle();
+                writeBatch();
             }
             log.gather(header, key, head, body, then);
         } catch (IOException e) {
@@ -80,7 +80,7 @@ final class GatheredObjects {
     }
 
     /** Writes the batch, updates the index, and then reports the results. */
-    void settle() {
+    void writeBatch() {
         if (log.isFlushed()) {
             return;
         }

@@ -108,17 +108,17 @@ public final class Volume {
                 log,
                 health,
                 (header, key, location, receiver) -> listener.stored(this, header, key, location, receiver));
-        reclaimer = new SegmentReclaimer(log, parts, segments, reader, writer::settle);
+        reclaimer = new SegmentReclaimer(log, parts, segments, reader, writer::writeBatch);
         log.reclaimer(reclaimer);
         if (rebuild == null) {
             reclaimer.enable();
         }
-        VolumeUpkeep upkeep = new VolumeUpkeep(parts, segments, health, membership, writer::settle);
+        VolumeUpkeep upkeep = new VolumeUpkeep(parts, segments, health, membership, writer::writeBatch);
         thread = new VolumeThread(
                 "millrace-store-" + parts.directory().getFileName(),
                 QUEUE_TASKS_MAX,
                 upkeep.works(log, rebuild, this::indexComplete),
-                writer::settle);
+                writer::writeBatch);
         ending = new VolumeEnding(parts, thread, health, segments);
     }
 
@@ -247,8 +247,8 @@ public final class Volume {
         }
         parts.pins().add(segment);
         pinned.incrementAndGet();
-        // The state is read after the pin is set. A thread that suspends the volume sets the state before it reads the
-        // pins. So at least one of the two threads sees the change of the other.
+        // The state is read after the pin is set. A thread that ends the volume's writing (state RELEASED or SUSPENDED) sets
+        // the state before it reads the pins. So at least one of the two threads sees the change of the other.
         long tag = health.isReadable() ? table.tag(segment) : 0;
         if (tag == 0) {
             unpin(segment);
@@ -264,12 +264,18 @@ public final class Volume {
         return table.withTag(hint, tag);
     }
 
-    /** Returns the oldest segment with records that was begun after that sequence, -1 if there is none. Any thread. */
+    /**
+     * Returns the oldest segment with records that was begun after the segment with that sequence number; -1 if there
+     * is none. Any thread.
+     */
     public int segmentBegunAfter(long sequence) {
         return table.begunAfter(sequence);
     }
 
-    /** Returns the sequence of a segment that the caller has pinned; later segments have a higher one. Any thread. */
+    /**
+     * Returns the sequence number of a segment that the caller has pinned. The number increases with each begun segment.
+     * Any thread.
+     */
     public long sequence(int segment) {
         return table.sequence(segment);
     }
@@ -287,7 +293,10 @@ public final class Volume {
         return parts.readers().pinnedSegments() > 0;
     }
 
-    /** Returns true if no reader uses this instance. After the volume is suspended, the result stays true. */
+    /**
+     * Returns true if no segment is pinned by a reader. Once true in the state SUSPENDED, the result stays true, because
+     * {@link #pin} then refuses new readers.
+     */
     public boolean isUnread() {
         return pinned.get() == 0;
     }
@@ -537,8 +546,10 @@ public final class Volume {
      * headers.
      */
     public SegmentSummary records(int segment, long tag) throws IOException {
-        boolean mayHaveHoles = table.state(segment) == SegmentTable.State.SEALED;
-        return segments.records(segment, tag, mayHaveHoles);
+        // A sealed segment without a valid summary may have damaged records in the middle; the walk skips them. In the
+        // active segment, the first invalid record is the end of the log.
+        boolean skipsDamage = table.state(segment) == SegmentTable.State.SEALED;
+        return segments.records(segment, tag, skipsDamage);
     }
 
     private long readIndex(LongSupplier figure) {
@@ -550,7 +561,7 @@ public final class Volume {
         }
     }
 
-    /** Returns the sequence of the last record in the index; 0 if the index has failed. */
+    /** Returns the sequence number of the last record in the index; 0 if the index has failed. */
     public long applied() {
         return readIndex(index::applied);
     }
@@ -565,7 +576,7 @@ public final class Volume {
         return index.evictions();
     }
 
-    /** Returns the bytes of segments that hold records. */
+    /** Returns the bytes up to the end of the records, over all segments. */
     public long usedBytes() {
         return table.usedBytes();
     }

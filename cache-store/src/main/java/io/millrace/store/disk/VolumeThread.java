@@ -46,7 +46,7 @@ final class VolumeThread {
      */
     private final AtomicInteger offering = new AtomicInteger();
 
-    private final Runnable settle;
+    private final Runnable writeBatch;
     private final long restNanos;
     /** The background works; the first one that is due runs next. Confined to the thread. */
     private final List<ScheduledWork> scheduledWorks = new ArrayList<>();
@@ -62,7 +62,7 @@ final class VolumeThread {
     /** The last task of the thread; null until {@link #stop} is called. */
     private volatile @Nullable Runnable last;
 
-    /** A task that may only add to the batch; the settle callback then writes the batch. */
+    /** A task that may only add to the batch; the callback then writes the batch. */
     interface Gathering extends Runnable {}
 
     /** Background work that runs in small steps between the tasks. */
@@ -95,14 +95,14 @@ final class VolumeThread {
     /**
      * Creates a thread that is not started.
      *
-     * @param settle writes the batch of {@link Gathering} tasks; called on the thread, also without a batch
+     * @param writeBatch writes the batch of {@link Gathering} tasks; called on the thread, also without a batch
      */
-    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable settle) {
-        this(name, capacity, works, settle, REST_NANOS);
+    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable writeBatch) {
+        this(name, capacity, works, writeBatch, REST_NANOS);
     }
 
-    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable settle, long restNanos) {
-        this.settle = settle;
+    VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable writeBatch, long restNanos) {
+        this.writeBatch = writeBatch;
         this.restNanos = restNanos;
         this.queue = new MpscBlockingConsumerArrayQueue<>(capacity);
         for (BackgroundWork work : works) {
@@ -206,7 +206,7 @@ final class VolumeThread {
         if (task != null) {
             return task;
         }
-        runOne(settle);
+        runOne(writeBatch);
         long now = System.nanoTime();
         long wait = BackgroundWork.IDLE;
         for (ScheduledWork scheduled : scheduledWorks) {
@@ -293,7 +293,7 @@ final class VolumeThread {
     private void runInOrder(Runnable task) {
         mayRest = task instanceof Gathering;
         if (!mayRest) {
-            runOne(settle);
+            runOne(writeBatch);
         }
         runOne(task);
     }

@@ -17,7 +17,7 @@ public final class VolumeUpkeep {
     private final VolumeHealth health;
     private final VolumeMembership membership;
     /** Writes the batch of gathered objects. */
-    private final Runnable settle;
+    private final Runnable writeBatch;
 
     /** Work that completes the index while the volume already runs. */
     @FunctionalInterface
@@ -34,12 +34,12 @@ public final class VolumeUpkeep {
             SegmentFile segments,
             VolumeHealth health,
             VolumeMembership membership,
-            Runnable settle) {
+            Runnable writeBatch) {
         this.parts = parts;
         this.segments = segments;
         this.health = health;
         this.membership = membership;
-        this.settle = settle;
+        this.writeBatch = writeBatch;
     }
 
     /**
@@ -51,21 +51,21 @@ public final class VolumeUpkeep {
     List<VolumeThread.BackgroundWork> works(SegmentLog log, @Nullable Rebuild rebuild, Runnable onDone) {
         List<VolumeThread.BackgroundWork> works = new ArrayList<>();
         if (rebuild != null) {
-            works.add(settled(() ->
+            works.add(afterBatch(() ->
                     step(rebuild, onDone) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
         }
         works.add(() -> tendIndex(log));
         works.add(log.pinned()::step);
         if (parts.table().usable() < parts.table().segments()) {
-            works.add(settled(new VolumeShrinker(parts, segments, log, new ShrinkerOwner())));
+            works.add(afterBatch(new VolumeShrinker(parts, segments, log, new ShrinkerOwner())));
         }
         return works;
     }
 
     /** Wraps work that reads the log, so that the batch of gathered objects is written first. */
-    private VolumeThread.BackgroundWork settled(VolumeThread.BackgroundWork work) {
+    private VolumeThread.BackgroundWork afterBatch(VolumeThread.BackgroundWork work) {
         return () -> {
-            settle.run();
+            writeBatch.run();
             return work.step();
         };
     }

@@ -96,8 +96,8 @@ final class VolumeWriter {
     }
 
     /** Writes the batch of gathered objects. Call before the log is read and before any other append. */
-    void settle() {
-        gathered.settle();
+    void writeBatch() {
+        gathered.writeBatch();
     }
 
     /** Appends a whole object, a short one in a batch; {@code then} receives the result. */
@@ -106,7 +106,7 @@ final class VolumeWriter {
             gathered.add(header, key, head, body, then);
             return;
         }
-        gathered.settle();
+        gathered.writeBatch();
         IOException failure = null;
         try {
             appendObject(header, null, key, head, body);
@@ -232,7 +232,7 @@ final class VolumeWriter {
      * the log accepts records again, so that a rebuild does not restore the old record.
      */
     void forget(DiskKey key) {
-        gathered.settle();
+        gathered.writeBatch();
         try {
             if (health.state() == VolumeState.OPENING) {
                 index.hide(key.hashHigh(), key.hashLow());

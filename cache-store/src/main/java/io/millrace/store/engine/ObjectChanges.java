@@ -160,8 +160,8 @@ final class ObjectChanges<H> {
         return pending.get(key);
     }
 
-    /** Implements {@link CacheStore#failWriters}. */
-    void failWriters(StoreKey key) {
+    /** Implements {@link CacheStore#abortWriters}. */
+    void abortWriters(StoreKey key) {
         pending.change(key, before -> {
             fills.invalidateUnsettled(key);
             return before;

@@ -374,8 +374,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     @Override
-    public void failWriters(StoreKey key) {
-        changes.failWriters(key);
+    public void abortWriters(StoreKey key) {
+        changes.abortWriters(key);
     }
 
     @Override

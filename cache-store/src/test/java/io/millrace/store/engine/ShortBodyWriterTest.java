@@ -146,7 +146,7 @@ class ShortBodyWriterTest {
         byte[] body = TestStore.body(7, 100);
         ObjectWriter<TextHead> writer = writer("key", body.length);
         writer.write(0, piece(body, 0, body.length));
-        test.store.failWriters(test.key("key"));
+        test.store.abortWriters(test.key("key"));
         assertTrue(writer.isFailed());
         writer.complete(body.length);
         assertNull(test.find("key"));

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The alarms of launcher and worker. Every {@value #PERIOD_SECONDS} seconds, a thread asks the worker which alarm
- * conditions it detects. Each change becomes an event, a line in the log of the program, a run of {@code
+ * conditions it detects. Each change becomes an event, a line in the program log, a run of {@code
  * alarms.exec.command}, and a message to {@code alarms.syslog}.
  *
  * <p>Thread-safe.

@@ -48,7 +48,8 @@ public final class LauncherAlarms {
                     AlarmKind.CRASH_LOOP,
                     "worker",
                     (deaths == 1 ? "1 worker" : deaths + " workers")
-                            + " died within 5 minutes; the log of the program has the causes",
+                            + " died within 5 minutes; the program log (journalctl -u millrace, or standard error)"
+                            + " has the causes",
                     -1));
         }
         ProxyStatus.LastReload last = lastReload.get();

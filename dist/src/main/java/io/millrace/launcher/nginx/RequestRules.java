@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Confined to one thread.
  */
 final class RequestRules {
-    /** Writers of elements of {@code rules}, by the first URL of the remap rule that maps their requests. */
+    /** Writers of elements of {@code rules}, by verb and URL pattern of the remap rule for their requests. */
     private final Map<String, List<Consumer<DraftNode>>> planned = new HashMap<>();
 
     /** Plans an element for the remap rule of a location. */

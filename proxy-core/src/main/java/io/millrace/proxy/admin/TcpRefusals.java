@@ -71,7 +71,7 @@ final class TcpRefusals {
         LongAdder count = CODES.contains(code) ? byWord.get(code) : null;
         if (count != null) {
             count.increment();
-            faults.reportSparing(
+            faults.reportFrequent(
                     "a request to the admin API over TCP was refused: " + code,
                     () -> "token " + (token == null ? "none" : token) + ", client " + from(client));
         }
@@ -95,7 +95,7 @@ final class TcpRefusals {
      */
     void wrongToken(@Nullable InetAddress client) {
         wrongToken.increment();
-        faults.reportSparing("a request with a wrong token reached the admin API over TCP", () -> from(client));
+        faults.reportFrequent("a request with a wrong token reached the admin API over TCP", () -> from(client));
     }
 
     void noToken() {
@@ -105,7 +105,7 @@ final class TcpRefusals {
     /** Counts a connection without a token that was closed for a new one. */
     void gaveWay() {
         gaveWay.increment();
-        faults.reportSparing(
+        faults.reportFrequent(
                 "the limit of connections without a token to the admin API over TCP is reached",
                 () -> TcpSlots.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
     }

@@ -93,6 +93,6 @@ public final class ClientAdmission {
     }
 
     private void logRefusal(Kind kind, IpAddress client, int limit) {
-        faults.reportSparing(kind.refusal(), () -> limit + " from " + client.toText());
+        faults.reportFrequent(kind.refusal(), () -> limit + " from " + client.toText());
     }
 }

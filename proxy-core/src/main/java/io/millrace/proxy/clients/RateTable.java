@@ -9,12 +9,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of request rate limits for all event loops. For each key, the table has the time at which the key regains
- * its whole burst, as in the generic cell rate algorithm (GCRA, ITU-T I.371).
+ * The state of request rate limits for all event loops. For each key, the table has the time at which the used burst
+ * is refilled, as in the generic cell rate algorithm (GCRA, ITU-T I.371).
  *
  * <p>A flat table of 2,097,152 slots (32 MiB, allocated with the first request that a limit counts). A key belongs to a
- * group of eight slots. A slot whose key has regained its whole burst is free. If a group has no free slot, the key
- * that is nearest to its whole burst is forgotten, and {@link #evictions} counts it.
+ * group of eight slots. A slot whose key has a refilled burst is free. If a group has no free slot, the key
+ * whose burst is refilled first is forgotten, and {@link #evictions} counts it.
  *
  * <p>Thread-safe without locks: loops change a slot by compare-and-set. Two loops that see a new key at the same moment
  * may use two slots for it, which admits at most one more request.
@@ -65,7 +65,7 @@ public final class RateTable {
         return new KeyHash(k0, k1);
     }
 
-    /** Number of keys that were forgotten before they had regained their whole burst. */
+    /** Number of keys that were forgotten before their burst was refilled. */
     public long evictions() {
         return evictions.sum();
     }
@@ -76,7 +76,7 @@ public final class RateTable {
      * @param key result of {@link KeyHash#end}
      * @param intervalNanos time between two requests at the rate
      * @param burst requests that may arrive at once
-     * @return if the request is within the limit, the time until the whole burst is regained, in nanoseconds; else the
+     * @return if the request is within the limit, the time until the burst is refilled, in nanoseconds; else the
      *     negative time until the next request is within the limit
      */
     long take(long key, long intervalNanos, int burst) {
@@ -116,7 +116,7 @@ public final class RateTable {
         return from - now > tolerance ? now + tolerance - from : from + intervalNanos - now;
     }
 
-    /** Number of keys that have not regained their whole burst. Reads the whole table. */
+    /** Number of keys whose burst is not refilled yet. Reads the whole table. */
     public long keys() {
         long[] entries = table;
         long now = nanoTime.getAsLong() - origin;

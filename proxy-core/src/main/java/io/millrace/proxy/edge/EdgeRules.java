@@ -12,33 +12,33 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The settings of CORS, canary splits and mirrored requests for each remap rule. Immutable. */
+/** The settings of CORS, canary splits and mirrored requests of each remap rule, by the rule's index. Immutable. */
 public final class EdgeRules {
     /** The settings of one remap rule. */
-    private record Edge(
+    private record RuleSettings(
             @Nullable CorsRule cors,
             @Nullable SplitRule split,
             @Nullable MirrorRule mirror) {
-        static final Edge NONE = new Edge(null, null, null);
+        static final RuleSettings NONE = new RuleSettings(null, null, null);
     }
 
-    private final Edge[] byRule;
-    private final boolean divides;
+    private final RuleSettings[] byRule;
+    private final boolean hasSeparateBranches;
 
-    private EdgeRules(Edge[] byRule, boolean divides) {
+    private EdgeRules(RuleSettings[] byRule, boolean hasSeparateBranches) {
         this.byRule = byRule;
-        this.divides = divides;
+        this.hasSeparateBranches = hasSeparateBranches;
     }
 
     /** Returns the settings of a configuration; null if no rule has any. */
     public static @Nullable EdgeRules of(ProxyConfig config) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
-        Edge[] byRule = new Edge[remap.size()];
+        RuleSettings[] byRule = new RuleSettings[remap.size()];
         // Most rules have equal settings of CORS.
         Map<CorsConfig, CorsRule> known = new HashMap<>();
         OriginTlsConfig.Context context = OriginTlsConfig.from(config.values()).context();
         boolean isUsed = false;
-        boolean divides = false;
+        boolean hasSeparateBranches = false;
         for (int i = 0; i < byRule.length; i++) {
             ConfigValues inForce = remap.get(i).over(config.values());
             CorsConfig cors = CorsConfig.from(inForce);
@@ -46,19 +46,19 @@ public final class EdgeRules {
             MirrorConfig mirror = MirrorConfig.from(inForce);
             boolean isSet = cors != null || split != null || mirror != null;
             byRule[i] = isSet
-                    ? new Edge(
+                    ? new RuleSettings(
                             cors == null ? null : known.computeIfAbsent(cors, CorsRule::new),
                             split == null ? null : new SplitRule(split),
                             mirror == null ? null : new MirrorRule(mirror, context))
-                    : Edge.NONE;
+                    : RuleSettings.NONE;
             isUsed |= isSet;
-            divides |= split != null && split.branches().stream().anyMatch(SplitConfig.Branch::isSeparate);
+            hasSeparateBranches |= split != null && split.branches().stream().anyMatch(SplitConfig.Branch::isSeparate);
         }
-        return isUsed ? new EdgeRules(byRule, divides) : null;
+        return isUsed ? new EdgeRules(byRule, hasSeparateBranches) : null;
     }
 
     /**
-     * Returns the CORS fields of a remap rule; null if this proxy does not answer for CORS.
+     * Returns the CORS settings of a remap rule; null if the proxy leaves CORS to the origin.
      *
      * @param rule index of the rule; negative for none
      */
@@ -84,12 +84,12 @@ public final class EdgeRules {
         return of(rule).mirror();
     }
 
-    /** Returns true if a split divides the stored responses of a URL. */
-    public boolean dividesKeys() {
-        return divides;
+    /** Returns true if a branch of a split has stored responses of its own, under other cache keys. */
+    public boolean hasSeparateBranches() {
+        return hasSeparateBranches;
     }
 
-    private Edge of(int rule) {
-        return rule >= 0 && rule < byRule.length ? byRule[rule] : Edge.NONE;
+    private RuleSettings of(int rule) {
+        return rule >= 0 && rule < byRule.length ? byRule[rule] : RuleSettings.NONE;
     }
 }

@@ -34,7 +34,7 @@ public final class OriginFaults {
      */
     void report(OriginFailure.Reason reason, String message) {
         if (reason.isOriginFault()) {
-            log.reportSparing(
+            log.reportFrequent(
                     "no connection to an origin (" + reason.text() + ")",
                     () -> message.strip() + "; " + remedy(reason, message));
         }

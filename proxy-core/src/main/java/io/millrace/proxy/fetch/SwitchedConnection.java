@@ -4,8 +4,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
 /**
- * An origin connection that has left HTTP, for a tunnel. The connection is not read before the hand-over. The owner of
- * this object must hand the connection over or close it. The connection counts in the origin's limit of tunnels (after
+ * An origin connection that carries the bytes of a tunnel instead of HTTP, after CONNECT or 101 (Switching Protocols).
+ * Nothing is read from it before {@link #handOver}. The owner of this object must call {@link #handOver} or
+ * {@link #close}. The connection counts in the origin's limit of tunnels (after
  * CONNECT, in its limit of connections) until it is closed.
  *
  * <p>Confined to its event loop.
@@ -22,7 +23,7 @@ public final class SwitchedConnection {
     }
 
     /**
-     * Adds {@code to} at the end of the pipeline. Bytes already read are passed to {@code to} before this method
+     * Replaces the handlers for HTTP by {@code to}, the handler of the tunnel. Bytes already read are passed to {@code to} before this method
      * returns.
      */
     public void handOver(ChannelHandler to) {

@@ -149,8 +149,8 @@ final class ConnectionOutput {
     }
 
     /** Returns how long bytes have waited for the client without a break, in nanoseconds; 0 if none wait. */
-    long behindNanos(long nowNanos) {
-        return watch.behindNanos(nowNanos);
+    long unsentNanos(long nowNanos) {
+        return watch.unsentNanos(nowNanos);
     }
 
     /** Returns the client's receive rate since bytes began to wait for it, in bytes per second. */

@@ -104,7 +104,7 @@ public final class FastLane implements PlainReceiver {
     }
 
     @Override
-    public boolean isOpen() {
+    public boolean takesConnections() {
         return parts.open().get();
     }
 
@@ -374,7 +374,7 @@ public final class FastLane implements PlainReceiver {
 
     /** Returns true if connections in channels may return. */
     boolean acceptsReturns() {
-        return isOpen() && !connections().isDraining();
+        return takesConnections() && !connections().isDraining();
     }
 
     private ByteBuf in() {

@@ -94,8 +94,8 @@ final class Http1Timeouts implements SlowClients.Client {
     }
 
     @Override
-    public long behindNanos(long nowNanos) {
-        return connection.output().behindNanos(nowNanos);
+    public long unsentNanos(long nowNanos) {
+        return connection.output().unsentNanos(nowNanos);
     }
 
     /**

@@ -70,8 +70,8 @@ final class ClientPace implements SlowClients.Client {
     }
 
     @Override
-    public long behindNanos(long nowNanos) {
-        return output.watch().behindNanos(nowNanos);
+    public long unsentNanos(long nowNanos) {
+        return output.watch().unsentNanos(nowNanos);
     }
 
     @Override

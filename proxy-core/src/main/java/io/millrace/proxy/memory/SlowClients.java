@@ -34,7 +34,7 @@ public final class SlowClients {
     /** At least this fraction of the clients is closed at a time: one in eight. */
     private static final int CLIENTS_PER_CLOSED = 8;
 
-    /** The demand of other requests for the origin connection that a client's response occupies. */
+    /** How urgently other requests need the origin connection that a client's response occupies. */
     public enum OriginDemand {
         /** The response occupies no origin connection, or enough connections are left. */
         NONE,
@@ -50,12 +50,12 @@ public final class SlowClients {
         long silentNanos(long nowNanos);
 
         /** Time for which the client has had unsent bytes without a break, in ns. */
-        long behindNanos(long nowNanos);
+        long unsentNanos(long nowNanos);
 
         /** Receive rate of the client since bytes began to wait for it, in bytes per second. */
         long bytesPerSecond(long nowNanos);
 
-        /** Demand of other requests for the origin connection of the response. */
+        /** How urgently other requests need the origin connection that the client's response occupies. */
         OriginDemand originDemand();
 
         /** Closes the connection. Releases its resources before it returns. */
@@ -182,7 +182,7 @@ public final class SlowClients {
     private List<Candidate> slowReaders(long nowNanos) {
         List<Candidate> slow = new ArrayList<>();
         for (Client client : waitingClients) {
-            if (client.silentNanos(nowNanos) < SILENT_FULL_NANOS && client.behindNanos(nowNanos) >= RATE_KNOWN_NANOS) {
+            if (client.silentNanos(nowNanos) < SILENT_FULL_NANOS && client.unsentNanos(nowNanos) >= RATE_KNOWN_NANOS) {
                 slow.add(new Candidate(client, 0, client.bytesPerSecond(nowNanos)));
             }
         }

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections of a listening socket without creating a Netty channel for each. A listening channel has
+ * Accepts connections of a listening socket as {@link PlainSocket}, without a Netty channel for each. A listening channel has
  * bound or adopted the socket, owns its descriptor and closes it. That channel is deregistered from the event loop,
  * which polls the descriptor through this handle instead.
  *
@@ -143,7 +143,7 @@ final class PlainAcceptor implements EpollIoHandle {
 
     private void accepted(int descriptor) {
         PlainSocket socket = new PlainSocket(loop, new Socket(descriptor));
-        if (!receiver.isOpen()) {
+        if (!receiver.takesConnections()) {
             Channel channel = socket.toChannel();
             channel.pipeline().addLast(initializer);
             loop.register(channel).addListener(registered -> {

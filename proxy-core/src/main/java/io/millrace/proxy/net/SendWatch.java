@@ -129,13 +129,13 @@ public final class SendWatch {
     /**
      * Returns for how many nanoseconds bytes have waited for the client without interruption. Returns 0 if none wait.
      */
-    public long behindNanos(long nowNanos) {
+    public long unsentNanos(long nowNanos) {
         return behindSinceNanos == UNSET ? 0 : nowNanos - behindSinceNanos;
     }
 
     /** Returns the client's receive rate since bytes began to wait for it, in bytes per second. */
     public long bytesPerSecond(long nowNanos) {
-        long millis = TimeUnit.NANOSECONDS.toMillis(behindNanos(nowNanos));
+        long millis = TimeUnit.NANOSECONDS.toMillis(unsentNanos(nowNanos));
         return millis == 0 ? Long.MAX_VALUE : (acceptedBytes(unsentBytes) - behindAcceptedBytes) * 1000 / millis;
     }
 

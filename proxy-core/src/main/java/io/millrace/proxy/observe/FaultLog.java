@@ -65,10 +65,10 @@ public final class FaultLog {
     }
 
     /**
-     * Reports a fault that clients can cause at any rate. Computes the detail only if a line is written, to save
-     * CPU time.
+     * Reports a fault that may occur often, for example because clients can cause it at any rate. Computes the detail
+     * only if a line is written, to save CPU time.
      */
-    public void reportSparing(String kind, Supplier<String> detail) {
+    public void reportFrequent(String kind, Supplier<String> detail) {
         write(kind, detail, null);
     }
 

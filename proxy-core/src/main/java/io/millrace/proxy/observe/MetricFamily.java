@@ -176,7 +176,7 @@ public enum MetricFamily implements Metric {
             "millrace_request_limit_keys",
             Kind.GAUGE,
             "keys",
-            "Keys of request limits, such as clients, that have not regained their whole burst; the table has room for"
+            "Keys of request limits, such as clients, whose burst is not refilled yet; the table has room for"
                     + " 2097152."),
     REQUEST_LIMIT_EVICTIONS(
             "millrace_request_limit_evictions_total",

@@ -64,7 +64,7 @@ public final class MetricsRegistry implements AutoCloseable {
     private record HostMetric(MetricFamily family, ToLongFunction<HostFigures.Row> figure) {
         Map<String, Double> valuesOf(HostFigures.Report report) {
             Map<String, Double> values = new HashMap<>();
-            if (report.places() > 0) {
+            if (report.hostsMax() > 0) {
                 report.hosts().forEach(row -> values.put(row.host(), (double) figure.applyAsLong(row)));
                 values.put(report.other().host(), (double) figure.applyAsLong(report.other()));
             }

@@ -7,7 +7,7 @@ import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
-import io.millrace.proxy.purge.fleet.FleetMarks;
+import io.millrace.proxy.purge.fleet.FleetProgress;
 import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.pattern.PatternCost;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
@@ -62,7 +62,7 @@ public final class InvalidationTable implements Invalidations {
     private final UndoLog undos = new UndoLog(UndoLog.ENTRIES_MAX);
 
     /** Guarded by the lock. */
-    private final FleetMarks fleet = new FleetMarks();
+    private final FleetProgress fleet = new FleetProgress();
 
     private final ScopeStamps scopes;
     private final PatternCost patternCost = new PatternCost();

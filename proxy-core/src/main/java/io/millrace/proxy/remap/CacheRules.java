@@ -24,7 +24,7 @@ public final class CacheRules {
     private static final int DAY_MINUTES = 24 * 60;
 
     private final CacheRule[] rules;
-    private final RuledSettings[] plain;
+    private final EffectiveCacheSettings[] plain;
     private final boolean dependsOnTime;
     private final ZoneId zone;
     private final AtomicInteger freeCombinations = new AtomicInteger(COMBINATIONS_MAX);
@@ -39,11 +39,11 @@ public final class CacheRules {
         this.zone = zone;
         rules = config.cacheRules().stream().map(CacheRule::new).toArray(CacheRule[]::new);
         int count = rules.length + config.rules().lifetimes().size();
-        List<RuledSettings> settings = new ArrayList<>();
+        List<EffectiveCacheSettings> settings = new ArrayList<>();
         config.remap()
-                .forEach(rule -> settings.add(RuledSettings.of(rule.cache().settings(), count)));
-        settings.add(RuledSettings.of(config.forwardRule().cache().settings(), count));
-        plain = settings.toArray(RuledSettings[]::new);
+                .forEach(rule -> settings.add(EffectiveCacheSettings.of(rule.cache().settings(), count)));
+        settings.add(EffectiveCacheSettings.of(config.forwardRule().cache().settings(), count));
+        plain = settings.toArray(EffectiveCacheSettings[]::new);
         boolean timed = false;
         for (CacheRule rule : rules) {
             timed |= rule.dependsOnTime();
@@ -62,7 +62,7 @@ public final class CacheRules {
     }
 
     /** Returns the settings of the request's remap rule, without cache rules. */
-    public RuledSettings without(Mapped mapped) {
+    public EffectiveCacheSettings without(Mapped mapped) {
         return plain[mapped.rule().index()];
     }
 
@@ -71,8 +71,8 @@ public final class CacheRules {
      *
      * @param client the client's address; null if unknown, in which case rules with a condition on it do not match
      */
-    public RuledSettings match(Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
-        RuledSettings found = without(mapped);
+    public EffectiveCacheSettings match(Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
+        EffectiveCacheSettings found = without(mapped);
         int minute = dependsOnTime ? minuteOfDay(nowMillis) : 0;
         for (CacheRule rule : rules) {
             if (rule.matches(mapped, request, client, minute)) {
@@ -83,7 +83,7 @@ public final class CacheRules {
     }
 
     /** Returns the settings changed by the lifetime of an element of the configuration list {@code rules}. */
-    public RuledSettings with(RuledSettings settings, CacheRuleConfig lifetime) {
+    public EffectiveCacheSettings with(EffectiveCacheSettings settings, CacheRuleConfig lifetime) {
         return settings.with(lifetime, freeCombinations);
     }
 

@@ -97,7 +97,7 @@ public final class HostRules {
         if (rule == null) {
             return NotMapped.NO_RULE;
         }
-        return rule.isEscapedBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.result();
+        return rule.leavesTarget(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.result();
     }
 
     private static @Nullable RemapRule find(@Nullable PathTrie paths, byte[] bytes, int from, int to) {

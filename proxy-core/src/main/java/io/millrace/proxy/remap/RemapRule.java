@@ -392,7 +392,7 @@ public final class RemapRule {
      * Returns true if dot segments in the path would lead out of the rule's {@code to} path. If {@code to} is the
      * root of the origin, no path can leave it.
      */
-    boolean isEscapedBy(byte[] bytes, int from, int to) {
+    boolean leavesTarget(byte[] bytes, int from, int to) {
         if (!checksDotSegments) {
             return false;
         }

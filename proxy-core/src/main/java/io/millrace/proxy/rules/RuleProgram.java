@@ -58,14 +58,13 @@ public final class RuleProgram {
     }
 
     /**
-     * Returns true if responses to POST must not be stored for later GETs. A rule can then treat GET and POST
-     * differently.
+     * Returns true if a rule may treat GET and POST differently. Responses to POST are then not stored for later GETs.
      */
     public boolean distinguishesPost() {
         return distinguishesPost;
     }
 
-    /** The rules that act before the response, in order. Borrowed, and must not be changed. */
+    /** Returns the rules with actions before the response, in order. The caller must not change the array. */
     public RuleConfig[] onRequest() {
         return onRequest;
     }
@@ -114,7 +113,7 @@ public final class RuleProgram {
         return changed;
     }
 
-    /** Changes a response head by the matching rules. Allocates nothing if their conditions do not. */
+    /** Applies the changes of the matching rules to a response head. Allocates memory only if a condition does. */
     public void deliver(RequestView view, OutboundHead head) {
         for (RuleConfig rule : onResponse) {
             FieldEdits edits = rule.responseEdits();

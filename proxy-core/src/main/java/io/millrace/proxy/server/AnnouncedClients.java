@@ -51,20 +51,20 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
         switch (why) {
             case UNTRUSTED -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED);
-                faults.reportSparing(
+                faults.reportFrequent(
                         "a PROXY header from an address that access.proxy_protocol_allow does not have", from);
             }
             case MALFORMED -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED);
-                faults.reportSparing("a malformed PROXY header, or one over limits.proxy_protocol_header", from);
+                faults.reportFrequent("a malformed PROXY header, or one over limits.proxy_protocol_header", from);
             }
             case MISSING -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MISSING);
-                faults.reportSparing("no PROXY header where listen requires one", from);
+                faults.reportFrequent("no PROXY header where listen requires one", from);
             }
             case TIMEOUT -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT);
-                faults.reportSparing("no complete PROXY header within timeouts.client_header", from);
+                faults.reportFrequent("no complete PROXY header within timeouts.client_header", from);
             }
         }
     }

@@ -30,7 +30,7 @@ public final class ConnectionLimit {
 
     /** Logs that a connection was closed because of the limit. */
     public void refused() {
-        faults.reportSparing(
+        faults.reportFrequent(
                 "client connections are closed immediately, because limits.connections is reached",
                 () -> all.getAsInt() + " in all, " + ofLoop() + " for each of " + loops + " event loops");
     }

@@ -78,7 +78,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
 
     private void onAllocationFailure() {
         budget.allocationFailed();
-        faults.reportSparing(
+        faults.reportFrequent(
                 "no direct memory is left, although limits.memory_in_flight is not reached",
                 () -> chunkBytes() + " bytes are used by connections; raise -XX:MaxDirectMemorySize or lower"
                         + " cache.ram_size");
@@ -94,7 +94,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
     /** Logs that a slow client is closed. Called on the client's event loop. */
     void onClosed(SlowReason reason) {
         if (reason == SlowReason.MEMORY) {
-            faults.reportSparing(
+            faults.reportFrequent(
                     "slow clients are closed, because memory for connections is scarce",
                     () -> budget.usedBytes() + " bytes are in flight, limits.memory_in_flight is "
                             + budget.budgetBytes()
@@ -103,7 +103,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
                             + ", kernel "
                             + (isKernelTight() ? "tight (net.ipv4.tcp_mem)" : "ok"));
         } else if (reason == SlowReason.ORIGIN) {
-            faults.reportSparing(
+            faults.reportFrequent(
                     "clients that read nothing are closed, because origin.connections_max is nearly reached",
                     () -> "millrace_slow_clients_closed_total counts them");
         }

@@ -3,9 +3,9 @@ package io.millrace.proxy.spi;
 import java.util.function.Consumer;
 
 /**
- * The result of a hook that may end after its call: the request waits until a method of this object is called. Only the
- * first call has an effect; the metric of failures counts any other as {@code repeated}. Without a call before the
- * entry's {@code deadline}, the hook has failed.
+ * The way in which a hook reports its result after its method has returned. The request waits until a method of this
+ * object is called. Only the first call has an effect; the metric of failures counts any other as {@code repeated}. If
+ * there is no call within {@code extensions[].deadline}, the hook has failed.
  *
  * <p>Thread-safe. Never blocks.
  *

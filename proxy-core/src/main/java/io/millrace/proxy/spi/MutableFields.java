@@ -1,7 +1,7 @@
 package io.millrace.proxy.spi;
 
 /**
- * Fields that a hook may change. The view shows the changes at once.
+ * Fields that a hook may change. Each change is visible to the next read of this object.
  *
  * <p>The proxy writes the fields of framing, connections and conditions itself, for example Content-Length and
  * Connection. A change of such a field fails with an IllegalArgumentException. One call may add at most 64 lines and

@@ -44,7 +44,7 @@ final class NameSelector extends SniHandler {
      * The promise of a handshake that waits for a certificate. The superclass keeps the ClientHello until the promise
      * completes.
      */
-    private @Nullable Promise<SslContext> waiting;
+    private @Nullable Promise<SslContext> waitingHandshake;
 
     NameSelector(ListenerTls tls, HandshakeListener handshakes) {
         super((name, promise) -> promise, HELLO_BYTES_MAX, timeoutMillis(tls.automatic()));
@@ -72,27 +72,27 @@ final class NameSelector extends SniHandler {
         }
         AutomaticCertificates automatic = tls.automatic();
         if (automatic != null && challenged) {
-            waiting = promise;
-            automatic.provideChallenge(name, waiting(ctx, promise));
+            waitingHandshake = promise;
+            automatic.provideChallenge(name, closedOnFailure(ctx, promise));
             return promise;
         }
         if (automatic != null
                 && name != null
                 && !tls.hasExactly(name)
                 && automatic.await(
-                        name, () -> ctx.executor().execute(() -> provide(ctx, name, waiting(ctx, promise))))) {
-            waiting = promise;
+                        name, () -> ctx.executor().execute(() -> provide(ctx, name, closedOnFailure(ctx, promise))))) {
+            waitingHandshake = promise;
             return promise;
         }
         return provide(ctx, name, promise);
     }
 
     /**
-     * Returns a promise for a context that is not ready yet. If it fails, the connection is closed, and the outer
-     * promise completes without a context. The outer promise must not fail, because its failure would reach the end
-     * of the pipeline as an unhandled exception.
+     * Returns a new promise for a context that is not ready yet. When it succeeds, the outer promise gets the context.
+     * When it fails, the connection is closed, and the outer promise completes without a context. The outer promise must
+     * not fail, because its failure would reach the end of the pipeline as an unhandled exception.
      */
-    private Promise<SslContext> waiting(ChannelHandlerContext ctx, Promise<SslContext> outer) {
+    private Promise<SslContext> closedOnFailure(ChannelHandlerContext ctx, Promise<SslContext> outer) {
         Promise<SslContext> inner = ctx.executor().newPromise();
         GenericFutureListener<Future<SslContext>> listener = done -> {
             if (!done.isSuccess() && !refused) {
@@ -111,9 +111,9 @@ final class NameSelector extends SniHandler {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
         super.channelInactive(ctx);
-        // Completes a wait that has no other end, for example when the proxy stops.
-        if (waiting != null) {
-            waiting.trySuccess(null);
+        // Nothing else may complete the promise, for example when the proxy stops before it gets the certificate.
+        if (waitingHandshake != null) {
+            waitingHandshake.trySuccess(null);
         }
     }
 

@@ -69,7 +69,7 @@ class SlowClientsTest {
         }
 
         @Override
-        public long behindNanos(long now) {
+        public long unsentNanos(long now) {
             return 60 * SECOND;
         }
 

@@ -46,7 +46,7 @@ class SendWatchTest {
             assertFalse(lookAfter(10));
             assertFalse(watch.isStuck(channel, now, 30 * SECOND));
             assertFalse(watch.isBelow(channel, 1024, now));
-            assertEquals(0, watch.behindNanos(now));
+            assertEquals(0, watch.unsentNanos(now));
         }
     }
 
@@ -109,7 +109,7 @@ class SendWatchTest {
         assertFalse(lookAfter(1));
         write(10);
         assertTrue(lookAfter(1));
-        assertEquals(0, watch.behindNanos(now));
+        assertEquals(0, watch.unsentNanos(now));
         assertFalse(watch.isBelow(channel, 1024, now));
     }
 }

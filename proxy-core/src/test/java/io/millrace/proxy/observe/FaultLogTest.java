@@ -54,10 +54,10 @@ class FaultLogTest {
     void asksForTheDetailOnlyWhenALineIsDue() {
         AtomicLong asked = new AtomicLong();
         for (int i = 0; i < 100; i++) {
-            faults.reportSparing("refused", () -> "number " + asked.incrementAndGet());
+            faults.reportFrequent("refused", () -> "number " + asked.incrementAndGet());
         }
         clock.set(QUIET_NANOS);
-        faults.reportSparing("refused", () -> "number " + asked.incrementAndGet());
+        faults.reportFrequent("refused", () -> "number " + asked.incrementAndGet());
 
         assertEquals(2, asked.get());
         assertEquals(

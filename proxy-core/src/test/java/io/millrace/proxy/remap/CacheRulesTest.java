@@ -49,13 +49,13 @@ final class CacheRulesTest {
             this("", ZoneId.of("UTC"), rules);
         }
 
-        RuledSettings match(String method, String url, InetAddress client, long nowMillis) {
+        EffectiveCacheSettings match(String method, String url, InetAddress client, long nowMillis) {
             TargetUri target = (TargetUri) TargetUri.parseAbsolute(url);
             Mapped mapped = (Mapped) remap.match(target);
             return rules.match(mapped, RequestHead.of(method, target, FieldSection.EMPTY), client, nowMillis);
         }
 
-        RuledSettings match(String url) {
+        EffectiveCacheSettings match(String url) {
             return match("GET", url, null, NOON);
         }
 
@@ -106,7 +106,7 @@ final class CacheRulesTest {
             })
     void matchesByUrl(String condition, String url, boolean matches) {
         String plain = condition.startsWith("'") ? condition.substring(1, condition.length() - 1) : condition;
-        RuledSettings found = new Table(plain + ", action: never_cache").match(url);
+        EffectiveCacheSettings found = new Table(plain + ", action: never_cache").match(url);
         assertEquals(matches, found.text() != null);
         assertEquals(!matches, found.settings().enabled());
     }
@@ -178,7 +178,7 @@ final class CacheRulesTest {
                 "suffix: .png, revalidate: 2m",
                 "suffix: .gif, revalidate: 3m",
                 ANY + ", action: ignore_client_no_cache");
-        RuledSettings png = table.match("http://a/b.png");
+        EffectiveCacheSettings png = table.match("http://a/b.png");
         assertEquals("cache_rules[0] cache_rules[1] cache_rules[3]", png.text());
         assertEquals(
                 new LifetimeRules.Forced(120, -1), png.settings().lifetimes().forced());
@@ -224,7 +224,7 @@ final class CacheRulesTest {
     @Test
     void requestsWithoutAMatchHaveTheSettingsOfTheirRemapRule() {
         Table table = new Table("dest_host: b, action: never_cache");
-        RuledSettings found = table.match("http://a/");
+        EffectiveCacheSettings found = table.match("http://a/");
         assertSame(found, table.match("http://c/"));
         assertEquals(CacheSettings.DEFAULTS, found.settings());
         assertSame(table.match("http://b/1"), table.match("http://b/2"));

@@ -50,7 +50,7 @@ public final class SegmentTable {
     /** Bytes of an entry that its checksum covers. */
     private static final int CHECKED_BYTES = 21;
     /** Mask of the bits for the state and the end of the records; the upper bits are the check. */
-    private static final long PLACE_MASK = (1L << 40) - 1;
+    private static final long STATE_AND_END_MASK = (1L << 40) - 1;
 
     private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
     /** Step of the area's size, so that an index remains usable after most changes of its volume's size. */
@@ -105,14 +105,14 @@ public final class SegmentTable {
         for (int segment = 0; segment < segments; segment++) {
             int word = segment * ENTRY_WORDS;
             long tag = index.auxiliary(word + 1);
-            long place = index.auxiliary(word + 2);
-            int state = (int) (place >>> 32) & 0xFF;
-            if (place != checked(index.auxiliary(word), tag, place & PLACE_MASK)) {
+            long stateAndEnd = index.auxiliary(word + 2);
+            int state = (int) (stateAndEnd >>> 32) & 0xFF;
+            if (stateAndEnd != checked(index.auxiliary(word), tag, stateAndEnd & STATE_AND_END_MASK)) {
                 throw new IndexUnusableException("entry of segment " + segment + " in the segment table is damaged");
             }
             table.sequences[segment] = index.auxiliary(word);
             table.verified.set(segment, index.auxiliary(word + 3));
-            table.used(segment, (int) place);
+            table.used(segment, (int) stateAndEnd);
             table.states[segment] = state > 0 && state < STATES.length ? STATES[state] : State.FREE;
             table.lastTags[segment] = (byte) tag;
             if (table.states[segment] == State.ACTIVE || table.states[segment] == State.SEALED) {
@@ -185,7 +185,7 @@ public final class SegmentTable {
         return states[segment];
     }
 
-    /** Returns the sequence of the segment, which increases with each begun segment. */
+    /** Returns the sequence number of the segment, which increases with each begun segment. */
     public long sequence(int segment) {
         return sequences[segment];
     }
@@ -227,7 +227,7 @@ public final class SegmentTable {
         return usedBytes;
     }
 
-    /** Returns the highest sequence of any segment. */
+    /** Returns the highest sequence number of any segment. */
     public long newestSequence() {
         long newest = 0;
         for (long sequence : sequences) {
@@ -241,7 +241,7 @@ public final class SegmentTable {
         return oldestSealed(0);
     }
 
-    /** Like {@link #oldestSealed()}, among those begun after that sequence. */
+    /** Like {@link #oldestSealed()}, among the segments with a higher sequence number than {@code after}. */
     public int oldestSealed(long after) {
         int oldest = -1;
         for (int segment = 0; segment < states.length; segment++) {
@@ -255,14 +255,14 @@ public final class SegmentTable {
     }
 
     /**
-     * Returns the oldest segment with records that was begun after that sequence, -1 if there is none. Any thread; may
+     * Returns the oldest segment with records that was begun after that sequence number; -1 if there is none. Any thread; may
      * miss segments that are being begun concurrently.
      */
     public int begunAfter(long after) {
         int first = -1;
         long begun = Long.MAX_VALUE;
-        // The search is descending, because segments are moved to lower numbers. So it finds a moved segment at its new
-        // place.
+        // The search is descending, because segments are moved to lower numbers. So it finds a moved segment under its new
+        // number.
         for (int segment = tags.length() - 1; segment >= 0; segment--) {
             // The tag is read first, so that the sequence is at least as new.
             if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {
@@ -295,7 +295,7 @@ public final class SegmentTable {
         int word = segment * ENTRY_WORDS;
         index.auxiliary(word, sequence);
         index.auxiliary(word + 1, tag);
-        index.auxiliary(word + 2, checked(sequence, tag, place(segment)));
+        index.auxiliary(word + 2, checked(sequence, tag, stateAndEnd(segment)));
         index.auxiliary(word + 3, verified.get(segment));
         if (tag != 0) {
             lastTags[segment] = (byte) tag;
@@ -306,16 +306,17 @@ public final class SegmentTable {
      * Adds the checksum of the entry to the word that contains state and end. Returns 0 for an entry that was never
      * set.
      */
-    private static long checked(long sequence, long tag, long place) {
-        if ((sequence | tag | place) == 0) {
+    private static long checked(long sequence, long tag, long stateAndEnd) {
+        if ((sequence | tag | stateAndEnd) == 0) {
             return 0;
         }
         ByteBuffer entry = ByteBuffer.allocate(3 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        entry.putLong(0, sequence).putLong(8, tag).putLong(16, place);
-        return place | (long) Checksums.crc32c(entry, 0, CHECKED_BYTES) << 40;
+        entry.putLong(0, sequence).putLong(8, tag).putLong(16, stateAndEnd);
+        return stateAndEnd | (long) Checksums.crc32c(entry, 0, CHECKED_BYTES) << 40;
     }
 
-    private long place(int segment) {
+    /** Returns the word of an entry that contains the state and the end of the records, without the check. */
+    private long stateAndEnd(int segment) {
         return (long) states[segment].code << 32 | Integer.toUnsignedLong(written[segment]);
     }
 
@@ -323,7 +324,7 @@ public final class SegmentTable {
     public void written(int segment, int end) {
         used(segment, end);
         int word = segment * ENTRY_WORDS;
-        index.auxiliary(word + 2, checked(sequences[segment], index.auxiliary(word + 1), place(segment)));
+        index.auxiliary(word + 2, checked(sequences[segment], index.auxiliary(word + 1), stateAndEnd(segment)));
     }
 
     /** Returns the time of the last verification of the segment, in seconds since the epoch. Any thread. */

@@ -17,10 +17,13 @@ import org.jspecify.annotations.Nullable;
 final class BodyBlocks {
     private static final int FIRST_BUFFER_BYTES = 4096;
     /**
-     * Maximum length of a body that is copied to make room for its head. A longer body stays in its buffer, although
-     * the encoded head does not fit behind it.
+     * Maximum length of a body that is copied to a larger buffer, with space for the encoded head after the body. A
+     * longer body stays in its buffer, and its head stays a Java object if the buffer has no space for it.
      */
     private static final int COPIED_BYTES_MAX = 32 * 1024;
+
+    /** A buffer is kept if at most this fraction of it is unused: one in eight. Otherwise the body is copied. */
+    private static final int UNUSED_FRACTION = 8;
 
     /** The blocks on disk; null for a body that stays in RAM. */
     private final @Nullable BlockMap onDisk;
@@ -113,8 +116,8 @@ final class BodyBlocks {
         return true;
     }
 
-    /** Returns a lower limit of the body's length: the end of the last present byte. */
-    long end() {
+    /** Returns the position after the last present byte, a lower limit of the body's length. */
+    long endOfPresentBytes() {
         long end = (long) (onDisk == null ? 0 : onDisk.stored().length()) * blockBytes;
         for (OpenBlock block : inRam) {
             end = Math.max(end, (long) block.number * blockBytes + block.coverage.end());
@@ -171,8 +174,8 @@ final class BodyBlocks {
         return open;
     }
 
-    /** Ends a writer. Removes its unfinished blocks that no other active writer has written to. */
-    void end(Object writer, BlockClaims claims) {
+    /** Removes the unfinished blocks of an ended writer that no other active writer has written to. */
+    void endWriter(Object writer, BlockClaims claims) {
         for (int i = inRam.size() - 1; i >= 0; i--) {
             OpenBlock block = inRam.get(i);
             if (!block.submitted && !block.writerEnded(writer, claims)) {
@@ -245,7 +248,7 @@ final class BodyBlocks {
         }
         int capacity = open.buffer.capacity();
         int rest = capacity - bodyLength - tail;
-        boolean fits = rest >= 0 ? rest <= capacity / 8 : bodyLength > COPIED_BYTES_MAX;
+        boolean fits = rest >= 0 ? rest <= capacity / UNUSED_FRACTION : bodyLength > COPIED_BYTES_MAX;
         ByteBuf fitting = fits ? null : allocator.tryDirectBuffer(bodyLength + tail);
         if (fitting != null) {
             return fitting.writeBytes(open.buffer, 0, bodyLength);

@@ -170,7 +170,7 @@ public final class FillingBody<H> extends Counted {
             if (length >= 0 || known < 0) {
                 return length == known;
             }
-            if (known < blocks.end()) {
+            if (known < blocks.endOfPresentBytes()) {
                 return false;
             }
             length = known;
@@ -234,7 +234,7 @@ public final class FillingBody<H> extends Counted {
         try {
             claims.end(writer);
             if (state == State.OPEN) {
-                blocks.end(writer, claims);
+                blocks.endWriter(writer, claims);
             }
         } finally {
             lock.unlock();

@@ -15,7 +15,7 @@ import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.remap.Mapped;
-import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.remap.EffectiveCacheSettings;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
@@ -45,7 +45,7 @@ public final class CacheInspection implements LookupSource {
         final TargetUri url;
         final RequestHead request;
         final @Nullable Mapped mapped;
-        final @Nullable RuledSettings ruled;
+        final @Nullable EffectiveCacheSettings effective;
         final CompletableFuture<LookupReport> report = new CompletableFuture<>();
         StoreKey key;
         String tier = "ram";
@@ -60,7 +60,7 @@ public final class CacheInspection implements LookupSource {
             this.request = request;
             this.mapped = mapped;
             // The client's address is unknown, so rules with an address do not match.
-            this.ruled = mapped == null
+            this.effective = mapped == null
                     ? null
                     : proxy.settings()
                             .cacheRules()
@@ -142,9 +142,9 @@ public final class CacheInspection implements LookupSource {
         if (head.isVaryMarker() && !inquiry.throughMarker) {
             inquiry.throughMarker = true;
             inquiry.tier = "ram";
-            RuledSettings ruled = inquiry.ruled;
+            EffectiveCacheSettings effective = inquiry.effective;
             EncodingRules encoding =
-                    ruled == null ? EncodingRules.NONE : ruled.settings().encoding();
+                    effective == null ? EncodingRules.NONE : effective.settings().encoding();
             inquiry.key =
                     proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields(), encoding));
             seek(inquiry);
@@ -168,10 +168,10 @@ public final class CacheInspection implements LookupSource {
 
     /** Returns the lifetime by the rules that match now, else the lifetime stored with the response. */
     private static long lifetimeSeconds(Inquiry inquiry, StoredHead head) {
-        RuledSettings ruled = inquiry.ruled;
-        return ruled == null
+        EffectiveCacheSettings effective = inquiry.effective;
+        return effective == null
                 ? head.lifetimeSeconds()
-                : ruled.settings().lifetimes().lifetimeSeconds(head);
+                : effective.settings().lifetimes().lifetimeSeconds(head);
     }
 
     private TargetUri keyUrl(Inquiry inquiry) {
@@ -185,17 +185,17 @@ public final class CacheInspection implements LookupSource {
     }
 
     private String reason(Inquiry inquiry, StoredHead head, long length, long nowMillis) {
-        RuledSettings ruled = inquiry.ruled;
+        EffectiveCacheSettings effective = inquiry.effective;
         String lifetime = lifetimeText(inquiry, head) + ", age " + head.currentAgeSeconds(nowMillis) + " s";
         if (head.pinnedUntilSeconds() > Math.floorDiv(nowMillis, 1000L)) {
             lifetime += ", pinned until " + Instant.ofEpochSecond(head.pinnedUntilSeconds());
         }
-        if (ruled == null) {
+        if (effective == null) {
             return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
         }
         TargetUri keyUrl = keyUrl(inquiry);
         Outdated outdated = outdated(inquiry, head, length);
-        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings(), outdated);
+        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, effective.settings(), outdated);
         if (reuse instanceof Reuse.Invalidated invalidated) {
             return (invalidated.by().isSoft()
                             ? "a request is validated at the origin first: "
@@ -217,16 +217,16 @@ public final class CacheInspection implements LookupSource {
     }
 
     private static String lifetimeText(Inquiry inquiry, StoredHead head) {
-        RuledSettings ruled = inquiry.ruled;
+        EffectiveCacheSettings effective = inquiry.effective;
         long seconds = lifetimeSeconds(inquiry, head);
         String source = head.lifetimeSource().text();
         if (head.isPurgedSoftly()) {
-            long before = ruled == null ? -1 : Freshness.secondsByFields(head, ruled.settings());
+            long before = effective == null ? -1 : Freshness.secondsByFields(head, effective.settings());
             return "lifetime ended after " + seconds + " s by a soft purge by pattern"
                     + (before < 0 ? "" : " (it was " + before + " s by " + source + ")");
         }
-        if (ruled != null && ruled.settings().lifetimes().isForced(head)) {
-            source = ruled.text();
+        if (effective != null && effective.settings().lifetimes().isForced(head)) {
+            source = effective.text();
         }
         return "lifetime " + seconds + " s by " + source;
     }
@@ -238,7 +238,7 @@ public final class CacheInspection implements LookupSource {
 
     private static void answer(Inquiry inquiry, @Nullable Stored stored, String reason) {
         Mapped mapped = inquiry.mapped;
-        String rules = inquiry.ruled == null ? null : inquiry.ruled.text();
+        String rules = inquiry.effective == null ? null : inquiry.effective.text();
         String because = rules == null ? reason : reason + "; the request is matched by " + rules;
         inquiry.report.complete(new LookupReport(
                 inquiry.url.asString(),

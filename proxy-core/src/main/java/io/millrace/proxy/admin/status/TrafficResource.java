@@ -33,12 +33,12 @@ public final class TrafficResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         HostFigures.Report report = source.get();
-        if (report.places() == 0) {
+        if (report.hostsMax() == 0) {
             throw new AdminException(
                     409, "hosts-off", "requests are not counted by host: admin.hosts is 0; set it to 20, for example");
         }
         responder.reply(AdminReply.json(json -> {
-            json.writeNumberProperty("limit", report.places());
+            json.writeNumberProperty("limit", report.hostsMax());
             json.writeArrayPropertyStart("hosts");
             for (HostFigures.Row host : report.hosts()) {
                 json.writeStartObject();

@@ -13,7 +13,8 @@ public interface CertificatesSource {
      * @param file path of the certificate chain
      * @param key path of the private key; equal to {@code file} if one file holds both
      * @param names server names that the certificate is used for
-     * @param state valid, expiring, expired, faulty (the version before the fault serves) or unusable
+     * @param state valid, expiring (soon), expired, faulty (the present files cannot be used, so handshakes use the version
+     *     that was read before) or unusable (no version could be read)
      * @param issuer null if no version of the file could be read; all components up to {@code notes} are empty then
      * @param chain subjects in the order in which they are sent
      * @param notes warnings that do not prevent its use
@@ -65,10 +66,11 @@ public interface CertificatesSource {
     /**
      * OCSP staple of a certificate. Times are seconds since 1970, 0 for none.
      *
-     * @param state none (the certificate names no responder), off (by the settings), missing, stapled or unused
+     * @param state none (the certificate names no responder), off (the settings turn stapling off), unused (no staple is
+     *     requested, for example because no name uses the certificate), missing (handshakes carry none) or stapled
      * @param responder URL; null for none
      * @param required whether clients refuse the certificate without a staple
-     * @param until end of the staple
+     * @param until end of the validity of the staple
      * @param problem reason why the last OCSP request failed; null if it succeeded
      */
     record Staple(
@@ -87,7 +89,7 @@ public interface CertificatesSource {
      *
      * @param state valid, pending, failing or expired
      * @param issuer URL of the issuer of the certificate; empty before the first one
-     * @param renewal when the next certificate is ordered
+     * @param renewal time at which the next certificate is ordered
      * @param retry earliest time of the next order after a failure; 0 for none
      * @param failures orders that failed in a row
      * @param problem problem of the last order; null if it succeeded
@@ -125,7 +127,7 @@ public interface CertificatesSource {
         return List.of();
     }
 
-    /** The time by which certificate states are computed, in epoch seconds. */
+    /** The time of the clock that decides whether certificates are expired, in epoch seconds. */
     long nowSeconds();
 
     /**

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the name in logs, metrics and response fields
  * @param place file position, such as {@code millrace.yaml:12:5}; null for a limit set in code
  * @param when the condition; null if the limit counts every request
- * @param key the parts of a request whose values select its count
+ * @param key the parts of a request whose values select its counter; requests with equal values share one counter
  * @param rate the rate as in the file, such as {@code 100/s}
  * @param intervalNanos time after which a client may send one more request
  * @param burst requests that may arrive at once
@@ -33,7 +33,7 @@ public record RequestLimitConfig(
         long intervalNanos,
         int burst,
         boolean dryRun) {
-    /** The part of keys for the client's address. */
+    /** The word in {@code key} that stands for the client's address. */
     static final String CLIENT = "client";
 
     /** Maximum number of limits that apply to one request: those for all requests and those of its remap rule. */
@@ -44,12 +44,12 @@ public record RequestLimitConfig(
 
     private static final long SECOND = 1_000_000_000L;
 
-    /** Limit of the time after which a whole burst is regained, in nanoseconds. */
+    /** Limit of the time in which a used burst is refilled, in nanoseconds. */
     private static final long WINDOW_MAX = 366 * 86_400 * SECOND;
 
-    /** The kinds of values that select a count. */
+    /** The kinds of values that select a counter. */
     public enum Source {
-        /** One count for all requests. */
+        /** No value: one counter for all requests. */
         ALL,
         /** The address of the client. */
         CLIENT,
@@ -116,7 +116,7 @@ public record RequestLimitConfig(
         }
         Integer burst = element.find(RequestLimitKeys.BURST);
         if (parsed != null && burst != null && parsed[1] / parsed[0] > WINDOW_MAX / burst) {
-            faults.report("burst", burst + " is regained only after more than 366 days at the rate " + rate);
+            faults.report("burst", burst + " is refilled only after more than 366 days at the rate " + rate);
         }
         if (faulty[0] || name == null || rate == null || parsed == null) {
             return null;
@@ -212,7 +212,7 @@ public record RequestLimitConfig(
         return number < 1 || number > 1_000_000 || nanos == 0 ? null : new long[] {number, nanos};
     }
 
-    /** Time in which a client without requests regains its whole burst, in nanoseconds. */
+    /** Returns the time in which the used burst of a client without requests is refilled, in nanoseconds. */
     public long windowNanos() {
         return intervalNanos * burst;
     }

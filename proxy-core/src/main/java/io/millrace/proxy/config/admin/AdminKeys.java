@@ -58,7 +58,7 @@ public final class AdminKeys {
                     + " of the last hour, every minute of a day, and every 10 minutes of the rest (2 MiB: 29 days). 0"
                     + " turns this off.");
     public static final ConfigKey<Integer> HOSTS = ConfigKey.builder("admin.hosts", ValueType.INTEGER)
-            .within(0, HostFigures.PLACES_MAX)
+            .within(0, HostFigures.HOSTS_MAX)
             .defaultsTo(20)
             .description("Number of hosts with figures of their own in millctl traffic, the dashboard and the metrics"
                     + " millrace_host_*: those with most requests. All others are counted together. 0 turns this off.");

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param path absolute directory, block device or file
  * @param sizeBytes disk space for the cache; 0 for a whole block device
  * @param indexPath directory of the index of a block device or file; null for a directory
- * @param format whether foreign data on a block device or in a file may be overwritten, once
- * @param directWrites whether records are written past the page cache
+ * @param format whether the device or file may be overwritten if it has other content than a Millrace volume. Applies
+ *     once: later starts find a volume
+ * @param directWrites whether writes of records bypass the page cache (O_DIRECT)
  */
 public record StorageConfig(
         Path path, long sizeBytes, @Nullable Path indexPath, boolean format, DirectWrites directWrites) {

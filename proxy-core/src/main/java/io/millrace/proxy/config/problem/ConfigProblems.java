@@ -110,8 +110,10 @@ public final class ConfigProblems {
                 : text.substring(0, LENGTH_MAX / 2) + " ... " + text.substring(text.length() - LENGTH_MAX / 2);
     }
 
-    /** Keeps no places of list elements from now on, such as {@code remap[2].to}. Only checks need them. */
-    public void omitElements() {
+    /**
+     * Records no places of keys in list elements from now on, such as {@code remap[2].to}. Only checks use these places.
+     */
+    public void omitElementPlaces() {
         keepsElements = false;
     }
 

@@ -35,7 +35,7 @@ public final class AcmeKeys {
             .description("File with the MAC key of the external account, in base64url.");
     public static final ConfigKey<Path> CA_FILE = ConfigKey.builder("tls.acme.ca_file", ValueType.PATH)
             .description(
-                    "PEM file with CA certificates for the verification of issuers and ask URLs, for private issuers."
+                    "PEM file with CA certificates that verify issuers and the server of tls.acme.on_demand.ask, for private issuers."
                             + " By default, the CA certificates of the Java runtime.");
     public static final ConfigKey<AcmeConfig.Challenge> CHALLENGE = ConfigKey.builder(
                     "tls.acme.challenge", ValueType.word(AcmeConfig.Challenge.class, false))

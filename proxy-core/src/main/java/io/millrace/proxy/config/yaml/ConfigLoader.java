@@ -133,7 +133,7 @@ public final class ConfigLoader {
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
         loader.isChecked = true;
-        loader.problems.omitElements();
+        loader.problems.omitElementPlaces();
         return loader.parseAgain(document, overrides, overlay);
     }
 

@@ -17,7 +17,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.field.ForwardReason;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.remap.Mapped;
-import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.remap.EffectiveCacheSettings;
 import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
@@ -42,7 +42,7 @@ public final class Decision {
     private RequestHead request;
     private DecisionKind kind = DecisionKind.PASS;
     private @Nullable Mapped mapped;
-    private @Nullable RuledSettings ruled;
+    private @Nullable EffectiveCacheSettings ruled;
     private TargetUri originUrl;
     private TargetUri keyUrl;
     private long stamp;
@@ -395,7 +395,7 @@ public final class Decision {
         return local(DecisionKind.ANSWERED, LocalAnswer.ofRule(by, rule));
     }
 
-    Decision mapped(Mapped rule, RuledSettings settings) {
+    Decision mapped(Mapped rule, EffectiveCacheSettings settings) {
         mapped = rule;
         ruled = settings;
         return this;
@@ -547,7 +547,7 @@ public final class Decision {
         return ruled().text();
     }
 
-    private RuledSettings ruled() {
+    private EffectiveCacheSettings ruled() {
         if (ruled == null) {
             throw new IllegalStateException("not mapped: " + kind);
         }

@@ -32,7 +32,7 @@ import io.millrace.proxy.remap.Redirected;
 import io.millrace.proxy.remap.RefererRules;
 import io.millrace.proxy.remap.RemapResult;
 import io.millrace.proxy.remap.RemapTable;
-import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.remap.EffectiveCacheSettings;
 import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -258,7 +258,7 @@ public final class RequestDecider {
         RequestHead request = decision.request();
         Mapped mapped = edges.branch(decision, settings.edge(), rule, client, settings.access());
         CacheRules cacheRules = settings.cacheRules();
-        RuledSettings ruled = cacheRules.isEmpty()
+        EffectiveCacheSettings ruled = cacheRules.isEmpty()
                 ? cacheRules.without(mapped)
                 : cacheRules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis);
         if (settings.rules() != null) {

@@ -7,7 +7,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.Mapped;
-import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.remap.EffectiveCacheSettings;
 import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.proxy.rules.RulePrograms;
@@ -55,24 +55,24 @@ final class RuleDecider {
     /**
      * Sets the rules that belong to the remap rule, and evaluates those that act before the lookup.
      *
-     * @param ruled the settings after the cache rules
+     * @param effective the settings after the cache rules
      * @return the settings after the lifetimes of rules
      */
-    RuledSettings mapped(
+    EffectiveCacheSettings mapped(
             Decision decision,
             RulePrograms programs,
             Mapped mapped,
             ClientConnection client,
             CacheRules cacheRules,
-            RuledSettings ruled) {
+            EffectiveCacheSettings effective) {
         RuleProgram program = programs.of(mapped);
         use(decision, program, decision.decidedMillis());
         RuleConfig[] rules = program.onRequest();
         if (rules.length == 0) {
-            return ruled;
+            return effective;
         }
         RequestView facts = view.begin(decision.request(), client, decision.decidedMillis(), decision.random());
-        RuledSettings settings = ruled;
+        EffectiveCacheSettings settings = effective;
         for (RuleConfig rule : rules) {
             if (!rule.matches(facts)) {
                 continue;

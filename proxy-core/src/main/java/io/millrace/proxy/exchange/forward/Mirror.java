@@ -194,7 +194,7 @@ public final class Mirror {
                     || failure.reason() == OriginFailure.Reason.QUEUE_TIMEOUT;
             end(isOverLimit ? Counter.MIRRORED_DROPPED : Counter.MIRRORED_FAILED);
             if (!isOverLimit) {
-                FAULTS.reportSparing(
+                FAULTS.reportFrequent(
                         "the other origin of mirror did not answer a copy",
                         () -> rule.origin() + ": " + failure.message());
             }

@@ -42,7 +42,7 @@ public final class LeakReports {
             return;
         }
         counters.increment(Counter.LEAK_GUARD_TYPE_STORED);
-        LOG.reportSparing(
+        LOG.reportFrequent(
                 "a response that may be for one user is stored, because cache.leak_guard is warn",
                 () -> request.target().asString() + ", " + response.fields().get(FieldName.CONTENT_TYPE));
     }

@@ -170,7 +170,7 @@ public record ExchangeSettings(
      */
     public List<InvalidationScope> dividedScopes(TargetUri url) {
         HookChains hooks = extensions != null && extensions.changesKeys() ? extensions : null;
-        EdgeRules splits = edge != null && edge.dividesKeys() ? edge : null;
+        EdgeRules splits = edge != null && edge.hasSeparateBranches() ? edge : null;
         if (hooks == null && splits == null) {
             return List.of();
         }

@@ -17,17 +17,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of the hosts with most requests ({@code admin.hosts}), and of all others together. Each figure only
- * increases, as counters of Prometheus must: a host that gets a place of its own begins with its requests since the
+ * increases, as counters of Prometheus must: a host that gets a row of its own begins with its requests since the
  * last report, and the earlier ones stay with the others.
  *
- * <p>A host loses its place to one with more than twice the requests of the last minutes. Thread-safe.
+ * <p>A host loses its row to one with more than twice the requests of the last minutes. Thread-safe.
  */
 public final class HostFigures {
-    /** The name for all hosts without a place. A host with this name has no place. */
+    /** The name of the row for all hosts without a row of their own. A host with this name has no row of its own. */
     public static final String OTHER = "other";
 
     /** Largest value of {@code admin.hosts}. */
-    public static final int PLACES_MAX = 200;
+    public static final int HOSTS_MAX = 200;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -43,10 +43,10 @@ public final class HostFigures {
     /**
      * The figures of all hosts. Immutable.
      *
-     * @param places the limit of {@code hosts}; 0 if hosts are not counted
+     * @param hostsMax the limit of {@code hosts}; 0 if hosts are not counted
      * @param hosts those with most requests first
      */
-    public record Report(int places, List<Row> hosts, Row other) {
+    public record Report(int hostsMax, List<Row> hosts, Row other) {
         /** Copies the list. */
         public Report {
             hosts = List.copyOf(hosts);
@@ -59,7 +59,7 @@ public final class HostFigures {
         private long[] sum = new long[LoopHosts.FIGURES];
         /** Growth in the last report. */
         private final long[] growth = new long[LoopHosts.FIGURES];
-        /** Figures under the own name; null without a place. */
+        /** The row of the host; null if it has none. */
         private long @Nullable [] own;
         /** Requests since the beginning of the window. */
         private long recent;
@@ -94,11 +94,11 @@ public final class HostFigures {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Candidate> candidates = new HashMap<>();
     private final long[] other = new long[LoopHosts.FIGURES];
-    /** Figures of hosts that lost their places. */
+    /** Sums of the rows that hosts have lost. */
     private final long[] retired = new long[LoopHosts.FIGURES];
 
     private long windowNanos;
-    private volatile int places;
+    private volatile int hostsMax;
 
     /** @param nanoTime as {@link System#nanoTime} */
     public HostFigures(LongSupplier nanoTime) {
@@ -109,7 +109,7 @@ public final class HostFigures {
     /** Creates the table of one event loop. Call once per loop. */
     public LoopHosts newLoop() {
         LoopHosts loop = new LoopHosts(seed);
-        loop.turn(places > 0);
+        loop.turn(hostsMax > 0);
         loops.add(loop);
         return loop;
     }
@@ -118,7 +118,7 @@ public final class HostFigures {
     public void apply(int hosts) {
         lock.lock();
         try {
-            places = hosts;
+            hostsMax = hosts;
             loops.forEach(loop -> loop.turn(hosts > 0));
         } finally {
             lock.unlock();
@@ -129,7 +129,7 @@ public final class HostFigures {
     public Report report() {
         lock.lock();
         try {
-            if (places > 0) {
+            if (hostsMax > 0) {
                 update();
             }
             List<Row> rows = new ArrayList<>();
@@ -139,7 +139,7 @@ public final class HostFigures {
                 }
             });
             rows.sort(Comparator.comparingLong(Row::requests).reversed().thenComparing(Row::host));
-            return new Report(places, rows, row(OTHER, other));
+            return new Report(hostsMax, rows, row(OTHER, other));
         } finally {
             lock.unlock();
         }
@@ -195,16 +195,19 @@ public final class HostFigures {
         }
     }
 
-    /** Gives free places to the hosts with most requests; at the end of a window, also places of weak hosts. */
+    /**
+     * Gives free rows to the hosts with most requests. At the end of a window, also gives them rows of hosts with few
+     * requests.
+     */
     private void choose(boolean replaces) {
         Deque<Candidate> strongest = new ArrayDeque<>(sorted(false));
         Deque<Candidate> weakest = new ArrayDeque<>(sorted(true));
-        while (weakest.size() > places) {
+        while (weakest.size() > hostsMax) {
             retire(weakest.removeLast());
         }
-        int free = places - weakest.size();
+        int free = hostsMax - weakest.size();
         while (free > 0 && !strongest.isEmpty()) {
-            place(strongest.removeFirst());
+            giveRow(strongest.removeFirst());
             free--;
         }
         while (replaces
@@ -212,15 +215,15 @@ public final class HostFigures {
                 && !weakest.isEmpty()
                 && strongest.getFirst().weight() > 2 * weakest.getLast().weight()) {
             retire(weakest.removeLast());
-            place(strongest.removeFirst());
+            giveRow(strongest.removeFirst());
         }
     }
 
-    /** Returns the hosts with or without places, those with most requests first. */
-    private List<Candidate> sorted(boolean hasPlace) {
+    /** Returns the hosts with or without a row, those with most requests first. */
+    private List<Candidate> sorted(boolean hasRow) {
         List<Candidate> found = new ArrayList<>();
         for (Candidate candidate : candidates.values()) {
-            if ((candidate.own != null) == hasPlace && (hasPlace || candidate.weight() > 0)) {
+            if ((candidate.own != null) == hasRow && (hasRow || candidate.weight() > 0)) {
                 found.add(candidate);
             }
         }
@@ -228,7 +231,7 @@ public final class HostFigures {
         return found;
     }
 
-    private static void place(Candidate candidate) {
+    private static void giveRow(Candidate candidate) {
         candidate.own = candidate.growth.clone();
     }
 

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The audit records of the latest purges, kept across restarts. Each record is a line of JSON in a log file, to which
- * all workers (proxy processes) of the directory append. No record is kept in memory, unless there is no directory. A
- * writer thread appends waiting records in batches, with one fsync per batch.
+ * The audit records of the latest purges. With a directory, each record is a line of JSON in a log file. Workers (proxy
+ * processes) that use the same directory append to the same file. Without a directory, the records are in memory, and
+ * a restart loses them. A writer thread appends waiting records to the file in batches, with one fsync per batch.
  *
  * <p>Thread-safe. Adding a record blocks only after {@link #close}. Reading blocks.
  */
@@ -38,8 +38,8 @@ public final class PurgeHistory implements AutoCloseable {
     /** Limit of records that wait to be written; further records are lost and counted. */
     public static final int WAITING_MAX = 1 << 16;
 
-    /** Default number of records that are kept. */
-    public static final int ENTRIES_MAX_DEFAULT = 10_000;
+    /** Default number of purges whose records are kept. */
+    public static final int PURGES_KEPT_DEFAULT = 10_000;
 
     private static final int BATCH_MAX = 1024;
     private static final long IDLE_SECONDS = 10;
@@ -48,7 +48,7 @@ public final class PurgeHistory implements AutoCloseable {
     private final Logger log;
     private final PurgeLog lines;
     private final @Nullable ThreadPoolExecutor writer;
-    private final IntSupplier entriesMax;
+    private final IntSupplier purgesKept;
     private final LongSupplier clockMillis;
     private final PurgeId removalIds;
     private final PurgeId dryRunIds;
@@ -72,7 +72,7 @@ public final class PurgeHistory implements AutoCloseable {
     private PurgeHistory(
             PurgeLog lines,
             @Nullable ThreadPoolExecutor writer,
-            IntSupplier entriesMax,
+            IntSupplier purgesKept,
             LongSupplier clockMillis,
             RemovalTimes removals,
             Logger log) {
@@ -80,29 +80,29 @@ public final class PurgeHistory implements AutoCloseable {
         this.removals = removals;
         this.lines = lines;
         this.writer = writer;
-        this.entriesMax = entriesMax;
+        this.purgesKept = purgesKept;
         this.clockMillis = clockMillis;
-        this.removalIds = new PurgeId('u', clockMillis);
-        this.dryRunIds = new PurgeId('d', clockMillis);
+        this.removalIds = new PurgeId(PurgeId.REMOVAL, clockMillis);
+        this.dryRunIds = new PurgeId(PurgeId.DRY_RUN, clockMillis);
     }
 
     /**
      * Creates a history in a directory, or in memory if the directory is null.
      *
-     * @param entriesMax returns the minimum number of records that are kept
+     * @param purgesKept returns the number of purges whose records are kept; older records may remain in the file
      */
-    public static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis) {
-        return in(directory, entriesMax, clockMillis, LoggerFactory.getLogger(PurgeHistory.class));
+    public static PurgeHistory in(@Nullable Path directory, IntSupplier purgesKept, LongSupplier clockMillis) {
+        return in(directory, purgesKept, clockMillis, LoggerFactory.getLogger(PurgeHistory.class));
     }
 
-    static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis, Logger log) {
+    static PurgeHistory in(@Nullable Path directory, IntSupplier purgesKept, LongSupplier clockMillis, Logger log) {
         RemovalTimes removals = RemovalTimes.in(directory, clockMillis);
         return directory == null
-                ? new PurgeHistory(new PurgeLogInMemory(entriesMax), null, entriesMax, clockMillis, removals, log)
+                ? new PurgeHistory(new PurgeLogInMemory(purgesKept), null, purgesKept, clockMillis, removals, log)
                 : new PurgeHistory(
-                        new PurgeLogFile(directory, entriesMax, clockMillis),
+                        new PurgeLogFile(directory, purgesKept, clockMillis),
                         writer(),
-                        entriesMax,
+                        purgesKept,
                         clockMillis,
                         removals,
                         log);
@@ -110,7 +110,7 @@ public final class PurgeHistory implements AutoCloseable {
 
     /** Creates a history in memory. */
     public static PurgeHistory inMemory(LongSupplier clockMillis) {
-        return in(null, () -> ENTRIES_MAX_DEFAULT, clockMillis);
+        return in(null, () -> PURGES_KEPT_DEFAULT, clockMillis);
     }
 
     private static ThreadPoolExecutor writer() {
@@ -149,12 +149,12 @@ public final class PurgeHistory implements AutoCloseable {
         return lost.get();
     }
 
-    /** Sets the receiver of an event for each purge that is in force. */
+    /** Sets the receiver of an event for each purge that has not failed. */
     public void events(EventSink sink) {
         events = sink;
     }
 
-    /** Sets the receiver of each purge that has not failed. Called on any thread, so it must not block. */
+    /** Sets the receiver of the record of each purge that has not failed. Called on any thread, so it must not block. */
     public void observer(Consumer<PurgeRecord> to) {
         observer = to;
     }
@@ -186,7 +186,8 @@ public final class PurgeHistory implements AutoCloseable {
      * Adds the record of a purge, and queues the purge for the fleet.
      *
      * @param shared the purge for other nodes; null for a purge that is not shared
-     * @param reply called once, when the record is durable or lost, with the failure of the fleet's outbox
+     * @param reply called once, when the record is durable or lost. Receives null, or the reason why the purge was not queued
+     *     for the fleet
      */
     public void add(PurgeRecord record, @Nullable FleetPurge shared, Executor replyOn, FleetOutbox.Reply reply) {
         if (shared == null || !fleet.isActive()) {
@@ -304,10 +305,10 @@ public final class PurgeHistory implements AutoCloseable {
      * @throws IOException if the log cannot be read
      */
     public @Nullable List<PurgeRecord> latest(@Nullable String before, int count) throws IOException {
-        int historyMax = entriesMax.getAsInt();
-        PurgePage page = new PurgePage(before, Math.min(count, historyMax));
+        int purgesMax = purgesKept.getAsInt();
+        PurgePage page = new PurgePage(before, Math.min(count, purgesMax));
         lines.visit(page);
-        return page.newestFirst(historyMax);
+        return page.newestFirst(purgesMax);
     }
 
     /**

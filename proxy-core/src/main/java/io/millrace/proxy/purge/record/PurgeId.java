@@ -20,6 +20,12 @@ public final class PurgeId {
     /** Number of low bits that distinguish purges of one millisecond. The upper bits are epoch milliseconds. */
     public static final int TIME_SHIFT = 20;
 
+    /** First letter of the removal of one URL. */
+    public static final char REMOVAL = 'u';
+
+    /** First letter of a dry run. */
+    public static final char DRY_RUN = 'd';
+
     private static final char STAMPED = 's';
 
     private final char letter;

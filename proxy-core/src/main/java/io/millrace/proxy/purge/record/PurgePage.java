@@ -58,17 +58,17 @@ final class PurgePage implements Consumer<String> {
     /**
      * Returns the records, newest first.
      *
-     * @param historyMax limit of the history: only this number of latest purges is returned, over all pages
+     * @param purgesMax limit of the history: only this number of latest purges is returned, over all pages
      * @return null if no purge has the identifier {@code before}
      */
     @Nullable
-    List<PurgeRecord> newestFirst(int historyMax) {
+    List<PurgeRecord> newestFirst(int purgesMax) {
         if (before != null && !hasEnded) {
             return null;
         }
         List<PurgeRecord> all = new ArrayList<>(records.values());
         Collections.reverse(all);
-        long left = Math.max(0, historyMax - (purges - newest));
+        long left = Math.max(0, purgesMax - (purges - newest));
         return all.subList(0, (int) Math.min(all.size(), left));
     }
 }

@@ -23,10 +23,12 @@ import org.jspecify.annotations.Nullable;
  * them as stale.
  *
  * <p>A new object passes from its writer to the pending changes, then to RAM and the volumes. The sweep visits these
- * places in the same order, so that no object escapes. First, writers that began before the purges fail. Then the sweep
+ * places in the same order, so that no object escapes. First, the sweep aborts writers that began before the purges. Then it
  * visits the memory, and waits until all changes are on disk. It visits the inventory (the table of stored objects),
  * and then the memory again, because lookups may have promoted objects to RAM meanwhile. Writers that begin later check
  * the purges themselves.
+ *
+ * <p>A purge is live until its sweep is complete, or until it is undone, cancelled or covered by a purge of everything.
  *
  * <p>Confined to the sweeper's thread.
  */
@@ -49,13 +51,13 @@ final class PatternSweep {
     private final LongAdder removed;
     private final LongAdder marked;
     private @Nullable String obstacle;
-    private boolean failedWriters;
+    private boolean hasAbortedWriters;
     private long workedFrom = System.nanoTime();
 
     /**
      * Creates a sweep.
      *
-     * @param recent the purges for which no sweep has failed the earlier writers yet
+     * @param recent the purges for which no sweep has aborted the earlier writers yet
      * @param removed counts removed objects
      * @param marked counts objects that were marked as stale
      */
@@ -80,9 +82,9 @@ final class PatternSweep {
         return obstacle;
     }
 
-    /** Returns true if the writers that began before the recent purges were made to fail. */
-    boolean hasFailedWriters() {
-        return failedWriters;
+    /** Returns true if the writers that began before the recent purges were aborted. */
+    boolean hasAbortedWriters() {
+        return hasAbortedWriters;
     }
 
     /** Runs the sweep. Returns true if it is complete: no covered object is stored any more, also after a restart. */
@@ -91,7 +93,7 @@ final class PatternSweep {
             return false;
         }
         sweepMemory(recent);
-        failedWriters = obstacle == null;
+        hasAbortedWriters = obstacle == null;
         store.sync();
         boolean hasVolumes = !store.statistics().volumes().isEmpty();
         if (hasVolumes) {
@@ -102,7 +104,7 @@ final class PatternSweep {
         return obstacle == null && volumesAreOnline();
     }
 
-    /** Returns true if all volumes are online. An offline volume may contain covered objects when it returns. */
+    /** Returns true if all volumes are online. An offline volume may contain covered objects when it is online again. */
     private boolean volumesAreOnline() {
         for (StoreStatistics.Volume volume : store.statistics().volumes()) {
             if (volume.state() != StoreStatistics.State.ONLINE) {
@@ -116,17 +118,17 @@ final class PatternSweep {
     /**
      * Visits the objects in memory.
      *
-     * @param failing the purges for which earlier writers must fail
+     * @param aborting the purges whose earlier writers are aborted
      */
-    private void sweepMemory(List<PurgedPattern> failing) {
+    private void sweepMemory(List<PurgedPattern> aborting) {
         store.visitMemory((bytes, filling) -> {
             if (Thread.currentThread().isInterrupted()) {
                 obstacle = "the sweeper is closed";
                 return;
             }
             StoredUrl url = StoredUrl.ofKey(bytes);
-            if (filling && couldCover(failing, url)) {
-                store.failWriters(store.key(bytes));
+            if (filling && couldCover(aborting, url)) {
+                store.abortWriters(store.key(bytes));
             }
             if (couldCover(patterns, url)) {
                 StoreKey key = store.key(bytes);
@@ -155,7 +157,8 @@ final class PatternSweep {
             BlockingQueue<ListResult> answer = new ArrayBlockingQueue<>(1);
             store.list(after, page, Runnable::run, answer::add);
             ListResult result = answer.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
-            // Each page counts: entries that are written later may belong to a page that was visited before.
+            // The inventory must be complete at every page, not only at the end: an entry that it still lacks may belong
+            // to a page that was visited before.
             if (result == null || result.obstacle() != null || !result.isWhole()) {
                 obstacle = result == null || result.obstacle() == null
                         ? "the inventory is not complete"

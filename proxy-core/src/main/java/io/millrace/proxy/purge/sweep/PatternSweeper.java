@@ -53,11 +53,11 @@ public final class PatternSweeper implements AutoCloseable {
     private long retryMillis = RETRY_MILLIS_MIN;
 
     /**
-     * Stamps (increasing numbers) of live purges for which no earlier writer is left, because a sweep has made the
-     * earlier writers fail or the purge is from an earlier run. Confined to the sweeper thread, except in the
+     * Stamps (increasing numbers) of live purges for which no earlier writer is left, because a sweep has aborted
+     * the earlier writers or the purge is from an earlier run. Confined to the sweeper thread, except in the
      * constructor.
      */
-    private final Set<Long> writersFailed = new HashSet<>();
+    private final Set<Long> writersAborted = new HashSet<>();
 
     /**
      * Creates the sweeper of a store that has no writers yet. {@link #start} begins its work. No writer is older than a
@@ -72,7 +72,7 @@ public final class PatternSweeper implements AutoCloseable {
         executor.allowCoreThreadTimeOut(true);
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         executor.setRemoveOnCancelPolicy(true);
-        invalidator.patterns().forEach(pattern -> writersFailed.add(pattern.stamp()));
+        invalidator.patterns().forEach(pattern -> writersAborted.add(pattern.stamp()));
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // only a hint to the scheduler
@@ -146,12 +146,12 @@ public final class PatternSweeper implements AutoCloseable {
 
     private boolean sweep(List<PurgedPattern> patterns) throws IOException, InterruptedException {
         List<PurgedPattern> recent = patterns.stream()
-                .filter(pattern -> !writersFailed.contains(pattern.stamp()))
+                .filter(pattern -> !writersAborted.contains(pattern.stamp()))
                 .toList();
         PatternSweep sweep = new PatternSweep(store, invalidator, patterns, recent, removed, marked);
         boolean complete = sweep.run();
-        if (sweep.hasFailedWriters()) {
-            recent.forEach(pattern -> writersFailed.add(pattern.stamp()));
+        if (sweep.hasAbortedWriters()) {
+            recent.forEach(pattern -> writersAborted.add(pattern.stamp()));
         }
         if (!complete) {
             log.debug("a sweep for {} purges by pattern is not complete: {}", patterns.size(), sweep.obstacle());
@@ -162,7 +162,7 @@ public final class PatternSweeper implements AutoCloseable {
             times.swept(pattern.millis());
             invalidator.retire(pattern);
         }
-        writersFailed.removeIf(stamp -> !invalidator.isLive(stamp));
+        writersAborted.removeIf(stamp -> !invalidator.isLive(stamp));
         log.debug("purges by pattern are complete: {}", patterns.size());
         return true;
     }

@@ -38,8 +38,8 @@ final class PurgeHistoryTest {
 
     private final AtomicLong clock = new AtomicLong(NOW_MILLIS);
 
-    private PurgeHistory open(int entriesMax) {
-        return PurgeHistory.in(directory.resolve("purges"), () -> entriesMax, clock::get);
+    private PurgeHistory open(int purgesKept) {
+        return PurgeHistory.in(directory.resolve("purges"), () -> purgesKept, clock::get);
     }
 
     private PurgeRecord record(int number) {

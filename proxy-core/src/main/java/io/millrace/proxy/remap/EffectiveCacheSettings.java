@@ -16,16 +16,16 @@ import org.jspecify.annotations.Nullable;
  * The effective cache settings of a request. They are those of its remap rule, changed by the matching cache rules.
  * Objects for combinations of rules are cached, so that a repeated combination allocates nothing. Thread-safe.
  */
-public final class RuledSettings {
+public final class EffectiveCacheSettings {
     private final CacheSettings base;
     private final List<CacheRuleConfig> applied;
     private final CacheSettings settings;
     private final @Nullable String text;
-    private final AtomicReferenceArray<RuledSettings> next;
+    private final AtomicReferenceArray<EffectiveCacheSettings> next;
     /** The settings during an overload. Created on first use, perhaps by several threads at the same time. */
-    private volatile @Nullable RuledSettings inOverload;
+    private volatile @Nullable EffectiveCacheSettings inOverload;
 
-    private RuledSettings(CacheSettings base, List<CacheRuleConfig> applied, int rules) {
+    private EffectiveCacheSettings(CacheSettings base, List<CacheRuleConfig> applied, int rules) {
         this.base = base;
         this.applied = applied;
         this.settings = applied.isEmpty() ? base : compound(base, applied);
@@ -36,7 +36,7 @@ public final class RuledSettings {
         this.next = new AtomicReferenceArray<>(rules);
     }
 
-    private RuledSettings(RuledSettings of, CacheSettings settings) {
+    private EffectiveCacheSettings(EffectiveCacheSettings of, CacheSettings settings) {
         this.base = of.base;
         this.applied = of.applied;
         this.settings = settings;
@@ -45,16 +45,16 @@ public final class RuledSettings {
     }
 
     /** Returns the settings of a remap rule without changes. */
-    static RuledSettings of(CacheSettings base, int rules) {
-        return new RuledSettings(base, List.of(), rules);
+    static EffectiveCacheSettings of(CacheSettings base, int rules) {
+        return new EffectiveCacheSettings(base, List.of(), rules);
     }
 
-    /** The settings in force. */
+    /** Returns the cache settings of the remap rule after the changes by the matching cache rules. */
     public CacheSettings settings() {
         return settings;
     }
 
-    /** The matching rules for logs: {@code cache_rules[0] cache_rules[3]}; null if there are none. */
+    /** Returns the matching rules as text for logs, such as {@code cache_rules[0] cache_rules[3]}; null if there are none. */
     public @Nullable String text() {
         return text;
     }
@@ -64,14 +64,14 @@ public final class RuledSettings {
      *
      * @param freeCombinations number of combinations that may still be cached; decremented
      */
-    RuledSettings with(CacheRuleConfig rule, AtomicInteger freeCombinations) {
-        RuledSettings known = next.get(rule.index());
+    EffectiveCacheSettings with(CacheRuleConfig rule, AtomicInteger freeCombinations) {
+        EffectiveCacheSettings known = next.get(rule.index());
         if (known != null) {
             return known;
         }
         List<CacheRuleConfig> more = new ArrayList<>(applied);
         more.add(rule);
-        RuledSettings made = new RuledSettings(base, List.copyOf(more), next.length());
+        EffectiveCacheSettings made = new EffectiveCacheSettings(base, List.copyOf(more), next.length());
         if (freeCombinations.getAndDecrement() > 0) {
             next.set(rule.index(), made);
         } else {
@@ -81,10 +81,10 @@ public final class RuledSettings {
     }
 
     /** Returns the settings that apply while the remap rule is in overload. */
-    public RuledSettings inOverload(StaleRules.UnderLoad load) {
-        RuledSettings made = inOverload;
+    public EffectiveCacheSettings inOverload(StaleRules.UnderLoad load) {
+        EffectiveCacheSettings made = inOverload;
         if (made == null || !made.settings.stale().underLoad().equals(load)) {
-            made = new RuledSettings(this, settings.toBuilder().underLoad(load).build());
+            made = new EffectiveCacheSettings(this, settings.toBuilder().underLoad(load).build());
             inOverload = made;
         }
         return made;
