@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command {@code millrace check FILE}: prints every problem of a configuration file, and opens its extensions. Needs no running proxy.
- * Without FILE, looks for the file at the same places as {@code millrace run}.
+ * Without FILE, searches for the file in the same directories as {@code millrace run}.
  */
 @Command(
         name = "check",

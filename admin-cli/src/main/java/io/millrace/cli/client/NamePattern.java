@@ -73,7 +73,7 @@ public final class NamePattern {
         }
     }
 
-    /** A text that fails the search after too many character reads. Confined to one thread. */
+    /** A text that makes the search fail after too many character reads. Confined to one thread. */
     private static final class StepLimitedText implements CharSequence {
         private final String text;
         private long steps;

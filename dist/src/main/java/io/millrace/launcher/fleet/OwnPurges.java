@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The places, in the stream of the fleet, of purges that this node has published lately. Thread-safe. */
+/** The positions, in the stream of the fleet, of purges that this node has published lately. Thread-safe. */
 final class OwnPurges {
     /** Limit of remembered purges. */
     static final int MAX = 10_000;
@@ -15,7 +15,7 @@ final class OwnPurges {
     /** Guarded by the lock. */
     private final Map<String, Place> places = new LinkedHashMap<>();
 
-    /** The place of a message: the time of creation of its stream, and its number. */
+    /** The position of a message: the time of creation of its stream, and its number. */
     static final class Place {
         private final String created;
         private final long sequence;
@@ -47,7 +47,7 @@ final class OwnPurges {
         }
     }
 
-    /** Remembers the place of a purge. Returns true if the purge had no place before. */
+    /** Remembers the position of a purge. Returns true if the position was not known before. */
     boolean add(String localId, String created, long sequence) {
         lock.lock();
         try {

@@ -463,7 +463,7 @@ final class OriginPool {
         maybeForget();
     }
 
-    /** Closes idle connections and fails waiting calls. */
+    /** Closes idle connections. Waiting calls fail. */
     void close() {
         waiting.cancelTimer();
         PooledCall call;

@@ -252,7 +252,7 @@ public final class ResponseTee {
     }
 
     private void completeStored() {
-        // A purge can fail the writer. The writer then stays open, because lagging readers still read its bytes.
+        // A purge can abort the writer. The writer then stays open, because lagging readers still read its bytes.
         if (writer != null && !completed && !tooLarge && !writer.isFailed()) {
             if (unwanted.getAsBoolean()) {
                 partKept = false;

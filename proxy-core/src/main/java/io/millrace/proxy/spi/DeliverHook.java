@@ -19,7 +19,7 @@ public interface DeliverHook {
      * {@link Extension#open}, encodes the fields, and sets them itself. Then {@link #deliver} is not called, and calls
      * are not counted.
      *
-     * <p>Rules as for {@link MutableFields}; fields that break them fail the start.
+     * <p>Rules as for {@link MutableFields}; if a field breaks them, the start fails.
      *
      * @return values by name, each as for {@link MutableFields#set}; null if {@link #deliver} is called
      */

@@ -26,7 +26,7 @@ record ListCursor(int volume, int segment, int segments, boolean hashSeen, long 
         return new ListCursor(volume, 0, 0, false, 0, 0);
     }
 
-    /** Returns true if the map was replaced by a larger one in the middle of the listing, which cuts it otherwise. */
+    /** Returns true if the map was replaced by a larger one during the listing, which would otherwise end early. */
     boolean isOfAnotherMap(int segmentsNow) {
         return segments != segmentsNow && (segment > 0 || hashSeen);
     }

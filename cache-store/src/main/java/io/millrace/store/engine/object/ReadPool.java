@@ -174,7 +174,7 @@ public final class ReadPool {
         counters.rangesRefused.increment();
     }
 
-    /** Counts a record that failed its checks. */
+    /** Counts a record whose checks failed. */
     public void damaged() {
         counters.recordsDamaged.increment();
     }

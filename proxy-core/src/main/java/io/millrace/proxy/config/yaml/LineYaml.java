@@ -32,7 +32,7 @@ final class LineYaml {
     /** Limit of characters of a key. The complete parser permits 1024. */
     private static final int KEY_LENGTH_MAX = 1000;
 
-    /** Characters that no plain scalar begins with, or that need a look at the next character. */
+    /** Characters that no plain scalar begins with, or whose meaning depends on the next character. */
     private static final String INDICATORS = "-?:,[]{}#&*!|>'\"%@`";
 
     private static final String FLOW_ENDS = ",[]{}";

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends copies of requests to another origin, and discards its answers. A copy is sent after the request itself. It has
- * its own connections and limits, so that it neither delays nor fails the request. If a limit is reached, the copy is
+ * its own connections and limits, so that it neither delays the request nor makes it fail. If a limit is reached, the copy is
  * dropped.
  *
  * <p>Confined to one event loop.

@@ -288,7 +288,7 @@ public final class ObjectImports implements CopyTarget {
                 uploads.clear();
             });
         } catch (RejectedExecutionException e) {
-            // The event loop has ended, and the store fails the writers when it closes.
+            // The event loop has ended, and the store aborts the writers when it closes.
         }
     }
 
