@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import java.io.IOException;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests live changes of the limits of requests in a time. */
+/** Tests live changes of the request rate limits. */
 class LiveRequestLimitsTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();

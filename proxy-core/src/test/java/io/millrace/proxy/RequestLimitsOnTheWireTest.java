@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests limits of requests in a time with real clients. */
+/** Tests request rate limits with real clients. */
 class RequestLimitsOnTheWireTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();

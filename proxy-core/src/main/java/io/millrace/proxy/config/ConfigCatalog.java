@@ -649,8 +649,8 @@ public final class ConfigCatalog {
         SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
         SECTIONS.put(
                 "request_limits",
-                "Limits of the number of requests in a time, see"
-                        + " [access.md](../guide/access.md#requests-in-a-time).");
+                "Limits of the rate of requests, see"
+                        + " [access.md](../guide/access.md#request-rate-limits).");
         SECTIONS.put(
                 "error_pages",
                 "Pages for errors of this proxy, see"

@@ -30,7 +30,7 @@ public final class TlsCommands {
     @Command(
             name = "list",
             abbreviateSynopsis = true,
-            description = {"Show every TLS certificate: names, expiry, key, file, state.", "Problems follow each one."},
+            description = {"Show every TLS certificate: names, expiry, key, file, state, settings.", "Problems follow each one."},
             footer = {"", "Example: millctl tls list"})
     public static final class ListAll extends ApiCommand {
         public ListAll(Invocation invocation) {
@@ -50,7 +50,7 @@ public final class TlsCommands {
             abbreviateSynopsis = true,
             description = {
                 "Show all details of the certificates for a name.",
-                "Issuer, chain, validity, key, files, when they were loaded."
+                "Issuer, chain, validity, key, files, when they were loaded, and the settings in force with their sources."
             },
             footer = {"", "Example: millctl tls show www.example.com"})
     public static final class Show extends ApiCommand {

@@ -78,7 +78,7 @@ public final class Plugins {
             Map.entry("tslua.so", "Millrace has no scripting language"),
             Map.entry(
                     "rate_limit.so",
-                    "write request_limits for requests in a time; limits.per_client limits the requests in progress of one client, origin.connections_max the connections to origins"),
+                    "write request_limits for the rate of requests; limits.per_client limits the requests in progress of one client, origin.connections_max the connections to origins"),
             Map.entry("maxmind_acl.so", "filters match addresses, not countries"),
             Map.entry("geoip_acl.so", "filters match addresses, not countries"),
             Map.entry("access_control.so", "tokens of clients are not verified"),

@@ -15,7 +15,7 @@ public final class RequestLimitKeys {
                     + " request_limits.");
 
     public static final ConfigKey<List<ConfigValues>> LIMITS = ConfigKey.builder("request_limits", ValueType.LIST)
-            .description("Limits of the number of requests in a time; see docs/guide/access.md. A request beyond a"
+            .description("Limits of the rate of requests; see docs/guide/access.md. A request beyond a"
                     + " limit is answered with 429. At most 20 limits apply to one request.");
     public static final ConfigKey<String> NAME = ConfigKey.builder("request_limits[].name", ValueType.STRING)
             .description("Name of the limit, of letters, digits, -, _ and .; it is shown in logs, metrics, Cache-Status"
@@ -30,7 +30,7 @@ public final class RequestLimitKeys {
                     + " param[\"NAME\"], or only the word all, for one count of all requests. A request without one of"
                     + " the values is not counted.");
     public static final ConfigKey<String> RATE = ConfigKey.builder("request_limits[].rate", ValueType.STRING)
-            .description("Requests in a time: a number and /s, /m, /h or /d, such as 100/s; at most 1000000/s.");
+            .description("Rate of requests: a number and /s, /m, /h or /d, such as 100/s; at most 1000000/s.");
     public static final ConfigKey<Integer> BURST = ConfigKey.builder("request_limits[].burst", ValueType.INTEGER)
             .within(1, 1_000_000)
             .description("Requests that may arrive at once after a pause. The default is the number in rate.");

@@ -7,8 +7,8 @@ import java.util.List;
 public final class FileKeys {
     public static final ConfigKey<List<String>> INCLUDE = ConfigKey.builder("include", ValueType.NAMES)
             .atsName("remap.config (.include)")
-            .description("Files whose lists remap, origins, filters, rules and cache_rules are appended to those"
-                    + " of this file. An element is a path, a directory (its *.yaml and *.yml files) or a"
+            .description("Files whose lists remap, origins, filters, rules, request_limits and cache_rules are"
+                    + " appended to those of this file. An element is a path, a directory (its *.yaml and *.yml files) or a"
                     + " pattern such as rules.d/*.yaml, read in the order of names. Included files contain only"
                     + " these lists.");
     public static final ConfigKey<Integer> HISTORY = ConfigKey.builder("admin.config_history", ValueType.INTEGER)

@@ -159,9 +159,9 @@ public final class ConfigReference {
             - If Traffic Server has numbers for the words of a key, the numbers are accepted too.
             - A relative path is relative to the directory of the file that names it.
             - The column `change` shows how a new value is applied. *live*: by the running worker, also to open connections and
-              tunnels. *rolling*: by a new worker, while the old one finishes its requests. *relaunch*: after a restart of the
-              launcher. No connection is refused in any of these cases. A request in progress keeps the settings with which it
-              began.
+              tunnels. *rolling*: by a new worker, while the old one finishes its requests. *relaunch*: by a relaunch of the
+              launcher, as in [operating.md](../guide/operating.md#change-the-configuration). No connection is refused in any
+              of these cases, unlike after `systemctl restart`. A request in progress keeps the settings with which it began.
             - Keys with a star can also be set in an element of `remap`, under the same name. Such a value applies only to the
               requests of that rule.
 
