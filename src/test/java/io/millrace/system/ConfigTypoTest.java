@@ -286,8 +286,8 @@ class ConfigTypoTest {
                 asked.adminSocket().toString());
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        ProcessEnvironment environment =
-                new ProcessEnvironment(Map.of(), directory, directory, product.home(), false, InputStream.nullInputStream());
+        ProcessEnvironment environment = new ProcessEnvironment(
+                Map.of(), directory, directory, product.home(), false, InputStream.nullInputStream());
         int exitCode = Millctl.run(
                 line.toArray(String[]::new),
                 environment,

@@ -76,8 +76,8 @@ class BadOptionsTest {
     }
 
     private void check(Case each) {
-        ProcessEnvironment environment =
-                new ProcessEnvironment(Map.of(), directory, directory.resolve("run"), directory.resolve("product"), false);
+        ProcessEnvironment environment = new ProcessEnvironment(
+                Map.of(), directory, directory.resolve("run"), directory.resolve("product"), false);
         Run run = Run.of(environment, each.words().toArray(String[]::new));
         assertFalse(run.err().contains("Exception") || run.err().contains("at io.millrace"), run.err());
         assertFalse(run.err().isBlank());

@@ -44,8 +44,8 @@ final class CacheExportTest {
                                 + "\",\"varies\":false,\"request_fields\":[],\"requested_at_ms\":1767225600000,"
                                 + "\"received_at_ms\":1767225600100,\"now_ms\":1767225700000,\"age_seconds\":100,"
                                 + "\"freshness_lifetime_seconds\":600,\"tags\":\"\"}"));
-        ProcessEnvironment environment =
-                new ProcessEnvironment(Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
+        ProcessEnvironment environment = new ProcessEnvironment(
+                Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
         List<String> arguments = new ArrayList<>(List.of(
                 "cache", "export", "--host", "a.example", "--out", out.toString(), "--admin", socket.toString()));
         arguments.addAll(List.of(more));

@@ -42,8 +42,8 @@ final class CacheImportTest {
                         + record("response", "short", "", response("x"))
                         + record("request", "2", "WARC-Concurrent-To: short\r\n", "GET /short HTTP/1.1\r\n\r\n"));
         Path socket = directory.resolve("admin.sock");
-        ProcessEnvironment environment =
-                new ProcessEnvironment(Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
+        ProcessEnvironment environment = new ProcessEnvironment(
+                Map.of(), directory, directory, null, false, new ByteArrayInputStream(new byte[0]));
         List<String> answers =
                 List.of(ScriptedAdmin.response(200, "{\"upload\":null,\"stored\":true,\"reason\":null}"));
         String before = System.setProperty(

@@ -59,7 +59,8 @@ final class DashboardCommandTest {
     }
 
     private Run run(int times, Map<String, String> variables) {
-        ProcessEnvironment environment = new ProcessEnvironment(variables, directory, directory.resolve("run"), null, false);
+        ProcessEnvironment environment =
+                new ProcessEnvironment(variables, directory, directory.resolve("run"), null, false);
         return Run.of(
                 environment,
                 pause(times),
@@ -172,7 +173,8 @@ final class DashboardCommandTest {
             }
         };
         try (ScriptedAdmin admin = admin(OPENED, RENEWED)) {
-            ProcessEnvironment environment = new ProcessEnvironment(browser(), directory, directory.resolve("run"), null, false);
+            ProcessEnvironment environment =
+                    new ProcessEnvironment(browser(), directory, directory.resolve("run"), null, false);
             Run run = Run.of(
                     environment,
                     looking,

@@ -174,8 +174,7 @@ final class LogCommandsTest {
         };
         try (PrintStream lost = new PrintStream(full)) {
             ProcessEnvironment environment = new ProcessEnvironment(Map.of(), directory, directory, null, false);
-            assertEquals(
-                    1, Millctl.run(new String[] {"log", "stats", "--state", state, log}, environment, lost, lost));
+            assertEquals(1, Millctl.run(new String[] {"log", "stats", "--state", state, log}, environment, lost, lost));
         }
         assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("1 request, "));
     }

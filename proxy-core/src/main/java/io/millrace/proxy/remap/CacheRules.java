@@ -41,7 +41,8 @@ public final class CacheRules {
         int count = rules.length + config.rules().lifetimes().size();
         List<EffectiveCacheSettings> settings = new ArrayList<>();
         config.remap()
-                .forEach(rule -> settings.add(EffectiveCacheSettings.of(rule.cache().settings(), count)));
+                .forEach(rule ->
+                        settings.add(EffectiveCacheSettings.of(rule.cache().settings(), count)));
         settings.add(EffectiveCacheSettings.of(config.forwardRule().cache().settings(), count));
         plain = settings.toArray(EffectiveCacheSettings[]::new);
         boolean timed = false;
@@ -71,7 +72,8 @@ public final class CacheRules {
      *
      * @param client the client's address; null if unknown, in which case rules with a condition on it do not match
      */
-    public EffectiveCacheSettings match(Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
+    public EffectiveCacheSettings match(
+            Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
         EffectiveCacheSettings found = without(mapped);
         int minute = dependsOnTime ? minuteOfDay(nowMillis) : 0;
         for (CacheRule rule : rules) {

@@ -84,7 +84,8 @@ public final class EffectiveCacheSettings {
     public EffectiveCacheSettings inOverload(StaleRules.UnderLoad load) {
         EffectiveCacheSettings made = inOverload;
         if (made == null || !made.settings.stale().underLoad().equals(load)) {
-            made = new EffectiveCacheSettings(this, settings.toBuilder().underLoad(load).build());
+            made = new EffectiveCacheSettings(
+                    this, settings.toBuilder().underLoad(load).build());
             inOverload = made;
         }
         return made;

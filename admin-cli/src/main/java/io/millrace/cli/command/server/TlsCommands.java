@@ -30,7 +30,10 @@ public final class TlsCommands {
     @Command(
             name = "list",
             abbreviateSynopsis = true,
-            description = {"Show every TLS certificate: names, expiry, key, file, state, settings.", "Problems follow each one."},
+            description = {
+                "Show every TLS certificate: names, expiry, key, file, state, settings.",
+                "Problems follow each one."
+            },
             footer = {"", "Example: millctl tls list"})
     public static final class ListAll extends ApiCommand {
         public ListAll(Invocation invocation) {

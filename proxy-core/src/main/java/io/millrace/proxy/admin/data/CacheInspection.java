@@ -14,8 +14,8 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.record.PurgeId;
-import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.EffectiveCacheSettings;
+import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
@@ -143,8 +143,9 @@ public final class CacheInspection implements LookupSource {
             inquiry.throughMarker = true;
             inquiry.tier = "ram";
             EffectiveCacheSettings effective = inquiry.effective;
-            EncodingRules encoding =
-                    effective == null ? EncodingRules.NONE : effective.settings().encoding();
+            EncodingRules encoding = effective == null
+                    ? EncodingRules.NONE
+                    : effective.settings().encoding();
             inquiry.key =
                     proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields(), encoding));
             seek(inquiry);

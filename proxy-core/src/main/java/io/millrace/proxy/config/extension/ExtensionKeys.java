@@ -43,8 +43,9 @@ public final class ExtensionKeys {
             .within(Duration.ofMillis(1), Duration.ofMinutes(5))
             .defaultsTo(Duration.ofSeconds(5))
             .rolling()
-            .description("Time limit of asynchronous calls of hooks, such as a question to another service. After it the"
-                    + " call has failed.");
+            .description(
+                    "Time limit of asynchronous calls of hooks, such as a question to another service. After it the"
+                            + " call has failed.");
     public static final ConfigKey<ConfigTree> CONFIG = ConfigKey.builder("extensions[].config", ValueType.SECTION)
             .rolling()
             .description("Settings of the extension itself, with the keys that it defines.");

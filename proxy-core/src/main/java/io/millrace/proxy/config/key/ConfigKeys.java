@@ -386,8 +386,9 @@ public final class ConfigKeys {
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = ConfigKey.builder("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)
-            .description("Bytes of a response that stay in memory for its clients. A client that is further behind reads"
-                    + " from the store; if the response is not stored, the fetch waits for this client.");
+            .description(
+                    "Bytes of a response that stay in memory for its clients. A client that is further behind reads"
+                            + " from the store; if the response is not stored, the fetch waits for this client.");
 
     // log
     public static final ConfigKey<Boolean> LOG_ACCESS_ENABLED = ConfigKey.builder(

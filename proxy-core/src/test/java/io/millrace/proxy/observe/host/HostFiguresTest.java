@@ -55,7 +55,7 @@ class HostFiguresTest {
     @Test
     void nothingIsCountedUntilItIsOn() {
         request(one, "a.example", true);
-        assertEquals(0, figures.report().places());
+        assertEquals(0, figures.report().hostsMax());
         figures.apply(1);
         assertEquals(List.of(), figures.report().hosts());
         assertEquals(0, figures.report().other().requests());
