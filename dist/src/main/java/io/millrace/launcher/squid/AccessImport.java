@@ -344,8 +344,12 @@ final class AccessImport {
         }
         StringBuilder all = new StringBuilder(when);
         earlier.forEach(each -> all.append(" && !(").append(each).append(')'));
-        DraftNode rule =
-                workspace.draft().root().addElement("rules").removableIfInvalid().from(line.markHandled());
+        DraftNode rule = workspace
+                .draft()
+                .root()
+                .addElement("rules")
+                .removableIfInvalid()
+                .from(line.markHandled());
         rule.put("when", all.toString());
         rule.put("answer.status", "403");
         line.argsFrom(1).forEach(each -> use(each, "rules"));

@@ -110,7 +110,8 @@ final class VclBackendResponse extends Walker {
             each.note("off, as in Millrace");
             return;
         }
-        List<String> types = each.value().equals("true") ? types(pathConditions().branches()) : List.of();
+        List<String> types =
+                each.value().equals("true") ? types(pathConditions().branches()) : List.of();
         if (types.isEmpty()) {
             each.notMapped("compression depends on Content-Type only; write compression, globally or in a rule");
             return;
@@ -286,8 +287,9 @@ final class VclBackendResponse extends Walker {
         RuleCondition conditions = state.fields().conditions();
         List<Condition> branches = pathConditions().branches();
         boolean always = branches.isEmpty() || !pathConditions().passedReturns().isEmpty();
-        String when =
-                seconds > 0 || branches.isEmpty() ? conditions.ofLifetime(pathConditions()) : conditions.ofExcluded(branches);
+        String when = seconds > 0 || branches.isEmpty()
+                ? conditions.ofLifetime(pathConditions())
+                : conditions.ofExcluded(branches);
         if (!always && (seconds <= 0 || when == null || when.isEmpty())) {
             return false;
         }

@@ -108,7 +108,8 @@ final class RuleFilters {
                 terms.withMethods(List.of()).write(node.addElement("filters"), !filter.allows());
             }
         }
-        if (!ipAllowApplies && (allows || !state.draft().elements("access.filters").isEmpty())) {
+        if (!ipAllowApplies
+                && (allows || !state.draft().elements("access.filters").isEmpty())) {
             node.addElement("filters").put("action", "allow");
         } else if (ipAllowApplies && allows && !ipAllow.write(node, FilterTerms.ALL)) {
             node.addElement("filters").put("action", "allow");

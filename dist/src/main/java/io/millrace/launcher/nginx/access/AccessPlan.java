@@ -99,7 +99,8 @@ public final class AccessPlan {
         // The directives around limit_except hold for its methods, those inside for the other methods.
         List<String> methods = withHead(exceptions.get(0).args());
         lines(scope, rule, methods, false);
-        DraftNode allowFilter = rule.addElement("filters").from(exceptions.get(0).markHandled());
+        DraftNode allowFilter =
+                rule.addElement("filters").from(exceptions.get(0).markHandled());
         allowFilter.put("action", "allow");
         allowFilter.putWords("methods", methods);
         for (Directive each : exceptions) {
