@@ -425,11 +425,8 @@ final class ExchangeReport {
         log(exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
         LoopLiveLog live = exchangeLoop.liveLog();
         if (live != null) {
-            log(
-                    live.ringFor(status, outcome.logOutcome(), firstByteNanos),
-                    durationNanos,
-                    firstByteNanos,
-                    contentBytes);
+            AccessLogRing ring = live.ringFor(status, outcome.logOutcome(), firstByteNanos);
+            log(ring, durationNanos, firstByteNanos, contentBytes);
         }
         if (trace != null) {
             span(trace, durationNanos, firstByteNanos, contentBytes);

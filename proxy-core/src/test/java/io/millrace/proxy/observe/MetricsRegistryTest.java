@@ -171,7 +171,7 @@ class MetricsRegistryTest {
     @Test
     void noTwoCountersAreTheSameSeries() {
         long distinct = Arrays.stream(Counter.values())
-                .map(counter -> counter.family() + counter.labelValues().toString())
+                .map(counter -> counter.family().metricName() + counter.labelValues())
                 .distinct()
                 .count();
         assertEquals(Counter.values().length, distinct);

@@ -1,4 +1,4 @@
-/** The translation of caching and compression: {@code proxy_cache…}, {@code gzip} and other modules for compression. */
+/** The translation of nginx's caching and compression into settings of rules. */
 @NullMarked
 package io.millrace.launcher.nginx.cache;
 
