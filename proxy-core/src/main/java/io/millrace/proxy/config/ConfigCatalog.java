@@ -649,7 +649,7 @@ public final class ConfigCatalog {
         SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
         SECTIONS.put(
                 "request_limits",
-                "Limits of the rate of requests, see" + " [access.md](../guide/access.md#request-rate-limits).");
+                "Limits of the rate of requests, see [access.md](../guide/access.md#request-rate-limits).");
         SECTIONS.put(
                 "error_pages",
                 "Pages for errors of this proxy, see"

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param jar the file with the code; null for code of the embedding application
  * @param className the class; null for the only extension of the jar, or for an object of the embedding application
  * @param onError the result of a failed call; null for the default of the hook
- * @param deadline the time limit of calls that end later
+ * @param deadline the time limit of asynchronous calls of hooks
  * @param config the settings of the extension itself
  * @param place file, line and column of the element; empty if unknown
  */
