@@ -36,9 +36,12 @@ import java.util.function.UnaryOperator;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the export of spans: from requests of clients to a collector that decodes them. */
 class OtlpExportTest {
@@ -264,5 +267,16 @@ class OtlpExportTest {
         assertEquals("http://c:4318/v1/traces", OtlpSink.withPath("http://c:4318"));
         assertEquals("http://c:4318/v1/traces", OtlpSink.withPath("http://c:4318/"));
         assertEquals("https://c/otlp/v1/traces", OtlpSink.withPath("https://c/otlp/v1/traces"));
+    }
+
+    /** The address 0.0.0.0 leads to this machine too, but is not loopback. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({"127.0.0.1,", "localhost,", "0.0.0.0, gzip"})
+    void spansAreCompressedForCollectorsOnOtherMachines(String host, @Nullable String coding) throws Exception {
+        collector = new FakeCollector(null);
+        start(config -> config.set("traces.endpoint", collector.url(host)));
+        get("/coded");
+        server("/coded");
+        assertEquals(coding, collector.heads().get(0).get("Content-Encoding"));
     }
 }
