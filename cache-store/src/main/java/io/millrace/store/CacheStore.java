@@ -139,6 +139,16 @@ public interface CacheStore<H> extends Closeable {
     void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply);
 
     /**
+     * Returns the codec's summary of the object now under the key, in RAM or in the inventory. Does not count as a
+     * request for the object. Reads at most one head from disk, if the inventory's entry is outdated. Called by a
+     * {@link ListVisitor} only, on its thread.
+     *
+     * @return null if the key is not stored, or if its summary is not known
+     */
+    @Nullable
+    HeadSummary summary(StoreKey key);
+
+    /**
      * Visits the keys of all objects in memory. First come keys with writers in flight, then keys with changes that are
      * not on the volumes yet, then keys of the RAM tier. An object moves through these three places in this order.
      * Therefore a key that is in memory during the whole call is visited. Takes no lock; its duration is proportional

@@ -60,12 +60,13 @@ class PurgeRecordsTest {
                 request -> {
                     String path = request.head().split(" ", 3)[1];
                     String tag = path.startsWith("/tags/") ? "xkey: " + path.substring(6) + "\r\n" : "";
+                    String vary = path.startsWith("/varies") ? "Vary: Accept-Language\r\n" : "";
                     String group = path.startsWith("/groups/") ? "Cache-Groups: \"g\"\r\n" : "";
                     if (request.has("If-None-Match")) {
                         request.send("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nCache-Control: max-age=6000\r\n\r\n");
                     } else {
                         request.ok(
-                                "Cache-Control: max-age=6000\r\nETag: \"1\"\r\n" + tag + group,
+                                "Cache-Control: max-age=6000\r\nETag: \"1\"\r\n" + tag + group + vary,
                                 RawInput.latin1("answer " + request.number()));
                     }
                 },
@@ -375,6 +376,23 @@ class PurgeRecordsTest {
         assertEquals(0, dryRun(admin, kind).record().objects());
         String again = purge(admin, scope(kind, false), true).id();
         assertEquals(0, counted(admin, again).record().objects());
+    }
+
+    /** Variants that a purge made unreachable stay on disk, and do not count after the URL was stored again. */
+    @Test
+    void variantsOfAPurgedUrlDoNotCountAgain() throws Exception {
+        startOnDisk();
+        PurgeAdmin admin = admin();
+        for (int round = 1; round <= 3; round++) {
+            for (String language : List.of("de", "en")) {
+                request("GET", "/varies", "Accept-Language: " + language);
+                proxy.settle();
+            }
+            awaitInventory(admin);
+            assertEquals(2, dryRun(admin, Kind.HOST).record().objects(), "in round " + round);
+            request("PURGE", "/varies");
+            assertEquals(0, dryRun(admin, Kind.HOST).record().objects(), "after purge " + round);
+        }
     }
 
     private static PurgeView dryRun(PurgeAdmin admin, Kind kind) throws Exception {

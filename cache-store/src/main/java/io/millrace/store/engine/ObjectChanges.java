@@ -4,6 +4,7 @@ import static io.millrace.store.engine.object.ObjectAppender.diskKey;
 
 import io.millrace.store.CacheStore;
 import io.millrace.store.HeadCodec;
+import io.millrace.store.HeadSummary;
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreKey;
@@ -445,6 +446,34 @@ final class ObjectChanges<H> {
             return taken;
         });
         return needed || removal.isUnderWay() ? removal.change() : null;
+    }
+
+    /**
+     * Returns the summary of the key's object if it is in RAM or is being written to disk, otherwise null. Does not
+     * count as a request.
+     */
+    @Nullable
+    HeadSummary residentSummary(StoreKey key) {
+        PendingChange<H> change = pending(key);
+        StoreObject<H> object;
+        if (change != null) {
+            object = retained(change);
+        } else {
+            ResidentObject<H> resident = ram.peek(key.hashLow(), key.bytes());
+            object = resident != null && resident.tryRetain() ? resident : null;
+            if (object != null && !encodedHeads.ensureDecoded(resident)) {
+                object.release();
+                object = null;
+            }
+        }
+        if (object == null) {
+            return null;
+        }
+        try {
+            return codec.summary(object.head());
+        } finally {
+            object.release();
+        }
     }
 
     /**

@@ -6,6 +6,7 @@ import com.dynatrace.hash4j.hashing.Hashing;
 import io.millrace.store.CacheStore;
 import io.millrace.store.CorruptHeadException;
 import io.millrace.store.HeadCodec;
+import io.millrace.store.HeadSummary;
 import io.millrace.store.InventoryStatistics;
 import io.millrace.store.Journal;
 import io.millrace.store.ListCallback;
@@ -388,6 +389,15 @@ public final class StoreEngine<H> implements CacheStore<H> {
     @Override
     public void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
         inventories.list(after, visitor, replyOn, reply);
+    }
+
+    @Override
+    public @Nullable HeadSummary summary(StoreKey key) {
+        if (changes.isClosed() || !contains(key)) {
+            return null;
+        }
+        HeadSummary inRam = changes.residentSummary(key);
+        return inRam != null ? inRam : inventories.summary(key);
     }
 
     @Override

@@ -379,6 +379,12 @@ public final class Inventory {
         return encoded == null ? 0 : InventoryEntry.location(encoded);
     }
 
+    /** Returns the entry of the hash; null if there is none, or if it is damaged. */
+    public @Nullable InventoryEntry entry(long hashHigh, long hashLow) {
+        byte[] encoded = map.get(hash(hashHigh, hashLow));
+        return encoded == null ? null : InventoryEntry.decode(encoded);
+    }
+
     /** Passes the entries of one map segment to the visitor. */
     public void forEach(int segment, Visitor visitor) {
         try (MapSegmentContext<byte[], byte[], ?> context = map.segmentContext(segment)) {

@@ -1,19 +1,21 @@
 package io.millrace.proxy.caching;
 
 import io.millrace.store.HeadSummary;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a stored head that cache listings show. Its text form has six lines: status, Content-Type, variant, stamp
  * in base 36 (see {@link Invalidations}), site of the tags, and cache groups in base 36. A line is empty if the value
- * is missing. Tags are stored separately.
+ * is missing. Tags are stored separately. The third line of a Vary marker is its nonce in base 36.
  *
  * <p>Immutable.
  *
  * @param status the status code; 0 for a Vary marker (the record of a URL's selecting fields)
  * @param type the Content-Type, or null
- * @param variant the selecting request fields with their values, or null
+ * @param variant the selecting request fields with their values, or null; for a Vary marker, its nonce (random number, part of the
+ *     keys of its variants) in base 36, or null in summaries of an earlier version
  * @param stamp value of {@link StoredHead#stamp}; -1 in summaries of an earlier version
  * @param site site of the tags, or null for the host of the URL
  * @param groups the first {@value #GROUPS_MAX} of {@link StoredHead#groups}; borrowed
@@ -37,7 +39,9 @@ public record StoredSummary(
     /** Summarizes a stored head. */
     static HeadSummary of(StoredHead head) {
         String type = head.isVaryMarker() ? null : typeOf(head);
-        String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
+        String variant = head.isVaryMarker()
+                ? Long.toString(head.nonce(), Character.MAX_RADIX)
+                : head.variance().describe(head.varyValues);
         String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX)
                 + "\n" + Long.toString(head.stamp(), Character.MAX_RADIX) + "\n"
                 + line(head.tags().site(), 255) + "\n"
@@ -84,6 +88,23 @@ public record StoredSummary(
         }
         return new StoredSummary(
                 status, part(lines, 1), part(lines, 2), number(part(lines, 3)), part(lines, 4), groups(part(lines, 5)));
+    }
+
+    /**
+     * Returns true if this is the summary of a Vary marker with the nonce in a variant's key. Also true for a marker
+     * without a nonce in its summary, which an earlier version wrote.
+     *
+     * @param primaryLength length of the primary key, which a NUL and the nonce follow
+     */
+    public boolean leadsTo(byte[] variantKey, int primaryLength) {
+        if (status != 0) {
+            return false;
+        }
+        int start = primaryLength + 1;
+        return variant == null
+                || (variantKey.length >= start + Long.BYTES
+                        && variant.equals(
+                                Long.toString(ByteBuffer.wrap(variantKey).getLong(start), Character.MAX_RADIX)));
     }
 
     private static long number(@Nullable String text) {

@@ -1,10 +1,12 @@
 package io.millrace.store.engine.listing;
 
 import io.millrace.store.HeadCodec;
+import io.millrace.store.HeadSummary;
 import io.millrace.store.InventoryStatistics;
 import io.millrace.store.ListCallback;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
+import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.RecordHeader;
@@ -243,6 +245,17 @@ public final class Inventories<H> {
             hurry = true;
             runOnThread(() -> underWay.add(listing));
         }
+    }
+
+    /** Implements {@link io.millrace.store.CacheStore#summary} for objects on disk. Confined to the thread. */
+    public @Nullable HeadSummary summary(StoreKey key) {
+        for (VolumeInventory<H> volume : volumes) {
+            HeadSummary summary = volume.summary(key);
+            if (summary != null) {
+                return summary;
+            }
+        }
+        return null;
     }
 
     /** Returns the current sizes. */

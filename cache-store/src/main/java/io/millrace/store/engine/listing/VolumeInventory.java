@@ -4,6 +4,7 @@ import io.millrace.store.HeadCodec;
 import io.millrace.store.HeadSummary;
 import io.millrace.store.ListVisitor;
 import io.millrace.store.ListedObject;
+import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeState;
 import io.millrace.store.disk.record.DiskRecord;
@@ -16,6 +17,7 @@ import io.millrace.store.inventory.InventoryEntry;
 import io.millrace.store.io.FileIo;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -340,9 +342,28 @@ final class VolumeInventory<H> {
                     entry.bodyLength(),
                     entry.isWhole(),
                     Integer.toUnsignedLong(entry.expiry()),
-                    new HeadSummary(Integer.toUnsignedLong(entry.storedAt()), entry.text(), entry.tags()));
+                    summary(entry));
             found.add(new InventoryListing.Found(high, low, object));
         }
+    }
+
+    /** Returns the summary of the object of a key; null if the volume does not have the key. */
+    @Nullable
+    HeadSummary summary(StoreKey key) {
+        Inventory open = inventory;
+        long now = open == null ? Location.NONE : volume.find(key.hashHigh(), key.hashLow());
+        if (open == null || now == Location.NONE) {
+            return null;
+        }
+        InventoryEntry entry = open.entry(key.hashHigh(), key.hashLow());
+        if (entry == null || entry.location() != now) {
+            entry = describe(now);
+        }
+        return entry == null || !Arrays.equals(entry.key(), key.bytes()) ? null : summary(entry);
+    }
+
+    private static HeadSummary summary(InventoryEntry entry) {
+        return new HeadSummary(Integer.toUnsignedLong(entry.storedAt()), entry.text(), entry.tags());
     }
 
     /**

@@ -14,9 +14,11 @@ import io.millrace.proxy.expression.stored.StoredFacts;
 import io.millrace.proxy.expression.stored.StoredFields;
 import io.millrace.proxy.expression.stored.StoredUrl;
 import io.millrace.store.CacheStore;
+import io.millrace.store.HeadSummary;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
 import io.millrace.store.ListedObject;
+import io.millrace.store.StoreKey;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -71,6 +73,21 @@ public final class CacheListing implements ListSource {
             report.completeExceptionally(new AdminException(400, "bad-request", "after: " + e.getMessage()));
         }
         return report;
+    }
+
+    /**
+     * Returns true if lookups can find a variant: the object under the primary key is the Vary marker whose nonce is in
+     * the variant's key. After a purge of the URL, a new marker has another nonce. Called on the inventory's thread.
+     *
+     * @param primaryLength length of the primary key, with which the variant's key begins
+     */
+    static boolean isReachable(CacheStore<StoredHead> store, byte[] variantKey, int primaryLength) {
+        StoreKey primary = store.key(variantKey, 0, primaryLength);
+        if (!store.contains(primary)) {
+            return false;
+        }
+        HeadSummary summary = store.summary(primary);
+        return summary == null || StoredSummary.read(summary.text()).leadsTo(variantKey, primaryLength);
     }
 
     /** Collects one page. Confined to the inventory's thread. */
@@ -133,9 +150,8 @@ public final class CacheListing implements ListSource {
             }
             int urlLength = urlLength(object.key());
             boolean isVariant = urlLength < object.key().length;
-            // A Vary marker, which names the fields of a URL's variants, is not a response. A lookup cannot find a
-            // variant without its marker.
-            if (summary.status() == 0 || (isVariant && !store.contains(store.key(object.key(), 0, urlLength)))) {
+            // A Vary marker, which names the fields of a URL's variants, is not a response.
+            if (summary.status() == 0 || (isVariant && !isReachable(store, object.key(), urlLength))) {
                 return true;
             }
             String url = new String(object.key(), 0, urlLength, StandardCharsets.ISO_8859_1);

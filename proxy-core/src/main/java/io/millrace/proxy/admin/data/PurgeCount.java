@@ -295,9 +295,8 @@ final class PurgeCount implements ListVisitor {
         byte[] key = object.key();
         int primaryLength = lengthBefore(key, key.length, 0);
         boolean isVariant = primaryLength < key.length;
-        // A Vary marker, which names the fields of a URL's variants, is not a response. A lookup cannot find a variant
-        // without its marker.
-        if (summary.status() == 0 || (isVariant && !store.contains(store.key(key, 0, primaryLength)))) {
+        // A Vary marker, which names the fields of a URL's variants, is not a response.
+        if (summary.status() == 0 || (isVariant && !CacheListing.isReachable(store, key, primaryLength))) {
             return true;
         }
         // A space separates the URL from other parts of the key.

@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.data;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -249,6 +250,36 @@ class CacheListingTest {
                 .join();
         assertEquals(List.of(), after.objects(), "its marker was purged");
         assertEquals(Variance.NONE, head(url).variance());
+    }
+
+    private List<Listed> listed() {
+        return ask(query(null, null, null, 10, null, false)).objects();
+    }
+
+    private void putVariant(byte[] primary, StoredHead marker, StoredHead variant, int length) {
+        byte[] key = VariantKey.of(primary, marker, request("http://a.example/").fields(), EncodingRules.NONE);
+        put(store.key(key), variant, length);
+    }
+
+    /** The nonce of a new marker makes variants of the earlier one unreachable; they stay on disk until reclaim. */
+    @Test
+    void variantsOfAnEarlierMarkerAreNotListed() throws IOException {
+        String url = "http://a.example/varies";
+        StoredHead variant = head(url, "Vary", "Accept-Encoding");
+        byte[] primary = CacheKey.of(url(url)).bytes();
+        for (int nonce = 1; nonce <= 3; nonce++) {
+            StoredHead marker = StoredHead.varyMarker(variant.variance(), -nonce, NOW);
+            put(store.key(primary), marker, 0);
+            putVariant(primary, marker, variant, nonce);
+        }
+        assertEquals(List.of(3L), listed().stream().map(Listed::length).toList(), "with the marker in RAM");
+        close();
+        open();
+        assertEquals(List.of(3L), listed().stream().map(Listed::length).toList(), "with the marker on disk only");
+        assertFalse(store.isInRam(store.key(primary)));
+        put(url, 70);
+        assertEquals(
+                List.of(70L), listed().stream().map(Listed::length).toList(), "with a response that does not vary");
     }
 
     @Test
