@@ -11,6 +11,7 @@ import io.millrace.launcher.fleet.config.RefusedRevisionException;
 import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.state.InstanceLock;
+import io.millrace.launcher.state.SocketPointer;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.launcher.state.StorageOwners;
 import io.millrace.proxy.config.ProxyConfig;
@@ -89,11 +90,22 @@ final class Launcher {
                     .map(survivor -> survivor.process().pid())
                     .orElse(0L);
             StorageOwners.checkFree(launcherContext.withDefaultPaths(inForce), ownWorker);
-            try (Supervision supervision = Supervision.start(reader, used, launcherContext, signals)) {
+            try (Supervision supervision = Supervision.start(reader, used, launcherContext, signals);
+                    SocketPointer pointer = pointer(launcherContext, inForce, home)) {
+                LOG.debug("millctl finds the admin socket: {}", pointer);
                 supervision.watch(state, mode, held);
                 return supervision.untilStopped(options.demo(), out);
             }
         }
+    }
+
+    /** Leads millctl to an admin socket that {@code --state} or {@code admin.socket} puts in another directory. */
+    private SocketPointer pointer(LauncherContext launcherContext, ProxyConfig config, Path home) {
+        boolean isElsewhere = options.state() != null || config.admin().socket() != null;
+        return isElsewhere
+                ? SocketPointer.write(
+                        StateDirectory.parent(System.getenv(), home), launcherContext.adminSocket(config))
+                : SocketPointer.NONE;
     }
 
     /**

@@ -368,6 +368,7 @@ class PatternRequestTest {
         RawClient.Response answer = send(request("PURGE /", "Host: 192.0.2.7", "xkey: cms_b_1"));
         assertEquals(200, answer.status(), answer.text());
         assertTrue(answer.text().contains("tag cms_b_1 on every site"), answer.text());
+        assertTrue(answer.text().endsWith("; no remap rule maps this host\n"), answer.text());
         assertTrue(!isHit("test.example/") && !isHit("other.example/"));
     }
 

@@ -365,6 +365,7 @@ class PurgeRecordsTest {
         assertEquals(objects, run.record().objects());
         assertEquals(8L * objects, run.record().bytes());
         assertEquals(objects, run.count().urls().size());
+        assertEquals(run.count().urls().stream().sorted().toList(), run.count().urls());
         assertEquals(List.of(), latest());
         assertTrue(isHit("/tags/x"));
         if (kind == Kind.URL) {

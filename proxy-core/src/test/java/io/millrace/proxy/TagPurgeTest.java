@@ -235,6 +235,33 @@ class TagPurgeTest {
         assertTrue(isStored("a.example", "/tags/p"));
     }
 
+    /** The tags are known with the head: a response that a purge of its tag has outdated is not stored. */
+    @ParameterizedTest
+    @CsvSource({"xkey: p1, 0", "Fastly-Soft-Purge: 1, 1"})
+    void aFetchInFlightIsNotStoredIfItsTagWasPurged(String field, int stored) throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        proxy.start(request -> {
+            if (request.number() == 1) {
+                asked.countDown();
+                go.await();
+            }
+            request.ok(FRESH + "ETag: \"1\"\r\nxkey: p1\r\n", RawInput.latin1("answer " + request.number()));
+        });
+        RawClient slow = proxy.client().get("/tags/p1");
+        asked.await();
+        send("PURGE", HOST, "/", "xkey: p1", field.startsWith("xkey") ? "X-None: 1" : field);
+        go.countDown();
+        RawClient.Response old = slow.response();
+        assertEquals("answer 1", old.text());
+        assertEquals(stored == 1, old.field("cache-status").contains("stored"), old.field("cache-status"));
+        proxy.settle();
+        String next = get(HOST, "/tags/p1").field("cache-status");
+        assertEquals(stored == 1, next.contains("fwd=stale"), next);
+        assertEquals(2, proxy.origin().requests());
+        assertEquals(1 - stored, proxy.counted(Counter.FILLS_INVALIDATED));
+    }
+
     @Test
     void tagsThatBreakALimitPurgeNothing() throws Exception {
         start();

@@ -2,19 +2,33 @@ package io.millrace.cli.client;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The admin sockets found in the locations where a launcher creates its socket by default. Immutable.
+ * The admin sockets found in the locations where a launcher creates its socket by default, and those that running
+ * launchers have named in a pointer file. Immutable.
  *
- * @param checked the checked locations, in order: the location of systemd, then those of the user, sorted by name
+ * @param checked the checked locations, in order: the location of systemd, then those of the user, sorted by name; then
+ *     running sockets elsewhere, from pointer files
  */
 public record Instances(List<Candidate> checked) {
+    /**
+     * Name of the directory of pointer files below the parent of the state directories. A launcher whose socket is
+     * elsewhere, such as with {@code --state}, writes a file there with the path of its socket.
+     */
+    public static final String POINTERS = "running";
+
+    /** Limit of a pointer file in bytes; a socket has a shorter path. */
+    private static final int POINTER_BYTES_MAX = 4096;
+
     /**
      * A location and the state of the socket there. The path contains a {@code *} if its parent directory is missing or
      * empty.
@@ -53,7 +67,46 @@ public record Instances(List<Candidate> checked) {
         if (before == 1 && checked.size() == 1) {
             checked.add(new Candidate(any, SocketState.ABSENT));
         }
+        checkPointers(stateHome.resolve(POINTERS), checked);
         return new Instances(List.copyOf(checked));
+    }
+
+    /** Adds the running sockets of pointer files. Files of launchers that were killed are ignored. */
+    private static void checkPointers(Path directory, List<Candidate> checked) {
+        List<Path> sockets = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                Path socket = socketIn(entry);
+                boolean isKnown =
+                        checked.stream().anyMatch(found -> found.socket().equals(socket));
+                if (socket != null && !isKnown && !sockets.contains(socket)) {
+                    sockets.add(socket);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // Without pointers, the sockets in the standard locations count.
+            return;
+        }
+        Collections.sort(sockets);
+        for (Path socket : sockets) {
+            SocketState state = SocketState.of(socket);
+            if (state.isRunning()) {
+                checked.add(new Candidate(socket, state));
+            }
+        }
+    }
+
+    /** Returns the path in a pointer file; null if the file has no absolute path. */
+    private static @Nullable Path socketIn(Path pointer) {
+        try {
+            if (!Files.isRegularFile(pointer) || Files.size(pointer) > POINTER_BYTES_MAX) {
+                return null;
+            }
+            Path socket = Path.of(Files.readString(pointer).strip());
+            return socket.isAbsolute() ? socket : null;
+        } catch (IOException | InvalidPathException e) {
+            return null;
+        }
     }
 
     private static void check(Path socket, List<Candidate> checked) {

@@ -65,6 +65,27 @@ final class InstancesTest {
         }
     }
 
+    /** A launcher with {@code --state} names its socket in a file; the files of killed launchers are ignored. */
+    @Test
+    void followsThePointersOfRunningLaunchers() throws IOException {
+        Path pointers = Files.createDirectories(states().resolve("running"));
+        Path elsewhere = Files.createDirectories(directory.resolve("site")).resolve("admin.sock");
+        Path dead = directory.resolve("site").resolve("dead.sock");
+        ScriptedAdmin.on(dead, End.CLOSE).close();
+        Files.writeString(pointers.resolve("a"), dead + "\n");
+        Files.writeString(pointers.resolve("b"), "relative.sock");
+        Files.writeString(pointers.resolve("c"), "\0");
+        Files.createDirectories(pointers.resolve("d"));
+        try (ScriptedAdmin own = ScriptedAdmin.on(elsewhere, End.CLOSE);
+                ScriptedAdmin usual = ScriptedAdmin.on(state("9090"), End.CLOSE)) {
+            Files.writeString(pointers.resolve("e"), elsewhere + "\n");
+            Files.writeString(pointers.resolve("f"), state("9090").toString());
+            assertEquals(List.of(state("9090"), elsewhere), find().running(), "each of them once");
+            assertEquals(3, find().checked().size(), "the dead one is not named");
+            assertEquals(0, own.requests().size() + usual.requests().size());
+        }
+    }
+
     @Test
     void countsALauncherThatDoesNotAcceptAsRunning() throws IOException {
         Path socket = state("8080");

@@ -55,11 +55,16 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         if (option != null) {
             state = option.toAbsolutePath().normalize();
         } else {
-            @Nullable String base = environment.get("XDG_STATE_HOME");
-            Path states = base != null && base.startsWith("/") ? Path.of(base) : home.resolve(".local/state");
-            state = states.resolve("millrace").resolve(Integer.toString(firstPort));
+            state = parent(environment, home).resolve(Integer.toString(firstPort));
         }
         return new StateDirectory(state, state.resolve("cache"), state.resolve("log"), state);
+    }
+
+    /** Returns the parent of the user's state directories, in which {@code millctl} searches for admin sockets. */
+    public static Path parent(Map<String, String> environment, Path home) {
+        @Nullable String base = environment.get("XDG_STATE_HOME");
+        Path states = base != null && base.startsWith("/") ? Path.of(base) : home.resolve(".local/state");
+        return states.resolve("millrace");
     }
 
     /**

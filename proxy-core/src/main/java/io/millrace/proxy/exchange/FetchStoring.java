@@ -379,9 +379,13 @@ final class FetchStoring {
      * Opens a writer to the store, under the variant's key if the response varies. From then on other exchanges join
      * the fetch under that key.
      *
-     * @return null when the URL was purged meanwhile, or the content exceeds its share of the storage
+     * @return null when the URL, a tag or a cache group was purged meanwhile, or the content exceeds its share of the storage
      */
     private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
+        if (isOutdatedByLabel(stored)) {
+            exchangeLoop.counters().increment(Counter.FILLS_INVALIDATED);
+            return null;
+        }
         StoreKey key = exchangeLoop.variants().keyFor(plan, stored);
         exchangeLoop.store().countMiss(key);
         ObjectWriter<StoredHead> writer =
@@ -423,6 +427,15 @@ final class FetchStoring {
         Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
         // A purge by pattern searches the store once in the background. It would not find a response stored later.
         return outdated != null && (!outdated.isSoft() || outdated == Outdated.STALE_BY_PATTERN);
+    }
+
+    /** Returns true if a hard purge by tag or cache group has outdated the response since its fetch began. */
+    private boolean isOutdatedByLabel(StoredHead stored) {
+        Labels labels = stored.labels();
+        Outdated outdated = labels == Labels.NONE
+                ? null
+                : exchangeLoop.invalidations().of(plan.keyUrl(), stored.stamp(), labels);
+        return outdated != null && !outdated.isSoft();
     }
 
     private boolean isPurged() {

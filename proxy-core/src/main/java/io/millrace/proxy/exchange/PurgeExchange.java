@@ -212,6 +212,7 @@ final class PurgeExchange implements RequestHandler {
         kind = "tag";
         site = everywhere ? null : url.host();
         target = PurgeRecord.tagTarget(tags.texts(), site);
+        note = rules.isEmpty() && !settings.remap().forwards() ? "no remap rule maps this host" : "";
         scopeText = words(tags) + (everywhere ? " on every site" : " on the site of host " + url.authority());
         fleetPurge = new FleetPurge(Action.TAG, tags.texts(), List.copyOf(sites), PurgeRequest.isSoft(request));
         if (mayPurge(coversUnmapped(rules), concerned, settings) && !refusedByFleet()) {
@@ -520,14 +521,17 @@ final class PurgeExchange implements RequestHandler {
 
     private void answerPurged(String id, boolean failed) {
         String url = request.target().asString();
+        String onPort = InvalidationScopes.noteOnPort(request.target());
+        String remark = onPort.isEmpty() ? "" : "; " + onPort;
         if (failed) {
             log.warn("a purge is not durable, the storage could not be written", failure);
             answer(500, "purged, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
         } else if (found) {
-            answer(200, "purged " + url + ", every stored variant, purge " + id + fleet(), ExchangeOutcome.LOCAL);
+            answer(200, "purged " + url + ", every stored variant, purge " + id + fleet() + remark, ExchangeOutcome.LOCAL);
         } else {
             String hint = mapped ? "" : ", and no remap rule maps it";
-            answer(404, "nothing was stored for " + url + hint + ", purge " + id + fleet(), ExchangeOutcome.LOCAL);
+            String answered = "nothing was stored for " + url + hint + ", purge " + id + fleet() + remark;
+            answer(404, answered, ExchangeOutcome.LOCAL);
         }
     }
 

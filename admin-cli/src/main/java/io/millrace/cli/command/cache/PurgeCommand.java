@@ -88,10 +88,11 @@ public final class PurgeCommand extends ApiCommand {
         if (asked != 1) {
             throw new CommandFailure(
                     ExitCode.USAGE,
-                    "one of URL, --host, --prefix, --tag, --where, --regex, --wildcard and --all is needed");
+                    "one of URL, --host (with --group or without), --prefix, --tag, --where, --regex, --wildcard and"
+                            + " --all is needed");
         }
         if (dryRun && wait) {
-            throw new CommandFailure(ExitCode.USAGE, "--wait and --dry-run cannot be combined");
+            throw new CommandFailure(ExitCode.USAGE, "--dry-run always waits for its count; leave out --wait");
         }
         if (site != null && tags.isEmpty()) {
             throw new CommandFailure(ExitCode.USAGE, "--site needs --tag TAG");
@@ -122,6 +123,10 @@ public final class PurgeCommand extends ApiCommand {
         String path = dryRun ? "/v1/cache/purge/dry-run" : "/v1/cache/purge";
         AdminResponse response = client.post(path, JsonText.purge(members, tags, wait));
         JsonObject report = answered(response);
+        if (regex != null && regex.startsWith("^/")) {
+            console().say("an expression is compared with the whole URL, such as http://www.example.com/blog/, so ^/ matches"
+                    + " none; use --prefix, or --where with path");
+        }
         if (isCounting(report)) {
             String state = report.text("fleet", "");
             response = counted(client, report.text("id", ""));

@@ -152,7 +152,7 @@ final class PurgeCount implements ListVisitor {
             return;
         }
         if (System.nanoTime() - sliceEndNanos > 0) {
-            firstUrls = List.copyOf(urls);
+            firstUrls = urls.stream().sorted().toList();
             firstSlice.complete(this);
         }
         StoreKey key = undecided.get(index);
@@ -189,7 +189,7 @@ final class PurgeCount implements ListVisitor {
 
     private void onSlice(ListResult result) {
         boolean isStopped = cancelled;
-        firstUrls = List.copyOf(urls);
+        firstUrls = urls.stream().sorted().toList();
         obstacle = result.obstacle();
         note = note(result);
         boolean isOver = result.next() == null || isStopped || result.obstacle() != null;

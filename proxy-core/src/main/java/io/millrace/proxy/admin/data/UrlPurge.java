@@ -123,7 +123,9 @@ final class UrlPurge {
             } else if (!wasPresent) {
                 done = record.counted(0, 0);
             }
-            String detail = wasPresent ? "every stored variant is gone" : "nothing was stored";
+            String onPort = InvalidationScopes.noteOnPort(target);
+            String detail = (wasPresent ? "every stored variant is gone" : "nothing was stored")
+                    + (onPort.isEmpty() ? "" : "; " + onPort);
             PurgeReport answer = new PurgeReport(
                     target.asString(),
                     wasPresent,

@@ -91,12 +91,28 @@ public final class InvalidationScopes {
      * @param forwards whether the forward proxy maps hosts without a rule
      */
     public static String noteOnHost(TargetUri url, List<RemapRule> rules, boolean forwards) {
+        String onPort = noteOnPort(url);
+        if (!onPort.isEmpty()) {
+            return onPort;
+        }
         if (rules.isEmpty() && !forwards) {
             return "no remap rule maps this host";
         }
         return url.isDefaultPort() && coversEverySite(url, rules, forwards)
                 ? "a URL with a port, such as http://" + url.host()
                         + ":8080/, belongs to another host: name it with its port"
+                : "";
+    }
+
+    /**
+     * Returns a remark on a URL whose port is the default port of the other scheme, such as {@code http://h:443/}; empty
+     * for other ports. Responses of {@code https://h/} have another key.
+     */
+    public static String noteOnPort(TargetUri url) {
+        int otherDefault = url.inScheme(!url.isSecure()).port();
+        return url.port() == otherDefault
+                ? "port " + otherDefault + " is not the default port of " + (url.isSecure() ? "https" : "http")
+                        + ": without a port, a purge covers http and https"
                 : "";
     }
 

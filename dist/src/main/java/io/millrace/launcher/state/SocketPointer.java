@@ -1,0 +1,76 @@
+package io.millrace.launcher.state;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file that leads {@code millctl} to an admin socket outside the standard locations, such as with {@code --state}. It
+ * is {@code running/ID} below the parent of the user's state directories, and contains the absolute path of the socket.
+ * ID is a hash of this path, so that a launcher replaces the file of a killed launcher with the same socket.
+ *
+ * <p>Not thread-safe.
+ */
+public final class SocketPointer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SocketPointer.class);
+
+    /** No file. */
+    public static final SocketPointer NONE = new SocketPointer(null);
+
+    /** Directory of the files, below the parent of the state directories. */
+    static final String DIRECTORY = "running";
+
+    private final @Nullable Path file;
+
+    private SocketPointer(@Nullable Path file) {
+        this.file = file;
+    }
+
+    /**
+     * Writes the file, unless the socket is in a state directory that {@code millctl} examines anyway. A failure is
+     * logged only: the socket can be named with {@code --admin}.
+     *
+     * @param states parent of the user's state directories ({@link StateDirectory#parent})
+     * @param socket the admin socket
+     */
+    public static SocketPointer write(Path states, Path socket) {
+        Path absolute = socket.toAbsolutePath().normalize();
+        Path directory = absolute.getParent();
+        if (!states.isAbsolute() || (directory != null && states.equals(directory.getParent()))) {
+            return NONE;
+        }
+        String id = UUID.nameUUIDFromBytes(absolute.toString().getBytes(StandardCharsets.UTF_8))
+                .toString();
+        Path file = states.resolve(DIRECTORY).resolve(id);
+        try {
+            Files.createDirectories(states.resolve(DIRECTORY));
+            Files.writeString(file, absolute + "\n");
+            return new SocketPointer(file);
+        } catch (IOException e) {
+            LOG.debug("{} cannot be written; millctl needs --admin {}: {}", file, absolute, e.toString());
+            return NONE;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return file == null ? "no pointer" : file.toString();
+    }
+
+    /** Deletes the file. */
+    @Override
+    public void close() {
+        if (file != null) {
+            try {
+                Files.deleteIfExists(file);
+            } catch (IOException e) {
+                LOG.debug("{} cannot be deleted: {}", file, e.toString());
+            }
+        }
+    }
+}

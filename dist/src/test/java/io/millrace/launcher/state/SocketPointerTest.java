@@ -1,0 +1,64 @@
+package io.millrace.launcher.state;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SocketPointerTest {
+    @TempDir
+    Path directory;
+
+    private Path states() {
+        return directory.resolve("states");
+    }
+
+    private List<String> pointers() throws IOException {
+        try (Stream<Path> files = Files.list(states().resolve(SocketPointer.DIRECTORY))) {
+            return files.map(file -> {
+                        try {
+                            return Files.readString(file);
+                        } catch (IOException e) {
+                            throw new AssertionError(e);
+                        }
+                    })
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Test
+    void namesASocketElsewhereUntilItIsClosed() throws IOException {
+        Path one = directory.resolve("site/admin.sock");
+        Path other = directory.resolve("other/../other/admin.sock");
+        try (SocketPointer first = SocketPointer.write(states(), one);
+                SocketPointer second = SocketPointer.write(states(), other)) {
+            assertEquals(List.of(directory.resolve("other/admin.sock") + "\n", one + "\n"), pointers());
+            // The launcher after a killed one has the same socket.
+            SocketPointer.write(states(), one).close();
+            assertEquals(List.of(directory.resolve("other/admin.sock") + "\n"), pointers());
+            first.close();
+            second.close();
+        }
+        assertEquals(List.of(), pointers());
+    }
+
+    @Test
+    void aSocketInAStateDirectoryNeedsNone() {
+        SocketPointer.write(states(), states().resolve("8080/admin.sock")).close();
+        assertFalse(Files.exists(states()));
+    }
+
+    @Test
+    void aDirectoryThatCannotBeWrittenIsNoFailure() throws IOException {
+        Files.writeString(states(), "a file");
+        SocketPointer.write(states(), directory.resolve("admin.sock")).close();
+        assertEquals("a file", Files.readString(states()));
+    }
+}
