@@ -359,6 +359,17 @@ class FirstRunTest {
                 proxy.pid(), status.succeeds().json().at("process.launcher_pid").number());
     }
 
+    /** The launcher leaves a file that names its socket, as the page about the first steps says. */
+    @Test
+    void millctlFindsALauncherWithAStateDirectoryElsewhere() {
+        Command status = Command.run(
+                product.newDirectory(),
+                MillraceProcess.stateHome(shared.state()),
+                List.of(product.home().resolve("bin/millctl").toString(), "status", "-o", "json"));
+        assertEquals(
+                shared.pid(), status.succeeds().json().at("process.launcher_pid").number());
+    }
+
     @Test
     void millctlWithoutALauncherSaysSoWithExitCode3() {
         Command status = product.millctl(

@@ -48,10 +48,16 @@ final class MillraceProcess {
         this.output = output;
     }
 
+    /** Returns the {@code XDG_STATE_HOME} of a launcher with this {@code --state}; it holds the launcher's pointer. */
+    static Path stateHome(Path state) {
+        return state.resolveSibling(state.getFileName() + "-home");
+    }
+
     static MillraceProcess start(PackedProduct product, List<String> line, int port, Path state, Path output) {
         try {
-            Process process = new ProcessBuilder(line)
-                    .directory(output.toFile())
+            ProcessBuilder builder = new ProcessBuilder(line);
+            builder.environment().put("XDG_STATE_HOME", stateHome(state).toString());
+            Process process = builder.directory(output.toFile())
                     .redirectInput(
                             ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                     .redirectOutput(output.resolve("stdout").toFile())

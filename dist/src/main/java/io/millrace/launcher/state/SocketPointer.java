@@ -2,7 +2,10 @@ package io.millrace.launcher.state;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -48,12 +51,27 @@ public final class SocketPointer implements AutoCloseable {
                 .toString();
         Path file = states.resolve(DIRECTORY).resolve(id);
         try {
-            Files.createDirectories(states.resolve(DIRECTORY));
+            Path pointers = Files.createDirectories(states.resolve(DIRECTORY));
+            deleteObsolete(pointers);
             Files.writeString(file, absolute + "\n");
             return new SocketPointer(file);
         } catch (IOException e) {
             LOG.debug("{} cannot be written; millctl needs --admin {}: {}", file, absolute, e.toString());
             return NONE;
+        }
+    }
+
+    /** Deletes the files of killed launchers whose state directories do not exist any more. */
+    private static void deleteObsolete(Path pointers) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(pointers)) {
+            for (Path each : files) {
+                Path socket = Path.of(Files.readString(each).strip());
+                if (!Files.isDirectory(socket.resolveSibling("."))) {
+                    Files.deleteIfExists(each);
+                }
+            }
+        } catch (DirectoryIteratorException | InvalidPathException e) {
+            throw new IOException(e);
         }
     }
 

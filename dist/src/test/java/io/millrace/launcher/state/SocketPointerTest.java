@@ -37,6 +37,8 @@ class SocketPointerTest {
     void namesASocketElsewhereUntilItIsClosed() throws IOException {
         Path one = directory.resolve("site/admin.sock");
         Path other = directory.resolve("other/../other/admin.sock");
+        Files.createDirectories(one.getParent());
+        Files.createDirectories(directory.resolve("other"));
         try (SocketPointer first = SocketPointer.write(states(), one);
                 SocketPointer second = SocketPointer.write(states(), other)) {
             assertEquals(List.of(directory.resolve("other/admin.sock") + "\n", one + "\n"), pointers());
@@ -47,6 +49,17 @@ class SocketPointerTest {
             second.close();
         }
         assertEquals(List.of(), pointers());
+    }
+
+    /** A killed launcher leaves its file, which the next launcher deletes if the state directory is gone. */
+    @Test
+    void filesWithoutAStateDirectoryAreDeleted() throws IOException {
+        Path gone = directory.resolve("gone/admin.sock");
+        SocketPointer.write(states(), gone);
+        Path one = Files.createDirectories(directory.resolve("site")).resolve("admin.sock");
+        try (SocketPointer kept = SocketPointer.write(states(), one)) {
+            assertEquals(List.of(one + "\n"), pointers(), kept.toString());
+        }
     }
 
     @Test
