@@ -460,10 +460,13 @@ final class ObjectChanges<H> {
             object = retained(change);
         } else {
             ResidentObject<H> resident = ram.peek(key.hashLow(), key.bytes());
-            object = resident != null && resident.tryRetain() ? resident : null;
-            if (object != null && !encodedHeads.ensureDecoded(resident)) {
-                object.release();
-                object = null;
+            if (resident == null || !resident.tryRetain()) {
+                return null;
+            }
+            object = resident;
+            if (!encodedHeads.ensureDecoded(resident)) {
+                resident.release();
+                return null;
             }
         }
         if (object == null) {

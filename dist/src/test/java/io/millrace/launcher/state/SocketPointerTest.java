@@ -39,16 +39,15 @@ class SocketPointerTest {
         Path other = directory.resolve("other/../other/admin.sock");
         Files.createDirectories(one.getParent());
         Files.createDirectories(directory.resolve("other"));
-        try (SocketPointer first = SocketPointer.write(states(), one);
-                SocketPointer second = SocketPointer.write(states(), other)) {
-            assertEquals(List.of(directory.resolve("other/admin.sock") + "\n", one + "\n"), pointers());
-            // The launcher after a killed one has the same socket.
-            SocketPointer.write(states(), one).close();
-            assertEquals(List.of(directory.resolve("other/admin.sock") + "\n"), pointers());
-            first.close();
-            second.close();
-        }
+        SocketPointer.write(states(), one);
+        SocketPointer second = SocketPointer.write(states(), other);
+        assertEquals(List.of(directory.resolve("other/admin.sock") + "\n", one + "\n"), pointers());
+        // The launcher after a killed one has the same socket.
+        SocketPointer.write(states(), one).close();
+        assertEquals(List.of(directory.resolve("other/admin.sock") + "\n"), pointers());
+        second.close();
         assertEquals(List.of(), pointers());
+        second.close();
     }
 
     /** A killed launcher leaves its file, which the next launcher deletes if the state directory is gone. */

@@ -432,7 +432,8 @@ final class FetchStoring {
     /** Returns true if a hard purge by tag or cache group has outdated the response since its fetch began. */
     private boolean isOutdatedByLabel(StoredHead stored) {
         Labels labels = stored.labels();
-        Outdated outdated = labels == Labels.NONE
+        boolean hasNone = labels.groups().length == 0 && labels.tags().isEmpty();
+        Outdated outdated = hasNone
                 ? null
                 : exchangeLoop.invalidations().of(plan.keyUrl(), stored.stamp(), labels);
         return outdated != null && !outdated.isSoft();
