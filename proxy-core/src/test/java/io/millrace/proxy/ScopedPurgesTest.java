@@ -154,10 +154,10 @@ class ScopedPurgesTest {
                 "HOST, typo.example, -, stored responses are gone; no remap rule maps this host",
                 "PREFIX, -, https://typo.example/a, stored responses are gone; no remap rule maps this host",
                 "GROUP, typo.example, g, stored responses are gone; no remap rule maps this host",
-                "HOST, test.example:443, -, stored responses are gone; port 443 is not the default port of http: without a"
-                        + " port, a purge covers http and https",
-                "PREFIX, -, https://test.example:80/a, stored responses are gone; port 80 is not the default port of"
-                        + " https: without a port, a purge covers http and https",
+                "HOST, test.example:443, -, 'stored responses are gone; port 443 is not the default port of http: without"
+                        + " a port, a purge covers http and https'",
+                "PREFIX, -, https://test.example:80/a, 'stored responses are gone; port 80 is not the default port of"
+                        + " https: without a port, a purge covers http and https'",
                 "HOST, Test.example, -, stored responses are gone",
                 "PREFIX, -, http://test.example/a, stored responses are gone"
             })

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param status the status code; 0 for a Vary marker (the record of a URL's selecting fields)
  * @param type the Content-Type, or null
- * @param variant the selecting request fields with their values, or null; for a Vary marker, its nonce (random number, part of the
- *     keys of its variants) in base 36, or null in summaries of an earlier version
+ * @param variant the selecting request fields with their values, or null; for a Vary marker, its nonce (random number
+ *     in the keys of its variants) in base 36, or null in summaries of an earlier version
  * @param stamp value of {@link StoredHead#stamp}; -1 in summaries of an earlier version
  * @param site site of the tags, or null for the host of the URL
  * @param groups the first {@value #GROUPS_MAX} of {@link StoredHead#groups}; borrowed

@@ -379,7 +379,8 @@ final class FetchStoring {
      * Opens a writer to the store, under the variant's key if the response varies. From then on other exchanges join
      * the fetch under that key.
      *
-     * @return null when the URL, a tag or a cache group was purged meanwhile, or the content exceeds its share of the storage
+     * @return null when the URL, a tag or a cache group was purged meanwhile, or the content exceeds its share of the
+     *     storage
      */
     private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
         if (isOutdatedByLabel(stored)) {

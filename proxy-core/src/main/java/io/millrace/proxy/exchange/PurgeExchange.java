@@ -527,7 +527,8 @@ final class PurgeExchange implements RequestHandler {
             log.warn("a purge is not durable, the storage could not be written", failure);
             answer(500, "purged, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
         } else if (found) {
-            answer(200, "purged " + url + ", every stored variant, purge " + id + fleet() + remark, ExchangeOutcome.LOCAL);
+            String answered = "purged " + url + ", every stored variant, purge " + id + fleet() + remark;
+            answer(200, answered, ExchangeOutcome.LOCAL);
         } else {
             String hint = mapped ? "" : ", and no remap rule maps it";
             String answered = "nothing was stored for " + url + hint + ", purge " + id + fleet() + remark;

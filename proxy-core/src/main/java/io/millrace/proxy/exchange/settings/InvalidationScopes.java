@@ -105,8 +105,8 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns a remark on a URL whose port is the default port of the other scheme, such as {@code http://h:443/}; empty
-     * for other ports. Responses of {@code https://h/} have another key.
+     * Returns a remark on a URL whose port is the default port of the other scheme, such as {@code http://h:443/}.
+     * Empty for other ports. Responses of {@code https://h/} have another key.
      */
     public static String noteOnPort(TargetUri url) {
         int otherDefault = url.inScheme(!url.isSecure()).port();
