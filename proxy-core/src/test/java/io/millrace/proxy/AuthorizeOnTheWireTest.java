@@ -10,6 +10,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.guard.AuthorizeConfig;
 import io.millrace.proxy.config.guard.AuthorizeKeys;
 import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests decisions of an authorisation server with real clients, and a server whose responses each test determines. */
@@ -265,7 +267,7 @@ class AuthorizeOnTheWireTest {
         assertEquals(503, proxy.get("/a", "X-User: root\r\n").status());
         proxy.reload(config -> config.set(AuthorizeKeys.URL, server.url())
                 .set(AuthorizeKeys.RECEIVE_FIELDS, List.of("X-User"))
-                .set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN));
+                .set(AuthorizeKeys.ON_ERROR, OnError.OPEN));
         assertEquals(200, proxy.getAndSettle("/a", "X-User: root\r\n").status());
         assertFalse(requests.get(0).contains("X-User"), requests.get(0));
     }
@@ -276,7 +278,7 @@ class AuthorizeOnTheWireTest {
         start(
                 question -> question.send("HTTP/1.1 " + status
                         + " X\r\nSet-Cookie: a=b\r\nProxy-Authenticate: Basic\r\nContent-Length: 4\r\n\r\nbody"),
-                config -> config.set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN)
+                config -> config.set(AuthorizeKeys.ON_ERROR, OnError.OPEN)
                         .set(AuthorizeKeys.NEGATIVE_TTL, Duration.ofMinutes(1)));
         for (int i = 1; i <= 2; i++) {
             RawClient.Response refused = proxy.get("/a");
@@ -291,23 +293,30 @@ class AuthorizeOnTheWireTest {
         assertEquals(0, requests.size());
     }
 
-    /** Otherwise a client could open the rule by many requests at once. */
-    @Test
-    void aLimitOfThisProxyRefusesAlsoIfFailuresAllow() throws Exception {
+    /** With {@code on_error: open} alone a client could otherwise open the rule by many requests at once. */
+    @ParameterizedTest
+    @EnumSource(OnError.class)
+    void aLimitOfThisProxyHasAKeyOfItsOwn(OnError onLimit) throws Exception {
         CountDownLatch decided = new CountDownLatch(1);
         start(
                 question -> {
                     decided.await();
                     allow(question);
                 },
-                config -> config.set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN)
+                config -> config.set(AuthorizeKeys.ON_ERROR, onLimit == OnError.OPEN ? OnError.CLOSED : OnError.OPEN)
+                        .set(AuthorizeKeys.ON_LIMIT, onLimit)
                         .set(ConfigKeys.ORIGIN_CONNECTIONS_MAX, 1)
                         .set(ConfigKeys.ORIGIN_QUEUE_MAX, 0));
         RawClient first = open("GET /a HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
         ProxyExtension.await("a question", () -> questions.size() == 1);
-        RawClient.Response refused = proxy.get("/b");
-        assertEquals(503, refused.status());
-        assertTrue(refused.field("cache-status").endsWith("detail=authorize:queue-full"), refused.head());
+        RawClient.Response second = proxy.get("/b");
+        if (onLimit == OnError.OPEN) {
+            assertEquals(200, second.status());
+        } else {
+            assertEquals(503, second.status());
+            assertTrue(second.field("cache-status").endsWith("detail=authorize:queue-full"), second.head());
+        }
+        assertEquals(1, questions.size());
         decided.countDown();
         assertEquals(200, first.response().status());
     }
@@ -325,7 +334,7 @@ class AuthorizeOnTheWireTest {
                     }
                 },
                 config -> config.set(AuthorizeKeys.TIMEOUT, closes ? Duration.ofMinutes(5) : Duration.ofMillis(500))
-                        .set(AuthorizeKeys.ON_ERROR, AuthorizeConfig.OnError.OPEN));
+                        .set(AuthorizeKeys.ON_ERROR, OnError.OPEN));
         RawClient.Response refused = proxy.get("/a");
         assertEquals(401, refused.status());
         assertEquals("Bearer", refused.field("www-authenticate"));

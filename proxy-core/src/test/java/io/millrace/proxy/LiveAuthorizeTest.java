@@ -13,15 +13,22 @@ class LiveAuthorizeTest {
 
     private final AtomicInteger questions = new AtomicInteger();
     private final CountDownLatch late = new CountDownLatch(1);
+    private volatile CountDownLatch gate = new CountDownLatch(0);
     private String url;
 
-    /** The server allows requests with a path of "yes", fails with "fail", does not answer the first with "late", else refuses. */
+    /**
+     * The server allows requests with a path of "yes", with "gate" once the gate is open, fails with "fail", does not
+     * answer the first with "late", else refuses.
+     */
     @BeforeEach
     void startServer() throws IOException {
         RawOrigin server = live.origin(question -> {
             questions.incrementAndGet();
             if (question.has("GET /yes ") || question.has("X-Allow: 1")) {
                 question.ok("X-One: 1\r\nX-Two: 2\r\n", new byte[0]);
+            } else if (question.has("GET /gate ")) {
+                gate.await();
+                question.ok("", new byte[0]);
             } else if (question.has("GET /fail ")) {
                 question.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
             } else if (question.has("GET /late ") && questions.get() == 1) {
@@ -113,6 +120,25 @@ class LiveAuthorizeTest {
     @LiveKey("authorize.on_error")
     void onError() throws Exception {
         authorize("fail", ", on_error: <closed|open>").turns(503, 200, () -> live.status(live.fresh()));
+    }
+
+    /** The first request occupies the only connection to the server. */
+    @LiveKey("authorize.on_limit")
+    void onLimit() throws Exception {
+        live.file("authorize: {url: '" + url + "/gate', on_limit: <closed|open>}\n"
+                        + "origin: {connections_max: 1, queue_max: 0}")
+                .turns(503, 200, () -> {
+                    gate = new CountDownLatch(1);
+                    int before = questions.get();
+                    try (RawClient first = new RawClient(live.proxy().address())) {
+                        first.send("GET " + live.fresh() + " HTTP/1.1\r\nHost: test.example\r\n\r\n");
+                        ProxyExtension.await("a question", () -> questions.get() > before);
+                        int status = live.status(live.fresh());
+                        gate.countDown();
+                        first.response();
+                        return status;
+                    }
+                });
     }
 
     @LiveKey("authorize.forward")

@@ -1,5 +1,6 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import io.millrace.proxy.tls.TlsOrigin;
@@ -11,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests live changes of TLS to origins: global, in rules, and for a group. */
+/** Tests live changes of TLS to origins: global, in rules, and for a group, and for copies. */
 class LiveOriginTlsTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("origins");
     private static final TestAuthority OTHER = new TestAuthority("others");
@@ -123,6 +124,67 @@ class LiveOriginTlsTest {
         origin.close();
         origin = new TlsOrigin(AUTHORITY, SERVER, "TLSv1.2");
         general("ca_file: ca.pem, min_version: TLSv1.<3|2>").turns("502", "TLSv1.2", () -> part("version"));
+    }
+
+    // Copies of requests, whose origin the client does not see
+
+    private LiveProxy mirror(String tls, String general) {
+        return live.in(directory)
+                .file("mirror: {to: 'https://origin.localhost:" + origin.port() + "', tls: {" + tls
+                        + "}}\norigin: {tls: {" + general + "}}\npristine_host_hdr: true");
+    }
+
+    /** Returns a part of the other origin's report about the connection of a copy; "failed" if there was none. */
+    private String copied(String name) throws IOException {
+        ProxyExtension proxy = live.proxy();
+        long sent = proxy.counted(Counter.MIRRORED_SENT);
+        long failed = proxy.counted(Counter.MIRRORED_FAILED);
+        live.get(live.fresh());
+        ProxyExtension.await(
+                "the copy",
+                () -> proxy.counted(Counter.MIRRORED_SENT) + proxy.counted(Counter.MIRRORED_FAILED) > sent + failed);
+        if (proxy.counted(Counter.MIRRORED_FAILED) > failed) {
+            return "failed";
+        }
+        return origin.report().replaceAll("(^|.* )" + name + "=([^ ]*).*", "$2");
+    }
+
+    @LiveKey("mirror.tls.ca_file")
+    void mirrorAuthorities() throws Exception {
+        mirror("ca_file: <other|ca>.pem", "ca_file: ca.pem").turns("failed", "none", () -> copied("client"));
+    }
+
+    @LiveKey("mirror.tls.verify")
+    void mirrorVerify() throws Exception {
+        mirror("verify: <on|off>", "").turns("failed", "none", () -> copied("client"));
+    }
+
+    @LiveKey("mirror.tls.certificate")
+    void mirrorCertificate() throws Exception {
+        mirror("certificate: <one|two>.pem", "ca_file: ca.pem").turns("CN=one", "CN=two", () -> copied("client"));
+    }
+
+    @LiveKey("mirror.tls.key")
+    void mirrorKey() throws Exception {
+        mirror("certificate: one.crt, key: <two|one>.key", "ca_file: ca.pem")
+                .turns("failed", "CN=one", () -> copied("client"));
+    }
+
+    @LiveKey("mirror.tls.sni")
+    void mirrorSni() throws Exception {
+        mirror("sni: <origin|host>", "ca_file: ca.pem").turns("origin.localhost", "test.example", () -> copied("sni"));
+    }
+
+    @LiveKey("mirror.tls.name")
+    void mirrorName() throws Exception {
+        mirror("name: <wrong|one>.example", "ca_file: ca.pem").turns("failed", "one.example", () -> copied("sni"));
+    }
+
+    @LiveKey("mirror.tls.min_version")
+    void mirrorMinVersion() throws Exception {
+        origin.close();
+        origin = new TlsOrigin(AUTHORITY, SERVER, "TLSv1.2");
+        mirror("min_version: TLSv1.<3|2>", "ca_file: ca.pem").turns("failed", "TLSv1.2", () -> copied("version"));
     }
 
     @LiveKey("origins[].tls.ca_file")

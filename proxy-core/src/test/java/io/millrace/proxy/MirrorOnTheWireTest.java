@@ -110,20 +110,24 @@ class MirrorOnTheWireTest {
         }
     }
 
-    /** The name for the handshake and the certificate of a rule are for the origin of the rule only. */
+    /** Name and client certificate of {@code origin.tls} are for the origins of clients only. */
     @Test
-    void copiesUseTheNameOfTheirOwnOrigin() throws Exception {
+    void copiesUseNeitherTheNameNorTheClientCertificateOfOtherOrigins() throws Exception {
         TestAuthority authority = new TestAuthority("copies");
         Files.writeString(
                 directory.resolve("ca.pem"),
                 TestAuthority.pem("CERTIFICATE", authority.root().getEncoded()));
+        authority.issue("one").write(directory, "one");
         try (TlsOrigin secure = new TlsOrigin(authority, authority.issue("mirror.localhost"))) {
             start(config -> config.set("mirror.to", "https://mirror.localhost:" + secure.port())
                     .set("origin.tls.ca_file", directory.resolve("ca.pem").toString())
+                    .set("origin.tls.certificate", directory.resolve("one.crt").toString())
+                    .set("origin.tls.key", directory.resolve("one.key").toString())
                     .set("origin.tls.name", "fixed.example"));
             assertEquals("own", proxy.getAndSettle("/a").text());
             await(Counter.MIRRORED_SENT, 1);
             assertEquals(1, secure.requests());
+            assertTrue(secure.report().startsWith("sni=mirror.localhost client=none "), secure.report());
         }
     }
 

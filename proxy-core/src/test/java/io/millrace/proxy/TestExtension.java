@@ -1,7 +1,7 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.extension.ExtensionEntry;
-import io.millrace.proxy.extension.OnError;
 import io.millrace.proxy.extension.config.SectionConfig;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionContext;

@@ -269,6 +269,7 @@ public final class ConfigCatalog {
             AuthorizeKeys.NEGATIVE_TTL,
             AuthorizeKeys.TIMEOUT,
             AuthorizeKeys.ON_ERROR,
+            AuthorizeKeys.ON_LIMIT,
             AuthorizeKeys.FORWARD,
             AuthorizeKeys.WHEN,
             GeoKeys.DATABASE,
@@ -291,6 +292,13 @@ public final class ConfigCatalog {
             MirrorKeys.BODY_MAX,
             MirrorKeys.CONNECTIONS,
             MirrorKeys.QUEUE,
+            OriginTlsKeys.MIRROR.verify(),
+            OriginTlsKeys.MIRROR.caFile(),
+            OriginTlsKeys.MIRROR.certificate(),
+            OriginTlsKeys.MIRROR.key(),
+            OriginTlsKeys.MIRROR.sni(),
+            OriginTlsKeys.MIRROR.name(),
+            OriginTlsKeys.MIRROR.minVersion(),
             RequestLimitKeys.LIMITS,
             RequestLimitKeys.NAME,
             RequestLimitKeys.WHEN,
@@ -639,6 +647,7 @@ public final class ConfigCatalog {
         SECTIONS.put(
                 "mirror",
                 "Copies of requests to another origin, see [origins.md](../guide/origins.md#mirrored-requests).");
+        SECTIONS.put("mirror.tls", "TLS to that origin, see [origins.md](../guide/origins.md#mirrored-requests).");
         SECTIONS.put("jwt", "Tokens of users (RFC 7519), see [access.md](../guide/access.md#tokens).");
         SECTIONS.put(
                 "authorize",

@@ -6,7 +6,6 @@ import io.millrace.proxy.config.edge.MirrorConfig;
 import io.millrace.proxy.config.edge.SplitConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
-import io.millrace.proxy.config.tls.OriginTlsConfig;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,20 +35,19 @@ public final class EdgeRules {
         RuleSettings[] byRule = new RuleSettings[remap.size()];
         // Most rules have equal settings of CORS.
         Map<CorsConfig, CorsRule> known = new HashMap<>();
-        OriginTlsConfig.Context context = OriginTlsConfig.from(config.values()).context();
         boolean isUsed = false;
         boolean hasSeparateBranches = false;
         for (int i = 0; i < byRule.length; i++) {
             ConfigValues inForce = remap.get(i).over(config.values());
             CorsConfig cors = CorsConfig.from(inForce);
             SplitConfig split = SplitConfig.from(remap.get(i));
-            MirrorConfig mirror = MirrorConfig.from(inForce);
+            MirrorConfig mirror = MirrorConfig.from(remap.get(i), config.values());
             boolean isSet = cors != null || split != null || mirror != null;
             byRule[i] = isSet
                     ? new RuleSettings(
                             cors == null ? null : known.computeIfAbsent(cors, CorsRule::new),
                             split == null ? null : new SplitRule(split),
-                            mirror == null ? null : new MirrorRule(mirror, context))
+                            mirror == null ? null : new MirrorRule(mirror))
                     : RuleSettings.NONE;
             isUsed |= isSet;
             hasSeparateBranches |= split != null && split.branches().stream().anyMatch(SplitConfig.Branch::isSeparate);

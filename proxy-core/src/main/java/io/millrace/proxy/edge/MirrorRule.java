@@ -13,11 +13,8 @@ public final class MirrorRule {
     private final MirrorConfig config;
     private final Origin origin;
     private final String authority;
-    private final OriginTlsConfig tls;
 
-    /** @param context general settings of TLS to origins, because name and certificate of a rule are for its origin */
-    MirrorRule(MirrorConfig config, OriginTlsConfig.Context context) {
-        tls = new OriginTlsConfig(context, OriginTlsConfig.Sni.ORIGIN, null);
+    MirrorRule(MirrorConfig config) {
         this.config = config;
         RuleUrl to = config.to();
         String host = Objects.requireNonNull(to.host(), "host");
@@ -43,7 +40,7 @@ public final class MirrorRule {
 
     /** TLS settings of connections to the origin that gets the copies. */
     public OriginTlsConfig tls() {
-        return tls;
+        return config.tls();
     }
 
     /** Returns true if requests with content are copied. */

@@ -35,9 +35,8 @@ record EdgeText(
         if (split != null) {
             steps.step("split", split(split), "remap[" + rule + "].split");
         }
-        MirrorConfig mirror = rule < 0 || rule >= remap.size()
-                ? null
-                : MirrorConfig.from(remap.get(rule).over(config.values()));
+        MirrorConfig mirror =
+                rule < 0 || rule >= remap.size() ? null : MirrorConfig.from(remap.get(rule), config.values());
         if (mirror != null) {
             steps.step("mirror", mirror(mirror), "mirror.to");
         }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.extension;
 
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.extension.config.SectionConfig;
 import io.millrace.proxy.spi.Extension;

@@ -2,6 +2,7 @@ package io.millrace.proxy.extension;
 
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;

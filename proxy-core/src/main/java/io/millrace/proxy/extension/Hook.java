@@ -1,5 +1,6 @@
 package io.millrace.proxy.extension;
 
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.spi.Authorizer;
 import io.millrace.proxy.spi.BodyTransformHook;
 import io.millrace.proxy.spi.CacheKeyHook;

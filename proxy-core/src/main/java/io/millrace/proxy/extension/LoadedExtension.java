@@ -1,5 +1,6 @@
 package io.millrace.proxy.extension;
 
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.spi.Extension;

@@ -1,6 +1,7 @@
 package io.millrace.proxy.extension;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.http.FieldEdits;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;

@@ -112,6 +112,7 @@ final class ConfigCatalogTest {
         for (List<ConfigKey<?>> keys : List.of(
                 OriginTlsKeys.GENERAL.all(),
                 OriginTlsKeys.GROUP.all(),
+                OriginTlsKeys.MIRROR.all(),
                 ServerTlsKeys.GENERAL.all(),
                 ServerTlsKeys.LISTEN.all(),
                 ServerTlsKeys.NAME.all())) {

@@ -11,6 +11,7 @@ import io.millrace.proxy.config.extension.ExtensionKeys;
 import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigTree;
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.config.yaml.FlowText;
@@ -61,7 +62,7 @@ final class ConfigExtensionsTest {
         assertEquals("ab", first.name());
         assertEquals(directory.resolve("a.jar"), first.jar().path());
         assertEquals("Plain", first.className());
-        assertEquals(ExtensionSettings.OnError.CLOSED, first.onError());
+        assertEquals(OnError.CLOSED, first.onError());
         assertEquals(Duration.ofMillis(300), first.deadline());
         assertEquals("{cookie=variant, shares=[50, 50]}", first.config().toString());
         assertEquals("m.yaml:4:5", first.place());

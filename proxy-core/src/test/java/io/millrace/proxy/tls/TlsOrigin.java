@@ -30,6 +30,7 @@ public final class TlsOrigin implements AutoCloseable {
     private final SSLServerSocket listening;
     private final AtomicInteger fullHandshakes = new AtomicInteger();
     private final AtomicInteger requests = new AtomicInteger();
+    private volatile String report = "";
 
     /**
      * @param protocols all supported ones; none for the library's default
@@ -67,6 +68,11 @@ public final class TlsOrigin implements AutoCloseable {
         return requests.get();
     }
 
+    /** Returns the data about the connection of the last request; empty if there was none. */
+    public String report() {
+        return report;
+    }
+
     private void accept() {
         while (!listening.isClosed()) {
             try {
@@ -92,12 +98,13 @@ public final class TlsOrigin implements AutoCloseable {
                 }
                 head.append((char) next);
             }
-            requests.incrementAndGet();
             ExtendedSSLSession session = (ExtendedSSLSession) socket.getSession();
             String name = session.getRequestedServerNames().isEmpty()
                     ? "none"
                     : new String(session.getRequestedServerNames().get(0).getEncoded(), StandardCharsets.US_ASCII);
             String text = "sni=" + name + " client=" + client(session) + " version=" + session.getProtocol();
+            report = text;
+            requests.incrementAndGet();
             OutputStream out = socket.getOutputStream();
             out.write(("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: "
                             + text.length() + "\r\n\r\n" + text)

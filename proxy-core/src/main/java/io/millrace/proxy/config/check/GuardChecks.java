@@ -41,6 +41,7 @@ final class GuardChecks {
             AuthorizeKeys.NEGATIVE_TTL,
             AuthorizeKeys.TIMEOUT,
             AuthorizeKeys.ON_ERROR,
+            AuthorizeKeys.ON_LIMIT,
             AuthorizeKeys.FORWARD,
             AuthorizeKeys.WHEN);
 

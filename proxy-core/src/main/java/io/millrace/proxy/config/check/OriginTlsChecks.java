@@ -26,6 +26,8 @@ final class OriginTlsChecks {
     void check(ConfigValues values) {
         checkSection(values, values, OriginTlsKeys.GENERAL, "origin.tls");
         checkElements(values, ConfigKeys.REMAP, OriginTlsKeys.GENERAL, "remap[", "].origin.tls");
+        checkSection(values, values, OriginTlsKeys.MIRROR, "mirror.tls");
+        checkElements(values, ConfigKeys.REMAP, OriginTlsKeys.MIRROR, "remap[", "].mirror.tls");
         checkElements(values, OriginGroupKeys.ORIGINS, OriginTlsKeys.GROUP, "origins[", "].tls");
     }
 

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.edge;
 
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.RuleUrl;
 import org.jspecify.annotations.Nullable;
 
@@ -13,16 +14,25 @@ import org.jspecify.annotations.Nullable;
  * @param bodyBytesMax limit of the content of a copied request
  * @param connectionsMax limit of connections to the origin, for each event loop
  * @param queueMax limit of copies that wait for a connection, for each event loop
+ * @param tls TLS settings of connections to the origin
  */
 public record MirrorConfig(
-        RuleUrl to, double sample, boolean bodies, int bodyBytesMax, int connectionsMax, int queueMax) {
+        RuleUrl to,
+        double sample,
+        boolean bodies,
+        int bodyBytesMax,
+        int connectionsMax,
+        int queueMax,
+        OriginTlsConfig tls) {
     /**
      * Reads the settings of a remap rule.
      *
-     * @param inForce the values of the rule, completed by the general values
+     * @param own the values that the rule sets
+     * @param general the general values, which complete them
      * @return null if no copies are made
      */
-    public static @Nullable MirrorConfig from(ConfigValues inForce) {
+    public static @Nullable MirrorConfig from(ConfigValues own, ConfigValues general) {
+        ConfigValues inForce = own.over(general);
         RuleUrl to = inForce.find(MirrorKeys.TO);
         double sample = inForce.get(MirrorKeys.SAMPLE);
         return to == null || sample == 0
@@ -33,6 +43,7 @@ public record MirrorConfig(
                         inForce.get(MirrorKeys.BODIES),
                         Math.toIntExact(inForce.get(MirrorKeys.BODY_MAX)),
                         inForce.get(MirrorKeys.CONNECTIONS),
-                        inForce.get(MirrorKeys.QUEUE));
+                        inForce.get(MirrorKeys.QUEUE),
+                        OriginTlsConfig.ofMirror(own, general));
     }
 }

@@ -2,8 +2,10 @@ package io.millrace.proxy.config.edge;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.value.RuleUrl;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Configuration keys for copies of requests to another origin, which hold globally or for one remap rule. */
 public final class MirrorKeys {
@@ -37,8 +39,10 @@ public final class MirrorKeys {
             .perRule()
             .description("Maximum of copies that wait for a connection, for each event loop; more are dropped.");
 
-    /** All keys except {@link #TO}; they have an effect only with it. */
-    static final List<ConfigKey<?>> OTHERS = List.of(SAMPLE, BODIES, BODY_MAX, CONNECTIONS, QUEUE);
+    /** All keys except {@link #TO}, with those of TLS; they have an effect only with it. */
+    static final List<ConfigKey<?>> OTHERS = Stream.concat(
+                    Stream.of(SAMPLE, BODIES, BODY_MAX, CONNECTIONS, QUEUE), OriginTlsKeys.MIRROR.all().stream())
+            .toList();
 
     private MirrorKeys() {}
 }

@@ -4,6 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ExtensionJar;
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 import java.util.List;
@@ -34,8 +35,8 @@ public final class ExtensionKeys {
             .rolling()
             .description("Class that implements io.millrace.proxy.spi.Extension. The default is the only one that the"
                     + " jar names in META-INF/services. Without jar: a class of the embedding application.");
-    public static final ConfigKey<ExtensionSettings.OnError> ON_ERROR = ConfigKey.builder(
-                    "extensions[].on_error", ValueType.word(ExtensionSettings.OnError.class, false))
+    public static final ConfigKey<OnError> ON_ERROR = ConfigKey.builder(
+                    "extensions[].on_error", ValueType.word(OnError.class, false))
             .rolling()
             .description("Result of a failed call: open goes on without the extension, closed answers with 503. The"
                     + " default is closed for hooks that may refuse a request, and open for others.");

@@ -3,6 +3,7 @@ package io.millrace.proxy.config.extension;
 import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ExtensionJar;
+import io.millrace.proxy.config.key.OnError;
 import java.time.Duration;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -28,14 +29,6 @@ public record ExtensionSettings(
         String place) {
     /** The form of names. */
     public static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
-
-    /** The result of a failed call. */
-    public enum OnError {
-        /** The request goes on as if the extension had not been called. */
-        OPEN,
-        /** The request is answered with 503. */
-        CLOSED
-    }
 
     /**
      * Returns the settings of an extension without an element in the configuration.

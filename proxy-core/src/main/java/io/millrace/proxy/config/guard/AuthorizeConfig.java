@@ -2,6 +2,7 @@ package io.millrace.proxy.config.guard;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.expression.Expression;
@@ -24,14 +25,6 @@ public final class AuthorizeConfig {
         GET,
         HEAD,
         POST
-    }
-
-    /** The result if the server makes no decision. */
-    public enum OnError {
-        /** Refuse the request with 503. */
-        CLOSED,
-        /** Allow the request. */
-        OPEN
     }
 
     /** The settings that determine a decision. */
@@ -89,6 +82,7 @@ public final class AuthorizeConfig {
     private final long negativeTtlMillis;
     private final long timeoutMillis;
     private final OnError onError;
+    private final OnError onLimit;
     private final boolean forwarded;
     private final @Nullable Expression<RequestFacts> when;
     private final OriginTlsConfig tls;
@@ -119,6 +113,7 @@ public final class AuthorizeConfig {
         collapsing = parts == null || ttlMillis > 0;
         timeoutMillis = inForce.get(AuthorizeKeys.TIMEOUT).toMillis();
         onError = inForce.get(AuthorizeKeys.ON_ERROR);
+        onLimit = inForce.get(AuthorizeKeys.ON_LIMIT);
         boolean sent = sendFields.contains(FieldName.AUTHORIZATION);
         forwarded = !sent || inForce.get(AuthorizeKeys.FORWARD);
         String condition = inForce.find(AuthorizeKeys.WHEN);
@@ -343,6 +338,11 @@ public final class AuthorizeConfig {
     /** Whether requests are allowed if the server makes no decision. */
     public boolean isOpenOnError() {
         return onError == OnError.OPEN;
+    }
+
+    /** Whether requests are allowed about which the server is not asked, because a limit of this proxy is reached. */
+    public boolean isOpenOnLimit() {
+        return onLimit == OnError.OPEN;
     }
 
     /** Whether the origin gets Authorization. */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.guard;
 
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 import java.util.List;
@@ -56,12 +57,19 @@ public final class AuthorizeKeys {
             .perRule()
             .description("Time limit of a request to the authorisation server, from the wait for a connection to the"
                     + " complete response.");
-    public static final ConfigKey<AuthorizeConfig.OnError> ON_ERROR = ConfigKey.builder(
-                    "authorize.on_error", ValueType.word(AuthorizeConfig.OnError.class, false))
-            .defaultsTo(AuthorizeConfig.OnError.CLOSED)
+    public static final ConfigKey<OnError> ON_ERROR = ConfigKey.builder(
+                    "authorize.on_error", ValueType.word(OnError.class, false))
+            .defaultsTo(OnError.CLOSED)
             .perRule()
             .description("Result if the server does not answer or makes no decision, as by a 5xx status: closed refuses"
-                    + " the request with 503, open allows it. Limits of this proxy always refuse it.");
+                    + " the request with 503, open allows it. Limits of this proxy have authorize.on_limit.");
+    public static final ConfigKey<OnError> ON_LIMIT = ConfigKey.builder(
+                    "authorize.on_limit", ValueType.word(OnError.class, false))
+            .defaultsTo(OnError.CLOSED)
+            .perRule()
+            .description("Result if the server is not asked because a limit of this proxy is reached, as"
+                    + " origin.queue_max: closed refuses the request with 503. With open, many requests at once open"
+                    + " the rule to anyone.");
     public static final ConfigKey<Boolean> FORWARD = ConfigKey.builder("authorize.forward", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()

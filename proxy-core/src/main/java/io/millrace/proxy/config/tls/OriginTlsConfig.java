@@ -90,6 +90,29 @@ public record OriginTlsConfig(
                 lower(values.find(OriginTlsKeys.GENERAL.name())));
     }
 
+    /**
+     * Returns the settings for the origin that gets the copies of a rule's requests. Client certificate and names of
+     * other origins are not used for it.
+     *
+     * @param own the values that the rule sets; a key without a certificate belongs to the general certificate
+     * @param general the general values
+     */
+    public static OriginTlsConfig ofMirror(ConfigValues own, ConfigValues general) {
+        OriginTlsKeys.Section keys = OriginTlsKeys.MIRROR;
+        ConfigValues inForce = own.over(general);
+        ConfigValues pair = own.isSet(keys.certificate()) ? own : inForce;
+        Context context = from(general).context;
+        return new OriginTlsConfig(
+                new Context(
+                        or(inForce.find(keys.verify()), context.verify),
+                        inForce.isSet(keys.caFile()) ? inForce.find(keys.caFile()) : context.caFile,
+                        pair.find(keys.certificate()),
+                        pair.find(keys.key()),
+                        or(inForce.find(keys.minVersion()), context.minVersion)),
+                inForce.get(keys.sni()),
+                lower(inForce.find(keys.name())));
+    }
+
     /** Returns the settings of a group, completed by the general ones. */
     public static OriginTlsConfig ofGroup(ConfigValues group, ConfigValues general) {
         OriginTlsKeys.Section own = OriginTlsKeys.GROUP;

@@ -6,7 +6,7 @@ import io.millrace.proxy.config.value.TlsVersion;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Configuration keys for TLS with origins: general, per rule, and per origin group. */
+/** Configuration keys for TLS with origins: general, per rule, per origin group, and for copies. */
 public final class OriginTlsKeys {
     /** The keys of a section {@code tls}. Immutable. */
     public record Section(
@@ -83,6 +83,39 @@ public final class OriginTlsKeys {
                     .description("As origin.tls.name, for the hosts of the group."),
             ConfigKey.builder("origins[].tls.min_version", ValueType.TLS_VERSION)
                     .description("As origin.tls.min_version, for the hosts of the group."));
+
+    public static final Section MIRROR = new Section(
+            ConfigKey.builder("mirror.tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
+                    .perRule()
+                    .description(
+                            "As origin.tls.verify, for the origin that gets copies; the default is origin.tls.verify."),
+            ConfigKey.builder("mirror.tls.ca_file", ValueType.PATH)
+                    .perRule()
+                    .description("As origin.tls.ca_file, for the origin that gets copies; the default is"
+                            + " origin.tls.ca_file."),
+            ConfigKey.builder("mirror.tls.certificate", ValueType.PATH)
+                    .perRule()
+                    .description(
+                            "PEM file with the client certificate for the origin that gets copies. That of origin.tls"
+                                    + " is never presented to it."),
+            ConfigKey.builder("mirror.tls.key", ValueType.PATH)
+                    .perRule()
+                    .description(
+                            "PEM file with the key of mirror.tls.certificate; without it the key is in the file of the"
+                                    + " certificate."),
+            ConfigKey.builder("mirror.tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
+                    .defaultsTo(OriginTlsConfig.Sni.ORIGIN)
+                    .perRule()
+                    .description("As origin.tls.sni: the host of mirror.to, or that of the Host field of copies."),
+            ConfigKey.builder("mirror.tls.name", ValueType.HOST)
+                    .perRule()
+                    .description(
+                            "As origin.tls.name, for the origin that gets copies. That of origin.tls has no effect on"
+                                    + " copies."),
+            ConfigKey.builder("mirror.tls.min_version", ValueType.TLS_VERSION)
+                    .perRule()
+                    .description("As origin.tls.min_version, for the origin that gets copies; the default is"
+                            + " origin.tls.min_version."));
 
     private OriginTlsKeys() {}
 }

@@ -150,8 +150,13 @@ final class GuardDecider {
                     result.body());
             return true;
         }
-        boolean failed = result.kind() == AuthorizationResult.Kind.FAILED && !needed.isOpenOnError();
-        if (failed || result.kind() == AuthorizationResult.Kind.OVERLOADED) {
+        boolean isRefused =
+                switch (result.kind()) {
+                    case FAILED -> !needed.isOpenOnError();
+                    case OVERLOADED -> !needed.isOpenOnLimit();
+                    default -> false;
+                };
+        if (isRefused) {
             counters.increment(Counter.DENIED_AUTHORIZE);
             decision.denied(UNAVAILABLE, "the authorisation server has made no decision", result.detail());
             return true;

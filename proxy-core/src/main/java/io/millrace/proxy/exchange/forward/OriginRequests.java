@@ -239,6 +239,9 @@ public final class OriginRequests {
                 .tls(rule.tls())
                 .source(config.originSource())
                 .settings(rule.settings(settings.fetch()));
+        if (rule.tls().asksForHostField() && config.pristineHostHdr()) {
+            builder.tlsName(hostOf(plan.mapped().hostField(plan.originUrl())));
+        }
         if (contentLength >= 0) {
             builder.contentLength(contentLength);
         } else if (plan.request().fields().contains(FieldName.CONTENT_LENGTH)) {

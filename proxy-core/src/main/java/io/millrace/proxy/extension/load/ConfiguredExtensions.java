@@ -4,7 +4,6 @@ import io.millrace.proxy.config.extension.ExtensionSettings;
 import io.millrace.proxy.config.extension.ExtensionsConfig;
 import io.millrace.proxy.config.key.ConfigTree;
 import io.millrace.proxy.extension.ExtensionEntry;
-import io.millrace.proxy.extension.OnError;
 import io.millrace.proxy.extension.config.SectionConfig;
 import io.millrace.proxy.spi.Extension;
 import io.millrace.proxy.spi.ExtensionConfig;
@@ -74,14 +73,13 @@ public final class ConfiguredExtensions implements Closeable {
         } else {
             extension = object.extension();
         }
-        ExtensionSettings.OnError onError = settings.onError();
         ExtensionConfig config = object != null && settings.config().equals(ConfigTree.EMPTY)
                 ? object.config()
                 : SectionConfig.of(settings.config());
         entries.add(new ExtensionEntry(
                 settings.name(),
                 extension,
-                onError == null ? null : OnError.valueOf(onError.name()),
+                settings.onError(),
                 settings.deadline().toNanos(),
                 config,
                 rule -> rule.usesExtension(settings.name())));

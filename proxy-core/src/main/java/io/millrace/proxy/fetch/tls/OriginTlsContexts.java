@@ -1,6 +1,9 @@
 package io.millrace.proxy.fetch.tls;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.edge.MirrorConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.OriginConfig.Http2;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
@@ -102,6 +105,12 @@ public final class OriginTlsContexts implements AutoCloseable {
         for (OriginGroupConfig group : config.originGroups()) {
             if (isSecure(group)) {
                 add(used, group.tls().context(), group.checkHttp2());
+            }
+        }
+        for (ConfigValues rule : config.values().elements(ConfigKeys.REMAP)) {
+            MirrorConfig mirror = MirrorConfig.from(rule, config.values());
+            if (mirror != null && mirror.to().isSecure()) {
+                add(used, mirror.tls().context(), Http2.OFF);
             }
         }
         return used;
