@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The alarms of launcher and worker. Every {@value #PERIOD_SECONDS} seconds, a thread asks the worker which alarm
- * conditions it detects. Each change becomes an event, a line in the program log, a run of {@code
+ * conditions it detects. Each change becomes an event unless its cause is one, a line in the program log, a run of {@code
  * alarms.exec.command}, and a message to {@code alarms.syslog}.
  *
  * <p>Thread-safe.
@@ -110,17 +110,18 @@ public final class Alarms implements AlarmSource, AutoCloseable {
 
     private void report(AlarmChange change) {
         Alarm alarm = change.alarm();
-        String text = alarm.kind().word() + ": " + alarm.text();
         if (change.isRaised()) {
             LOG.warn("alarm raised: {}: {}: {}", alarm.kind().word(), alarm.subject(), alarm.text());
         } else {
             LOG.info("alarm cleared: {}: {}", alarm.kind().word(), alarm.subject());
         }
-        events.record(new Event(
-                change.atMillis(),
-                change.isRaised() ? EventKind.ALARM_RAISED : EventKind.ALARM_CLEARED,
-                alarm.subject(),
-                text));
+        if (!alarm.kind().hasEventOfCause()) {
+            events.record(new Event(
+                    change.atMillis(),
+                    change.isRaised() ? EventKind.ALARM_RAISED : EventKind.ALARM_CLEARED,
+                    alarm.subject(),
+                    alarm.kind().word() + ": " + alarm.text()));
+        }
         AlarmConfig now = settings.get();
         if (now.command() != null) {
             command.add(change);

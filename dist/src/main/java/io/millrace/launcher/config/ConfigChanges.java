@@ -3,6 +3,7 @@ package io.millrace.launcher.config;
 import io.millrace.launcher.exit.FileFailure;
 import io.millrace.proxy.admin.config.ConfigChanger;
 import io.millrace.proxy.admin.config.ConfigControl;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.config.ConfigCatalog;
@@ -42,6 +43,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     /** Limit of waiting changes. A change takes seconds if it replaces the worker. */
     private static final int WAITING_MAX = 16;
 
+    /** The command in events and in the history. */
+    private static final String SET_AND_SAVE = "set --save";
+
     private final RunningConfig running;
     private final ThreadPoolExecutor thread;
 
@@ -61,8 +65,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     @Override
-    public CompletionStage<ReloadReport> reload() {
-        return queued(() -> running.apply(ConfigTarget.ofFile(running.reader().read(), running.current()), "reload"))
+    public CompletionStage<ReloadReport> reload(AdminCaller caller) {
+        return queued(() -> running.apply(
+                        ConfigTarget.ofFile(running.reader().read(), running.current()), "reload", caller))
                 .whenComplete((report, failure) -> running.lastReload(outcome(report, failure)));
     }
 
@@ -91,11 +96,11 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     @Override
-    public CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save) {
-        return queued(() -> save ? setAndSave(settings) : setInOverlay(settings));
+    public CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save, AdminCaller caller) {
+        return queued(() -> save ? setAndSave(settings, caller) : setInOverlay(settings, caller));
     }
 
-    private ReloadReport setInOverlay(Map<String, String> settings) {
+    private ReloadReport setInOverlay(Map<String, String> settings, AdminCaller caller) {
         for (String path : settings.keySet()) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             if (key != null && SettingTexts.isOfLauncher(key)) {
@@ -107,11 +112,11 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         RunningConfig.Current now = running.current();
         Map<String, String> overlay = new TreeMap<>(now.source().overlay());
         overlay.putAll(settings);
-        ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "set");
+        ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "set", caller);
         return complete(report, settings.keySet(), "not changed: it has this value already");
     }
 
-    private ReloadReport setAndSave(Map<String, String> settings) {
+    private ReloadReport setAndSave(Map<String, String> settings, AdminCaller caller) {
         RunningConfig.Current now = running.current();
         for (String path : settings.keySet()) {
             SettingPlace place = now.places().get(path);
@@ -128,7 +133,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         expected.putAll(settings);
         ConfigTarget wanted = ConfigTarget.withOverlay(now, expected);
         if (wanted.config() == null) {
-            return complete(running.apply(wanted, "set --save"), settings.keySet(), "");
+            return complete(running.apply(wanted, SET_AND_SAVE, caller), settings.keySet(), "");
         }
         try (OperatorsFile file = OperatorsFile.open(running.reader(), now, settings.keySet(), running.instance())) {
             ConfigDocument edited = file.edit(settings);
@@ -141,7 +146,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
                         "an edit of the file would change other settings too; change the file by hand, then reload");
             }
             file.prepare();
-            ReloadReport report = running.apply(target, "set --save");
+            ReloadReport report = running.apply(target, SET_AND_SAVE, caller);
             ReloadReport complete = complete(report, settings.keySet(), "not changed: it has this value already");
             return report.ok() ? writeFile(complete, file) : complete;
         } catch (IOException e) {
@@ -165,7 +170,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     @Override
-    public CompletionStage<ReloadReport> reset(List<String> keys) {
+    public CompletionStage<ReloadReport> reset(List<String> keys, AdminCaller caller) {
         return queued(() -> {
             RunningConfig.Current now = running.current();
             Map<String, String> overlay = new TreeMap<>(now.source().overlay());
@@ -180,16 +185,16 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             if (keys.isEmpty()) {
                 overlay.clear();
             }
-            ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "reset");
+            ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "reset", caller);
             return complete(report, keys, "the file has the same value");
         });
     }
 
     @Override
-    public CompletionStage<ReloadReport> rollback(int entry) {
+    public CompletionStage<ReloadReport> rollback(int entry, AdminCaller caller) {
         return queued(() -> {
             try {
-                return rolledBack(entry);
+                return rolledBack(entry, caller);
             } catch (IOException e) {
                 String why = FileFailure.text(e);
                 return new ReloadReport(
@@ -198,7 +203,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         });
     }
 
-    private ReloadReport rolledBack(int entry) throws IOException {
+    private ReloadReport rolledBack(int entry, AdminCaller caller) throws IOException {
         RunningConfig.Current now = running.current();
         ConfigHistory history = running.history();
         int number = entry > 0 ? entry : history.numberBefore(now.rolledBackTo());
@@ -212,7 +217,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         ConfigSource file = running.reader().read().source();
         boolean isFile = file.equals(source);
         ConfigTarget target = ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, List.of());
-        ReloadReport report = running.apply(target, "rollback to " + number);
+        ReloadReport report = running.apply(target, "rollback to " + number, caller);
         ProxyConfig config = target.config();
         if (!report.ok() || config == null) {
             return report;

@@ -21,7 +21,7 @@ final class ConfigEvents {
     /**
      * Records an accepted or rejected change.
      *
-     * @param by the command, such as {@code reload}
+     * @param by the command, such as {@code reload}, and the client if it is known
      * @param name the name of the configuration
      */
     static void report(ReloadReport report, String by, String name, EventSink events) {

@@ -4,6 +4,7 @@ import io.millrace.launcher.fleet.config.ConfigTargets;
 import io.millrace.proxy.admin.config.ConfigControl.Problem;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
 import java.io.IOException;
@@ -72,7 +73,7 @@ public final class PushedRevisions implements ConfigTargets {
             }
             ConfigReader.Reading reading = reading(pushed);
             ConfigTarget target = ConfigTarget.ofFile(reading, running.current());
-            ReloadReport report = running.apply(target, "fleet revision " + revision);
+            ReloadReport report = running.apply(target, "fleet revision " + revision, AdminCaller.UNKNOWN);
             if (report.ok()) {
                 running.reader().push(pushed);
             }

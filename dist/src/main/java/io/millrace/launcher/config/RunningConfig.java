@@ -9,6 +9,7 @@ import io.millrace.launcher.supervise.ServingWorker;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.config.ConfigControl.Result;
 import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
@@ -223,11 +224,13 @@ public final class RunningConfig {
     /**
      * Applies a configuration completely or not at all. Blocks until the running worker or a new one has applied it.
      *
-     * @param by the command that is recorded in the history, such as {@code reload}
+     * @param command the command that is recorded in the history, such as {@code reload}
+     * @param caller the client that gave the command, for the event
      */
-    ReloadReport apply(ConfigTarget target, String by) {
-        ReloadReport report = applied(target, by);
-        ConfigEvents.report(report, by, name(), events);
+    ReloadReport apply(ConfigTarget target, String command, AdminCaller caller) {
+        ReloadReport report = applied(target, command);
+        String who = caller.inWords();
+        ConfigEvents.report(report, who.isEmpty() ? command : command + " by " + who, name(), events);
         return report;
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.history.History;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
@@ -37,6 +38,26 @@ class HistorySettingTest extends ConfigChangesFixture {
                 List.of(EventKind.RELOAD, EventKind.RELOAD),
                 events.stream().map(Event::kind).toList());
         assertEquals("reload: admin.history was 2MiB, is 1MiB", events.get(0).text());
+    }
+
+    @Test
+    void eventNamesTheClientThatChangedASetting() throws Exception {
+        run(FILE);
+        running.events(events::add);
+        AdminCaller ops = new AdminCaller(-1, "ops", "10.0.0.7");
+        done(changes.set(Map.of("admin.history", "1MiB"), false, ops));
+        done(changes.set(Map.of("admin.history", "3MiB"), true, ops));
+        done(changes.reset(List.of(), ops));
+        done(changes.reload(new AdminCaller(1000, null, null)));
+        done(changes.rollback(1, ops));
+        assertEquals(
+                List.of(
+                        "set by token ops from 10.0.0.7: admin.history was 2MiB, is 1MiB",
+                        "set --save by token ops from 10.0.0.7: admin.history was 1MiB, is 3MiB",
+                        "reset by token ops from 10.0.0.7: no change",
+                        "reload by uid 1000: no change",
+                        "rollback to 1 by token ops from 10.0.0.7: admin.history was 3MiB, is 2MiB"),
+                events.stream().map(Event::text).toList());
     }
 
     @Test

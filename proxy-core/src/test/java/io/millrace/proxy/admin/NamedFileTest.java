@@ -11,6 +11,7 @@ import io.millrace.proxy.admin.config.ConfigCheckResource;
 import io.millrace.proxy.admin.config.ConfigControl;
 import io.millrace.proxy.admin.config.ConfigControl.CheckReport;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.config.admin.AdminConfig;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -52,7 +53,7 @@ class NamedFileTest {
         }
 
         @Override
-        public CompletionStage<ReloadReport> reload() {
+        public CompletionStage<ReloadReport> reload(AdminCaller caller) {
             throw new AssertionError();
         }
     };
@@ -65,17 +66,17 @@ class NamedFileTest {
         }
 
         @Override
-        public CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save) {
+        public CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save, AdminCaller caller) {
             throw new AssertionError();
         }
 
         @Override
-        public CompletionStage<ReloadReport> reset(List<String> keys) {
+        public CompletionStage<ReloadReport> reset(List<String> keys, AdminCaller caller) {
             throw new AssertionError();
         }
 
         @Override
-        public CompletionStage<ReloadReport> rollback(int entry) {
+        public CompletionStage<ReloadReport> rollback(int entry, AdminCaller caller) {
             throw new AssertionError();
         }
     };

@@ -22,6 +22,7 @@ import io.millrace.proxy.admin.config.ConfigControl.Problem;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.config.ConfigControl.Setting;
 import io.millrace.proxy.admin.config.ConfigReloadResource;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
@@ -31,6 +32,7 @@ import io.millrace.proxy.admin.status.ReadyzResource;
 import io.millrace.proxy.admin.status.StatusResource;
 import io.millrace.proxy.admin.status.ThreadsResource;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -389,6 +391,7 @@ class ResourcesTest {
                         + "{\"key\":\"listen\",\"result\":\"relaunch\",\"detail\":\"after a relaunch\"}],\"problems\":[],"
                         + "\"notes\":[]}";
         assertEquals(expected, post("/v1/config/reload", "{}").body());
+        assertEquals("uid " + Files.getAttribute(Path.of("/proc/self"), "unix:uid"), config.caller.inWords());
         assertEquals(expected, post("/v1/config/reload", "").body());
         assertEquals(400, post("/v1/config/reload", "{\"file\":\"/x\"}").status());
     }
@@ -448,6 +451,7 @@ class ResourcesTest {
 
     private static final class FixedConfig implements ConfigControl {
         private volatile CompletionStage<ReloadReport> reload;
+        private volatile AdminCaller caller = AdminCaller.UNKNOWN;
 
         @Override
         public CheckReport check(Path file) {
@@ -458,7 +462,8 @@ class ResourcesTest {
         }
 
         @Override
-        public CompletionStage<ReloadReport> reload() {
+        public CompletionStage<ReloadReport> reload(AdminCaller client) {
+            caller = client;
             return reload;
         }
     }

@@ -65,7 +65,7 @@ final class SampleSources {
         }
 
         @Override
-        public CompletionStage<ReloadReport> reload() {
+        public CompletionStage<ReloadReport> reload(AdminCaller caller) {
             return CompletableFuture.completedFuture(new ReloadReport(
                     false, List.of(new ConfigControl.Setting("k", Result.REJECTED, "d")), List.of(PROBLEM)));
         }
@@ -78,17 +78,18 @@ final class SampleSources {
         }
 
         @Override
-        public CompletionStage<ConfigControl.ReloadReport> set(Map<String, String> settings, boolean save) {
+        public CompletionStage<ConfigControl.ReloadReport> set(
+                Map<String, String> settings, boolean save, AdminCaller caller) {
             return CONFIG.reload();
         }
 
         @Override
-        public CompletionStage<ConfigControl.ReloadReport> reset(List<String> keys) {
+        public CompletionStage<ConfigControl.ReloadReport> reset(List<String> keys, AdminCaller caller) {
             return CONFIG.reload();
         }
 
         @Override
-        public CompletionStage<ConfigControl.ReloadReport> rollback(int entry) {
+        public CompletionStage<ConfigControl.ReloadReport> rollback(int entry, AdminCaller caller) {
             return CONFIG.reload();
         }
     };

@@ -58,7 +58,8 @@ public final class ConfigChangeResource implements AdminResource {
             if (settings.isEmpty()) {
                 throw new AdminException(400, "bad-request", "the member 'settings' is needed: values by key");
             }
-            return changer.set(settings, Boolean.TRUE.equals(Json.member(body, "save", Boolean.class)));
+            return changer.set(
+                    settings, Boolean.TRUE.equals(Json.member(body, "save", Boolean.class)), request.caller());
         });
     }
 
@@ -71,7 +72,7 @@ public final class ConfigChangeResource implements AdminResource {
             if (keys.isEmpty() != all) {
                 throw new AdminException(400, "bad-request", "either 'keys', a list of keys, or 'all' is needed");
             }
-            return changer.reset(keys);
+            return changer.reset(keys, request.caller());
         });
     }
 
@@ -84,7 +85,7 @@ public final class ConfigChangeResource implements AdminResource {
                 throw new AdminException(
                         400, "bad-request", "the member 'to' is the number of an entry of the history, from 1");
             }
-            return changer.rollback(to == null ? 0 : to.intValue());
+            return changer.rollback(to == null ? 0 : to.intValue(), request.caller());
         });
     }
 

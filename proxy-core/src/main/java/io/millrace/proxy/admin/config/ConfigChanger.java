@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.config;
 
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -26,19 +27,34 @@ public interface ConfigChanger {
      * @param settings text by key, in the form of {@code --set}
      * @param save whether to write them into the file instead
      */
-    CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save);
+    default CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save) {
+        return set(settings, save, AdminCaller.UNKNOWN);
+    }
+
+    /** Like {@link #set(Map, boolean)}, for a client that events name. */
+    CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save, AdminCaller caller);
 
     /**
      * Removes overrides.
      *
      * @param keys the keys; empty for all
      */
-    CompletionStage<ReloadReport> reset(List<String> keys);
+    default CompletionStage<ReloadReport> reset(List<String> keys) {
+        return reset(keys, AdminCaller.UNKNOWN);
+    }
+
+    /** Like {@link #reset(List)}, for a client that events name. */
+    CompletionStage<ReloadReport> reset(List<String> keys, AdminCaller caller);
 
     /**
      * Applies an earlier configuration again; the file does not change.
      *
      * @param entry number of an entry of the history; 0 for the previous configuration
      */
-    CompletionStage<ReloadReport> rollback(int entry);
+    default CompletionStage<ReloadReport> rollback(int entry) {
+        return rollback(entry, AdminCaller.UNKNOWN);
+    }
+
+    /** Like {@link #rollback(int)}, for a client that events name. */
+    CompletionStage<ReloadReport> rollback(int entry, AdminCaller caller);
 }

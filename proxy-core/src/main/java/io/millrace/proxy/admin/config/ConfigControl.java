@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin.config;
 
+import io.millrace.proxy.admin.resource.AdminCaller;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -12,7 +13,12 @@ public interface ConfigControl {
     CheckReport check(Path file);
 
     /** Reads the configuration file again, and applies it if it is valid. Called on a thread that may block. */
-    CompletionStage<ReloadReport> reload();
+    default CompletionStage<ReloadReport> reload() {
+        return reload(AdminCaller.UNKNOWN);
+    }
+
+    /** Like {@link #reload()}, for a client that events name. */
+    CompletionStage<ReloadReport> reload(AdminCaller caller);
 
     /** The result of a check: whether the file is valid, and all problems, including warnings. */
     record CheckReport(boolean ok, List<Problem> problems) {

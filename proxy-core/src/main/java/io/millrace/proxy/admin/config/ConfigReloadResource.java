@@ -46,7 +46,7 @@ public final class ConfigReloadResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         Json.strings(request.body(), Set.of());
-        responder.replyWhen(control.reload(), report -> AdminReply.json(json -> write(json, report)));
+        responder.replyWhen(control.reload(request.caller()), report -> AdminReply.json(json -> write(json, report)));
     }
 
     static void write(JsonGenerator json, ReloadReport report) {

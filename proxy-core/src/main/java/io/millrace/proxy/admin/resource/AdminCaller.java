@@ -72,6 +72,16 @@ public record AdminCaller(
         return String.join(" ", parts);
     }
 
+    /**
+     * Returns the client in words for events: {@code token ops from 10.0.0.1}, or {@code uid 1000}. Empty if nothing is
+     * known.
+     */
+    public String inWords() {
+        String who = token == null ? uid < 0 ? "" : "uid " + uid : "token " + token;
+        String from = address == null ? "" : "from " + address;
+        return (who + " " + from).strip();
+    }
+
     /** Parses the result of {@link #text}; unknown parts are skipped. */
     public static AdminCaller parse(String text) {
         long uid = -1;

@@ -41,6 +41,14 @@ public enum AlarmKind {
         return severity;
     }
 
+    /**
+     * Returns true if the cause itself is reported by an event, when it begins and when it ends. The alarm then has no
+     * events of its own.
+     */
+    public boolean hasEventOfCause() {
+        return this == DISK_OFFLINE;
+    }
+
     /** Returns the kind with a name; null if there is none. */
     public static @Nullable AlarmKind of(String word) {
         for (AlarmKind kind : values()) {

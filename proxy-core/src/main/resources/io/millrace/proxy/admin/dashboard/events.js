@@ -31,10 +31,14 @@ export function Severity({event}) {
   return html`<${State} word=${TONES[event.severity] || 'plain'} text=${event.severity} />`;
 }
 
+/** Kinds of alarms whose cause is an event, so that they have none of their own. */
+const CAUSES = ['disk-offline'];
+
 /** The number of the event that raised each of the alarms that are raised now. */
 function raisedNow(events, alarms) {
-  return alarms.map(({kind, subject}) => [...events].reverse().find((event) => event.kind === 'alarm-raised'
-    && event.subject === subject && event.text.startsWith(kind + ':'))).filter(Boolean).map((event) => event.number);
+  return alarms.map(({kind, subject}) => [...events].reverse().find((event) => event.subject === subject
+    && (CAUSES.includes(kind) ? event.kind === kind : event.kind === 'alarm-raised' && event.text.startsWith(kind + ':'))))
+    .filter(Boolean).map((event) => event.number);
 }
 
 /** A table of events, newest first. */
