@@ -53,6 +53,11 @@ public final class ProxyWasmExtension implements Extension, RequestHook, OriginR
     }
 
     @Override
+    public String note() {
+        return filter().note();
+    }
+
+    @Override
     public void open(ExtensionContext context) throws Exception {
         filter = WasmFilter.open(context);
     }

@@ -39,6 +39,11 @@ public final class ProxyWasmOriginExtension implements Extension, OriginRequestH
     }
 
     @Override
+    public String note() {
+        return filter().note();
+    }
+
+    @Override
     public void open(ExtensionContext context) throws Exception {
         filter = WasmFilter.open(context);
     }

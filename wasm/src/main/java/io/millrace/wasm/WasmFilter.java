@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -214,6 +215,12 @@ final class WasmFilter implements AutoCloseable {
 
     Shared shared() {
         return shared;
+    }
+
+    /** Names the callbacks of the module that are never called; empty if there are none. */
+    String note() {
+        List<String> notCalled = running.program().notCalled();
+        return notCalled.isEmpty() ? "" : "not called: " + String.join(", ", notCalled);
     }
 
     /** Returns true if the module has a callback for requests. */

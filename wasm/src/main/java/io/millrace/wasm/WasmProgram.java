@@ -41,10 +41,17 @@ final class WasmProgram {
             "proxy_on_response_body",
             "proxy_on_response_trailers",
             "proxy_on_http_call_response",
-            "proxy_on_queue_ready");
+            "proxy_on_grpc_receive_initial_metadata",
+            "proxy_on_grpc_receive",
+            "proxy_on_grpc_receive_trailing_metadata",
+            "proxy_on_grpc_close",
+            "proxy_on_queue_ready",
+            "proxy_on_foreign_function",
+            "proxy_on_log");
 
     private final WasmModule module;
     private final Set<String> functions = new HashSet<>();
+    private final List<String> notCalled;
     private final MemoryLimits memory;
     private final @Nullable Function<Instance, Machine> compiled;
 
@@ -64,12 +71,12 @@ final class WasmProgram {
                 throw new WasmFailure("a table has more entries than the limit of " + TABLE_ENTRIES_MAX);
             }
         }
-        List<String> ignored = NEVER_CALLED.stream().filter(functions::contains).toList();
-        if (!ignored.isEmpty()) {
+        notCalled = NEVER_CALLED.stream().filter(functions::contains).toList();
+        if (!notCalled.isEmpty()) {
             shared.log()
                     .once(
-                            "ignored " + ignored,
-                            "these functions of the module are never called: " + String.join(", ", ignored));
+                            "ignored " + notCalled,
+                            "these functions of the module are never called: " + String.join(", ", notCalled));
         }
         compiled = shared.settings().isCompiled()
                 ? MachineFactoryCompiler.builder(module)
@@ -209,6 +216,11 @@ final class WasmProgram {
     /** Returns true if the module exports a function. */
     boolean has(String function) {
         return functions.contains(function);
+    }
+
+    /** The callbacks that the module exports and that this host never calls. */
+    List<String> notCalled() {
+        return notCalled;
     }
 
     /** The limits of the memory of each instance. */

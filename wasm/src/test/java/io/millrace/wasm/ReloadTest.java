@@ -1,6 +1,7 @@
 package io.millrace.wasm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,6 +9,8 @@ import io.millrace.proxy.spi.ExtensionConfig;
 import io.millrace.proxy.spi.ExtensionConfigException;
 import io.millrace.proxy.spi.ExtensionContext;
 import io.millrace.proxy.spi.ExtensionCounter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -62,6 +65,21 @@ class ReloadTest {
             Awaitility.await().until(() -> log.has("loaded the changed module"));
         }
         Awaitility.await().until(() -> threads("millrace-wasm-") == 0);
+    }
+
+    /** Names of equal length exchange a supported callback for one that is not. */
+    @Test
+    void callbacksThatAreNeverCalledAreNamed() throws Exception {
+        String module = new String(WasmProxy.bytes("response.wasm"), StandardCharsets.ISO_8859_1);
+        String changed = module.replace("proxy_on_response_headers", "proxy_on_request_trailers");
+        assertNotEquals(module, changed);
+        Files.write(file, changed.getBytes(StandardCharsets.ISO_8859_1));
+        try (WasmFilter filter = open("PT0.02S")) {
+            assertEquals("not called: proxy_on_request_trailers", filter.note());
+            assertTrue(log.has("these functions of the module are never called: proxy_on_request_trailers"));
+            WasmProxy.copy("later.wasm", file);
+            Awaitility.await().until(() -> filter.note().isEmpty());
+        }
     }
 
     @Test

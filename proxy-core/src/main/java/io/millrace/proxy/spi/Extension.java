@@ -31,6 +31,14 @@ public interface Extension extends AutoCloseable {
     }
 
     /**
+     * A remark for operators in one line, for display; empty for none. It may name what this object does not do. Called
+     * on any thread between {@link #open} and {@link #close}; must not block.
+     */
+    default String note() {
+        return "";
+    }
+
+    /**
      * Begins. Called once, before the first request, on a thread that may block. Reads and checks the configuration.
      *
      * @param context valid until {@link #close}

@@ -310,6 +310,7 @@ class AdminApiReferenceTest {
                                 () -> List.of(new ExtensionsSource.ExtensionStatus(
                                         "ab",
                                         "1.2",
+                                        "n",
                                         "/a.jar",
                                         "00ff",
                                         "A",

@@ -28,6 +28,10 @@ public final class ExtensionView {
             String jar = extension.text("jar", "");
             rows.add("code", Printable.of(jar.isEmpty() ? "the application" : jar));
             rows.add("class", Printable.of(extension.text("class", "?")));
+            String note = extension.text("note", "");
+            if (!note.isEmpty()) {
+                rows.add("note", Printable.of(note));
+            }
             for (JsonObject hook : extension.objects("hooks")) {
                 rows.add("hook", hook(hook));
             }

@@ -7,9 +7,11 @@ import io.millrace.proxy.extension.Hook;
 import io.millrace.proxy.extension.HookFigures;
 import io.millrace.proxy.extension.LoadedExtension;
 import io.millrace.proxy.server.ProxyView;
+import io.millrace.proxy.spi.Extension;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The state of a proxy's extensions, as the admin API shows it. Thread-safe. */
@@ -41,7 +43,8 @@ final class ExtensionReport implements ExtensionsSource {
         }
         return new ExtensionStatus(
                 extension.name(),
-                version(extension),
+                text(extension, Extension::version),
+                text(extension, Extension::note),
                 jar == null ? "" : jar.toString(),
                 jar == null ? "" : jar.checksum(),
                 extension.entry().extension().getClass().getName(),
@@ -61,10 +64,10 @@ final class ExtensionReport implements ExtensionsSource {
         return null;
     }
 
-    /** Returns the version that an extension names; empty if its method fails. */
-    private static String version(LoadedExtension extension) {
+    /** Returns a text of an extension; empty if its method fails. */
+    private static String text(LoadedExtension extension, Function<Extension, String> method) {
         try {
-            return cut(String.valueOf(extension.entry().extension().version()));
+            return cut(String.valueOf(method.apply(extension.entry().extension())));
         } catch (RuntimeException | LinkageError e) {
             return "";
         }

@@ -54,6 +54,7 @@ public final class ExtensionsResource implements AdminResource {
         json.writeStartObject();
         json.writeStringProperty("name", extension.name());
         json.writeStringProperty("version", extension.version());
+        json.writeStringProperty("note", extension.note());
         json.writeStringProperty("jar", extension.jar());
         json.writeStringProperty("sha256", extension.sha256());
         json.writeStringProperty("class", extension.className());

@@ -10,6 +10,7 @@ public interface ExtensionsSource {
      *
      * @param name name in the configuration
      * @param version version that the extension names; empty for none
+     * @param note remark of the extension; empty for none
      * @param jar path of the jar; empty for code of the embedding application
      * @param sha256 checksum of the jar in hexadecimal digits; empty without a jar
      * @param className class of the object
@@ -21,6 +22,7 @@ public interface ExtensionsSource {
     record ExtensionStatus(
             String name,
             String version,
+            String note,
             String jar,
             String sha256,
             String className,
