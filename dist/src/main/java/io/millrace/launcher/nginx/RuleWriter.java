@@ -466,6 +466,7 @@ final class RuleWriter {
             rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
             rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
             rule.putDefault("cache.ignore_client_max_age", "true", "nginx ignores Cache-Control of requests");
+            rule.putDefault("cache.leak_guard", "warn", CachePlan.LEAK_GUARD);
         } else {
             CachePlan.fill(scope, rule, !obeysClients, inactive);
         }

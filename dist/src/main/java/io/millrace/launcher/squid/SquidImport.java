@@ -63,6 +63,7 @@ public final class SquidImport {
         draft.setDefault("cache.heuristic_max_lifetime", "3d", "Squid", "refresh_pattern . 0 20% 4320");
         draft.setDefault("cache.heuristic_lm_factor", "0.2", "Squid", "refresh_pattern . 0 20% 4320");
         draft.setDefault("cache.unshared_fields", "[Set-Cookie]", "Squid", "hits have no Set-Cookie");
+        draft.setDefault("cache.leak_guard", "warn", "Squid", "it has no leak guard");
         draft.setDefault("timeouts.origin_connect", "1m", "Squid", "connect_timeout 1 minute");
         draft.setDefault("timeouts.origin_first_byte", "15m", "Squid", "read_timeout 15 minutes");
         draft.setDefault("timeouts.origin_idle", "15m", "Squid", "read_timeout 15 minutes");

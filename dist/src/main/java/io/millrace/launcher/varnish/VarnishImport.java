@@ -168,6 +168,7 @@ public final class VarnishImport {
         if (recv.dropsCookies() || !state.cookiesPass()) {
             draft.setDefault("cache.unshared_fields", "[Set-Cookie]", "Varnish", "it does not store Set-Cookie");
         }
+        draft.setDefault("cache.leak_guard", "warn", "Varnish", "it has no leak guard");
         draft.setDefault("timeouts.origin_connect", "3500ms", "Varnish", "connect_timeout 3.5s");
         draft.setDefault("timeouts.origin_first_byte", "1m", "Varnish", "first_byte_timeout 60s");
         draft.setDefault("timeouts.origin_idle", "1m", "Varnish", "between_bytes_timeout 60s");

@@ -163,6 +163,7 @@ public final class RecordsImport {
         state.draft().setDefault("cache.heuristic_without_last_modified", "true", "what it always does");
         state.draft().setDefault("cache.guessed_lifetime_with_cookies", "all", "what it always does");
         state.draft().setDefault("cache.unshared_fields", "[Set-Cookie]", "it never stores Set-Cookie");
+        state.draft().setDefault("cache.leak_guard", "warn", "it has no leak guard");
         for (RecordTable.Mapping mapping : RecordTable.all()) {
             String trafficServerDefault = trafficServerDefault(mapping);
             if (trafficServerDefault != null && !state.records().isSet(mapping.name())) {

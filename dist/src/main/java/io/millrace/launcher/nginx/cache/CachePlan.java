@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 public final class CachePlan {
     private static final String DEFAULT = "nginx's default (%s); without the line: %s";
 
+    /** The comment of {@code cache.leak_guard}. */
+    static final String LEAK_GUARD = String.format(DEFAULT, "it has no leak guard", "on");
+
     private CachePlan() {}
 
     /** Returns true if responses of the scope are stored. */
@@ -77,6 +80,7 @@ public final class CachePlan {
             rule.putDefault("cache.ignore_client_no_cache", "true", remark);
             rule.putDefault("cache.ignore_client_max_age", "true", remark);
         }
+        rule.putDefault("cache.leak_guard", "warn", LEAK_GUARD);
         lifetimes(scope, rule);
         ignoredFields(scope, rule);
         stale(scope, rule, inactive);
