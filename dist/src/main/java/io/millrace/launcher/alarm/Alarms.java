@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The alarms of launcher and worker. Every {@value #PERIOD_SECONDS} seconds, a thread asks the worker which alarm
- * conditions it detects. Each change becomes an event unless its cause is one, a line in the program log, a run of {@code
- * alarms.exec.command}, and a message to {@code alarms.syslog}.
+ * conditions it detects. Each change becomes a line in the program log, a run of {@code alarms.exec.command}, and
+ * a message to {@code alarms.syslog}. It also becomes an event, unless its cause is reported by one.
  *
  * <p>Thread-safe.
  */
