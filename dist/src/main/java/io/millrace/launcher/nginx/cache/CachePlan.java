@@ -16,7 +16,7 @@ public final class CachePlan {
     private static final String DEFAULT = "nginx's default (%s); without the line: %s";
 
     /** The comment of {@code cache.leak_guard}. */
-    static final String LEAK_GUARD = String.format(DEFAULT, "it has no leak guard", "on");
+    public static final String LEAK_GUARD = String.format(DEFAULT, "it has no leak guard", "on");
 
     private CachePlan() {}
 
