@@ -367,7 +367,8 @@ class FirstRunTest {
                 MillraceProcess.stateHome(shared.state()),
                 List.of(product.home().resolve("bin/millctl").toString(), "status", "-o", "json"));
         assertEquals(
-                shared.pid(), status.succeeds().json().at("process.launcher_pid").number());
+                shared.pid(),
+                status.succeeds().json().at("process.launcher_pid").number());
     }
 
     @Test
