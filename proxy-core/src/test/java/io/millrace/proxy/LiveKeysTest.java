@@ -46,6 +46,7 @@ class LiveKeysTest {
             LiveGeoTest.class,
             LiveErrorPagesTest.class,
             LiveEdgeTest.class,
+            LiveEsiTest.class,
             LiveExtensionsTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,

@@ -85,7 +85,7 @@ final class VclBackendResponse extends Walker {
             case "beresp.do_stream" -> each.note("responses are always delivered while they arrive");
             case "beresp.do_gzip" -> gzip(each);
             case "beresp.do_gunzip" -> each.notMapped("content that the origin compresses is not decompressed");
-            case "beresp.do_esi" -> each.notMapped("ESI is not supported");
+            case "beresp.do_esi" -> esi(each);
             case "beresp.storage", "beresp.storage_hint" ->
                 each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
             case "beresp.http.x-url",
@@ -132,6 +132,37 @@ final class VclBackendResponse extends Walker {
         if (!pathConditions().passedReturns().isEmpty()) {
             each.note("also for responses for which an earlier return ends the subroutine");
         }
+    }
+
+    /** Turns ESI on, for HTML or for the responses that ask for it. */
+    private void esi(Statement each) {
+        if (each.value().equals("false") && pathConditions().branches().isEmpty()) {
+            each.note("off, as in Millrace");
+            return;
+        }
+        boolean isAsked = isSurrogateControl(pathConditions().branches());
+        if (!each.value().equals("true")
+                || (!isAsked
+                        && !types(pathConditions().branches()).contains("text/html")
+                        && !pathConditions().branches().isEmpty())) {
+            each.notMapped("ESI depends on Content-Type or Surrogate-Control only; write esi in a rule of remap");
+            return;
+        }
+        DraftNode root = state.workspace().draft().root();
+        Entry entry = each.markHandled();
+        root.put("esi.enabled", "true").from(entry);
+        if (!isAsked) {
+            root.put("esi.when", "always").from(entry);
+            each.note("for responses of type text/html, and others with Surrogate-Control");
+        }
+    }
+
+    /** Returns true if conditions test nothing but Surrogate-Control, which asks for ESI. */
+    private static boolean isSurrogateControl(List<Condition> conditions) {
+        return !conditions.isEmpty()
+                && Condition.alternatives(new Condition.All(conditions)).stream()
+                        .allMatch(tests -> tests.size() == 1
+                                && tests.get(0).left().equalsIgnoreCase("beresp.http.surrogate-control"));
     }
 
     /**
@@ -462,6 +493,14 @@ final class VclBackendResponse extends Walker {
                 each.note("the client whose request is forwarded still gets the field");
                 if (!around.isEmpty()) {
                     each.note("the field is left out of all stored responses");
+                }
+            }
+            case "beresp.http.surrogate-control" -> {
+                if (isSurrogateControl(pathConditions().branches())) {
+                    // Without the field in the stored response, the page would not be assembled.
+                    each.note("the field is removed when the page is assembled");
+                } else {
+                    state.fields().write(each, pathConditions());
                 }
             }
             default -> state.fields().write(each, pathConditions());

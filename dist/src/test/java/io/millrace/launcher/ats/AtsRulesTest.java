@@ -37,6 +37,16 @@ final class AtsRulesTest extends AtsFixture {
     }
 
     @Test
+    void pagesOfARuleAndOfAllAreAssembled() {
+        samples.file(
+                "remap.config", "map http://a.example/ http://o.example/ @plugin=esi.so @pparam=--packed-node-support");
+        assertHas("    esi:\n      enabled: true");
+        samples.file("remap.config", "map http://a.example/ http://o.example/");
+        samples.file("plugin.config", "esi.so");
+        assertHas("\nesi:\n  enabled: true");
+    }
+
+    @Test
     void volumeThatIsRefusedIsTakenFromItsRulesToo() {
         samples.file("storage.config", "/var/cache/one 10G");
         samples.file("volume.config", "volume=1 scheme=http size=99.5%");

@@ -20,6 +20,7 @@ import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.edge.CorsKeys;
+import io.millrace.proxy.config.edge.EsiKeys;
 import io.millrace.proxy.config.edge.MirrorKeys;
 import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
@@ -299,6 +300,13 @@ public final class ConfigCatalog {
             OriginTlsKeys.MIRROR.sni(),
             OriginTlsKeys.MIRROR.name(),
             OriginTlsKeys.MIRROR.minVersion(),
+            EsiKeys.ENABLED,
+            EsiKeys.WHEN,
+            EsiKeys.MAX_DEPTH,
+            EsiKeys.MAX_INCLUDES,
+            EsiKeys.MAX_DOCUMENT_SIZE,
+            EsiKeys.MAX_PAGE_SIZE,
+            EsiKeys.INCLUDE_TIMEOUT,
             RequestLimitKeys.LIMITS,
             RequestLimitKeys.NAME,
             RequestLimitKeys.WHEN,
@@ -648,6 +656,10 @@ public final class ConfigCatalog {
                 "mirror",
                 "Copies of requests to another origin, see [origins.md](../guide/origins.md#mirrored-requests).");
         SECTIONS.put("mirror.tls", "TLS to that origin, see [origins.md](../guide/origins.md#mirrored-requests).");
+        SECTIONS.put(
+                EsiKeys.SECTION,
+                "Pages that are assembled from fragments (ESI); an empty section, `esi: {}`, turns it on. See"
+                        + " [esi.md](../guide/esi.md).");
         SECTIONS.put("jwt", "Tokens of users (RFC 7519), see [access.md](../guide/access.md#tokens).");
         SECTIONS.put(
                 "authorize",

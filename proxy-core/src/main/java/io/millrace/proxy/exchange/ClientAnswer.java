@@ -9,13 +9,16 @@ import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.config.access.ErrorPageConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.edge.EsiRule;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.decide.StoredParts;
+import io.millrace.proxy.exchange.esi.AssembledResponse;
 import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
+import io.millrace.proxy.exchange.report.ExchangePhase;
 import io.millrace.proxy.extension.RequestHooks;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
@@ -39,6 +42,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,35 +52,119 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class ClientAnswer {
+final class ClientAnswer implements AssembledResponse.Caller {
     private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final RequestHead request;
     private final ExchangeReport report;
     private final BodySender sender;
+    private final Consumer<ExchangePhase> pageEnd;
+    /** The assembly of a page, if a rule assembles pages. */
+    private final @Nullable AssembledResponse page;
 
     private @Nullable Mapped mapped;
     private @Nullable CacheSettings settings;
     private @Nullable Missing wanted;
     private boolean headSent;
 
+    /** @param pageEnd receives the last phase of the exchange after a page, if {@link #finish} has not returned true */
     ClientAnswer(
             ExchangeLoop exchangeLoop,
             ClientStream stream,
             RequestHead request,
             ExchangeReport report,
-            BodySender sender) {
+            BodySender sender,
+            Consumer<ExchangePhase> pageEnd) {
         this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
         this.report = report;
         this.sender = sender;
+        this.pageEnd = pageEnd;
+        this.page = stream instanceof AssembledResponse assembled ? assembled : null;
+        if (page != null) {
+            page.caller(this);
+        }
     }
 
     /** Records the rule and cache settings of the decision, which determine how heads are written. */
     void decided(Decision decision) {
         mapped = decision.isMapped() ? decision.mapped() : null;
         settings = decision.isMapped() ? decision.cacheSettings() : null;
+        if (page != null) {
+            page.decided(
+                    mapped == null
+                            ? null
+                            : EsiRule.of(
+                                    exchangeLoop.settings().edge(),
+                                    mapped.rule().index()));
+        }
+    }
+
+    /** The receiver of the client's events instead of the exchange; null for the exchange itself. */
+    @Nullable
+    AssembledResponse page() {
+        return page;
+    }
+
+    /**
+     * Ends the response.
+     *
+     * @return false if a page is being assembled, whose end follows
+     */
+    boolean finish(@Nullable FieldSection trailers) {
+        if (page != null && page.finishPage()) {
+            return false;
+        }
+        if (trailers == null) {
+            stream.finish();
+        } else {
+            stream.finish(trailers);
+        }
+        return true;
+    }
+
+    /** Bytes of content sent to the client. */
+    long contentBytes() {
+        long ofPage = page == null ? -1 : page.pageBytes();
+        return ofPage < 0 ? sender.bytes() : ofPage;
+    }
+
+    @Override
+    public void onPageFailure(int status, String detail, String text) {
+        report.limited(detail);
+        ErrorPageConfig own =
+                errorPage(mapped == null ? AccessRules.NO_RULE : mapped.rule().index(), status);
+        ByteBuf content = own == null
+                ? LocalAnswers.content(stream.alloc(), status, text)
+                : Unpooled.wrappedBuffer(own.content());
+        OutboundHead head = LocalAnswers.head(
+                exchangeLoop.outbound(),
+                status,
+                content.readableBytes(),
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers(),
+                null,
+                null,
+                own);
+        report.addTo(head);
+        send(head);
+        stream.write(content);
+    }
+
+    @Override
+    public void onPageEnd(boolean isComplete) {
+        pageEnd.accept(isComplete ? ExchangePhase.DONE : ExchangePhase.ABORTED);
+    }
+
+    /** Returns the request whose conditions and range apply to a stored response: without them for a document. */
+    RequestHead selecting(StoredHead stored) {
+        return page != null && page.begins(stored.fields()) ? page.unconditional() : request;
+    }
+
+    private @Nullable ErrorPageConfig errorPage(int rule, int status) {
+        ErrorPages pages = exchangeLoop.settings().errorPages();
+        return pages == null ? null : pages.find(rule, status);
     }
 
     boolean isHeadSent() {
@@ -95,13 +183,14 @@ final class ClientAnswer {
         try {
             report.stored(stored, result, object.residentBody() != null);
             long length = object.length();
+            RequestHead selecting = selecting(stored);
             if (StoredParts.isPart(stored)) {
                 ContentRange part = PartialContent.rangeOf(stored);
                 offset = part.first();
                 length = part.length();
                 selection = Objects.requireNonNull(Selection.ofPart(request, stored, part), "the part has the range");
             } else {
-                selection = Selection.of(request, stored, length);
+                selection = Selection.of(selecting, stored, length);
             }
             sendHead(selection, stored, length);
             rememberMissing(selection, null, stored, length);
@@ -228,7 +317,8 @@ final class ClientAnswer {
     }
 
     private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
-        Selection selection = select(response);
+        boolean isDocument = page != null && page.begins(response.head().fields());
+        Selection selection = isDocument ? null : select(response);
         StoredHead stored =
                 response.selection() == null ? null : response.selection().known();
         OutboundHead head;
@@ -297,12 +387,10 @@ final class ClientAnswer {
             sendLocal(status, Objects.requireNonNull(decided.fields()), body, result, closing);
             return;
         }
-        ErrorPages pages = exchangeLoop.settings().errorPages();
-        ErrorPageConfig page =
-                pages == null ? null : pages.find(decision == null ? AccessRules.NO_RULE : decision.rule(), status);
-        ByteBuf content = page == null
+        ErrorPageConfig own = errorPage(decision == null ? AccessRules.NO_RULE : decision.rule(), status);
+        ByteBuf content = own == null
                 ? LocalAnswers.content(stream.alloc(), status, text)
-                : Unpooled.wrappedBuffer(page.content());
+                : Unpooled.wrappedBuffer(own.content());
         OutboundHead head = LocalAnswers.head(
                 exchangeLoop.outbound(),
                 status,
@@ -311,7 +399,7 @@ final class ClientAnswer {
                 exchangeLoop.settings().server().ofLocalAnswers(),
                 decided == null ? null : decided.allow(),
                 decided == null ? null : decided.fields(),
-                page);
+                own);
         report.refusedAs(result, null);
         sendLocal(head, content, closing);
     }
@@ -345,6 +433,9 @@ final class ClientAnswer {
 
     /** Sends a response that this proxy generates. Takes ownership of the content, which a response to HEAD omits. */
     private void sendLocal(OutboundHead head, ByteBuf content, boolean closing) {
+        if (page != null) {
+            page.begins(FieldSection.EMPTY);
+        }
         report.addToLocal(head);
         if (closing) {
             head.closeConnection();

@@ -109,10 +109,15 @@ final class Exchange
         this.permit = new ClientPermit(exchangeLoop);
         this.waits = exchangeLoop.waitsOf(stream, request, contentLength);
         this.sender = new BodySender(stream, this, exchangeLoop.memory()::countReceived);
-        this.answer = new ClientAnswer(exchangeLoop, stream, request, report, sender);
+        this.answer = new ClientAnswer(exchangeLoop, stream, request, report, sender, this::leave);
         this.partial = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);
         this.origin = new ExchangeFetch(exchangeLoop, stream, state, plans, this, contentLength);
         this.tunnel = new TunnelAnswer(exchangeLoop, stream, request, report, this);
+    }
+
+    /** Returns the receiver of the client's events. */
+    RequestHandler receiver() {
+        return answer.page() == null ? this : answer.page();
     }
 
     // Steps of the request
@@ -642,18 +647,14 @@ final class Exchange
     }
 
     private void finish() {
-        stream.finish();
-        leave(ExchangePhase.DONE);
+        onBodyEnd(null);
     }
 
     @Override
     public void onBodyEnd(@Nullable FieldSection trailers) {
-        if (trailers == null) {
-            stream.finish();
-        } else {
-            stream.finish(trailers);
+        if (answer.finish(trailers)) {
+            leave(ExchangePhase.DONE);
         }
-        leave(ExchangePhase.DONE);
     }
 
     @Override
@@ -769,6 +770,6 @@ final class Exchange
         stale.release();
         origin.forget();
         partial.close();
-        report.end(state.outcome(), sender.bytes() + tunnel.bytesToClient());
+        report.end(state.outcome(), answer.contentBytes() + tunnel.bytesToClient());
     }
 }

@@ -14,6 +14,8 @@ import io.millrace.proxy.exchange.decide.DecisionWaits;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.Variants;
+import io.millrace.proxy.exchange.esi.AssembledResponse;
+import io.millrace.proxy.exchange.esi.PageAssembler;
 import io.millrace.proxy.exchange.forward.HeldContent;
 import io.millrace.proxy.exchange.forward.Mirror;
 import io.millrace.proxy.exchange.origin.OriginAccess;
@@ -165,6 +167,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
     private final ViaCodes viaCodes = new ViaCodes();
     private final LoopMemory memory;
     private final Mirror mirror;
+    private final PageAssembler pages;
     private final HeldContent.Budget heldContent = new HeldContent.Budget();
 
     /**
@@ -198,6 +201,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         this.counters = counters;
         this.logs = logs;
         this.mirror = new Mirror(origins, counters);
+        this.pages = new PageAssembler(this, shared.settings(), counters);
         this.decider = new RequestDecider(shared, counters, origins);
         this.variants = new Variants(shared, counters);
         this.fastHits = new FastHits(this, shared.clock());
@@ -211,12 +215,23 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         if (head.method() == Method.CONNECT) {
             return ConnectExchange.start(this, stream, head, contentLength);
         }
-        Exchange exchange = new Exchange(this, stream, head, contentLength);
+        Exchange exchange = exchange(stream, head, contentLength);
         try {
             exchange.begin();
         } catch (RuntimeException | Error e) {
             exchange.onFault(e);
         }
+        return exchange.receiver();
+    }
+
+    /** Returns a new exchange, which has not begun. */
+    Exchange exchange(ClientStream stream, RequestHead head, long contentLength) {
+        AssembledResponse page = pages.begin(stream, head);
+        if (page == null) {
+            return new Exchange(this, stream, head, contentLength);
+        }
+        Exchange exchange = new Exchange(this, page, head, contentLength);
+        page.handler(exchange);
         return exchange;
     }
 

@@ -4,6 +4,7 @@ import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.LocalAnswer;
+import io.millrace.proxy.exchange.esi.AssembledResponse;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.report.CacheOutcome;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
@@ -79,6 +80,9 @@ final class ExchangeReport {
     private long headNanos;
 
     private long endNanos;
+    /** True for a fragment of a page, which has no line in logs of requests. */
+    private boolean isFragment;
+
     private long receivedBytes;
     private int status;
     private @Nullable RuleProgram rules;
@@ -98,6 +102,7 @@ final class ExchangeReport {
 
     ExchangeReport(ExchangeLoop exchangeLoop, ClientStream stream, @Nullable RequestHead request) {
         this(exchangeLoop, stream, request, exchangeLoop.clock().millis(), System.nanoTime());
+        isFragment = stream instanceof AssembledResponse page && page.isFragment();
     }
 
     /** Creates the report of a request that was received earlier, at the given times. */
@@ -291,7 +296,7 @@ final class ExchangeReport {
         outcome.detail(reason.text());
     }
 
-    /** Notes that the client has reached a limit of requests or tunnels in progress; {@code limit} is a stable word. */
+    /** Notes the limit of requests or tunnels that the client has reached, or why a page failed; a stable word. */
     void limited(String limit) {
         outcome.detail(limit);
     }
@@ -422,8 +427,8 @@ final class ExchangeReport {
         if (traces != null && trace == null) {
             trace = begun(traces.reusedTrace());
         }
-        log(exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
-        LoopLiveLog live = exchangeLoop.liveLog();
+        log(isFragment ? null : exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
+        LoopLiveLog live = isFragment ? null : exchangeLoop.liveLog();
         if (live != null) {
             AccessLogRing ring = live.ringFor(status, outcome.logOutcome(), firstByteNanos);
             log(ring, durationNanos, firstByteNanos, contentBytes);

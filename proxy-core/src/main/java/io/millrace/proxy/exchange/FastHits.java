@@ -1,6 +1,8 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.edge.EdgeRules;
+import io.millrace.proxy.edge.EsiRule;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.DecisionKind;
 import io.millrace.proxy.exchange.decide.StoredParts;
@@ -116,13 +118,13 @@ final class FastHits {
      * Returns the selection of a fresh response that is completely in RAM and short enough; null when a channel has to
      * answer.
      */
-    private static @Nullable Selection selectionOf(Decision decision) {
+    private @Nullable Selection selectionOf(Decision decision) {
         StoredObject<StoredHead> object = decision.object();
         if (decision.kind() != DecisionKind.FRESH || object == null || object.residentBody() == null) {
             return null;
         }
         StoredHead stored = object.head();
-        if (StoredParts.isPart(stored)) {
+        if (StoredParts.isPart(stored) || isDocument(decision, stored)) {
             return null;
         }
         Selection selection = Selection.of(decision.request(), stored, object.length());
@@ -131,6 +133,16 @@ final class FastHits {
             case NOT_MODIFIED -> selection;
             case PART, PARTS, PRECONDITION_FAILED, UNSATISFIABLE -> null;
         };
+    }
+
+    /** Returns true if the response is a document from which a page is assembled. */
+    private boolean isDocument(Decision decision, StoredHead stored) {
+        EdgeRules edge = exchangeLoop.settings().edge();
+        if (edge == null || !edge.assemblesPages()) {
+            return false;
+        }
+        EsiRule rule = edge.esi(decision.mapped().rule().index());
+        return rule != null && rule.mayBeDocument(stored.wireBytes()) && rule.isDocument(stored.fields());
     }
 
     private static boolean isWithoutContent(Decision decision, Selection selection) {
@@ -177,7 +189,7 @@ final class FastHits {
         public RequestHandler resume(ClientStream stream, RequestHead head) {
             Exchange exchange;
             try {
-                exchange = new Exchange(exchangeLoop, stream, head, 0);
+                exchange = exchangeLoop.exchange(stream, head, 0);
             } catch (RuntimeException | Error e) {
                 release();
                 throw e;
@@ -185,7 +197,7 @@ final class FastHits {
             if (fault != null || decision == null) {
                 release();
                 exchange.onFault(fault == null ? new IllegalStateException("no decision was made") : fault);
-                return exchange;
+                return exchange.receiver();
             }
             try {
                 if (isStoredMeanwhile(decision)) {
@@ -197,7 +209,7 @@ final class FastHits {
             } catch (RuntimeException | Error e) {
                 exchange.onFault(e);
             }
-            return exchange;
+            return exchange.receiver();
         }
 
         /**

@@ -85,7 +85,7 @@ final class PartialAnswer {
 
     /** Sends the stored blocks and fetches the missing ones. Takes over the reference. */
     void send(Decision decision, StoredObject<StoredHead> object, StoredHead stored, boolean collapsed) {
-        Selection selection = Selection.of(request, stored, object.length());
+        Selection selection = Selection.of(answer.selecting(stored), stored, object.length());
         if (request.method() == Method.HEAD || !selection.hasContent()) {
             caller.onNoContent(object, stored);
         } else if (selection.kind() == Selection.Kind.PARTS) {

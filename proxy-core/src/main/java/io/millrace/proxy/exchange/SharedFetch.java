@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.edge.EsiRule;
 import io.millrace.proxy.edge.MirrorRule;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
@@ -155,7 +156,12 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             return;
         }
         EncodedResponse encoded = new EncodedResponse(
-                plan, exchangeLoop.loop(), exchangeLoop.encoderThreads(), exchangeLoop.counters(), this);
+                plan,
+                exchangeLoop.loop(),
+                exchangeLoop.encoderThreads(),
+                exchangeLoop.counters(),
+                EsiRule.of(exchangeLoop.settings().edge(), plan.mapped().rule().index()),
+                this);
         VariantCall variant =
                 isOriginAsked ? null : VariantCall.begin(exchangeLoop, plan, encoded, () -> askOrigin(encoded));
         if (variant != null) {

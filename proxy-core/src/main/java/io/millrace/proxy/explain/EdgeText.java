@@ -2,6 +2,7 @@ package io.millrace.proxy.explain;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.edge.CorsConfig;
+import io.millrace.proxy.config.edge.EsiConfig;
 import io.millrace.proxy.config.edge.MirrorConfig;
 import io.millrace.proxy.config.edge.SplitConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -13,7 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes the CORS fields of a response, the branch of a canary split, and the copies of requests in text. Immutable.
+ * Describes in text the CORS fields of a response, the branch of a canary split, the copies of requests, and the assembly
+ * of pages. Immutable.
  *
  * @param rule index of the remap rule; negative for none
  * @param branch name of the branch of the canary split; null for the rule's own origin
@@ -40,6 +42,19 @@ record EdgeText(
         if (mirror != null) {
             steps.step("mirror", mirror(mirror), "mirror.to");
         }
+        EsiConfig esi = rule < 0 || rule >= remap.size()
+                ? null
+                : EsiConfig.from(remap.get(rule).over(config.values()));
+        if (esi != null) {
+            steps.step("esi", esi(esi), "esi.when");
+        }
+    }
+
+    private static String esi(EsiConfig esi) {
+        return "a page is assembled if the response "
+                + (esi.when() == EsiConfig.When.ALWAYS ? "is text/html or " : "")
+                + "has Surrogate-Control: content=\"ESI/1.0\", with up to "
+                + esi.includesMax() + " fragments on " + esi.depthMax() + " levels";
     }
 
     private static String mirror(MirrorConfig mirror) {

@@ -2,7 +2,10 @@ package io.millrace.proxy.observe;
 
 import java.util.List;
 
-/** The metrics of extensions, authorisation servers, the leak guard, CORS, canary splits and mirrored requests. Immutable. */
+/**
+ * The metrics of extensions, authorisation servers, the leak guard, CORS, canary splits, mirrored requests and ESI.
+ * Immutable.
+ */
 public enum ExtensionMetric implements Metric {
     CALLS(
             "millrace_extension_calls_total",
@@ -65,6 +68,19 @@ public enum ExtensionMetric implements Metric {
             "requests",
             "Requests of which mirror made a copy, by the result of the copy; if many are dropped, lower"
                     + " mirror.sample.",
+            "result"),
+    ESI_PAGES(
+            "millrace_esi_pages_total",
+            Kind.COUNTER,
+            "pages",
+            "ESI documents on all levels, by the result of their assembly; the access log has the reason of a failure"
+                    + " in detail.",
+            "result"),
+    ESI_FRAGMENTS(
+            "millrace_esi_fragments_total",
+            Kind.COUNTER,
+            "fragments",
+            "Fragments of pages that were requested for esi:include, by their result.",
             "result"),
     AUTHORIZE_DECISIONS(
             "millrace_authorize_decisions_total",

@@ -24,6 +24,7 @@ import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.edge.CorsKeys;
+import io.millrace.proxy.config.edge.EsiKeys;
 import io.millrace.proxy.config.edge.MirrorKeys;
 import io.millrace.proxy.config.edge.SplitKeys;
 import io.millrace.proxy.config.extension.ExtensionKeys;
@@ -73,6 +74,7 @@ final class ConfigCatalogTest {
                 SignedUrlKeys.class,
                 CorsKeys.class,
                 MirrorKeys.class,
+                EsiKeys.class,
                 SplitKeys.class,
                 RequestLimitKeys.class,
                 ErrorPageKeys.class,

@@ -88,7 +88,6 @@ public final class Plugins {
             Map.entry("uri_signing.so", "tokens in URLs are not verified (write signed_urls)"),
             Map.entry("authproxy.so", "requests are not checked with an external service"),
             Map.entry("icap.so", "bodies are not inspected"),
-            Map.entry("esi.so", "bodies are not assembled (ESI)"),
             Map.entry("multiplexer.so", "not translated; write mirror with the origin that gets the copies"),
             Map.entry("prefetch.so", "Millrace fetches nothing that no client has requested"),
             Map.entry("origin_server_auth.so", "requests to origins are not signed"),
@@ -98,6 +97,14 @@ public final class Plugins {
 
     /** The parameter of header_rewrite that names a database of locations. */
     static final String GEO_PATH = "--geo-db-path=";
+
+    /** The plugin that assembles pages. */
+    static final String ESI = "esi.so";
+
+    /** The difference of the plugin {@link #ESI}. */
+    static final String ESI_NOTE =
+            "esi.so: the origin asks with Surrogate-Control: content=\"ESI/1.0\" instead of X-Esi; esi:choose and variables"
+                    + " are not supported";
 
     private Plugins() {}
 
@@ -158,6 +165,9 @@ public final class Plugins {
                         .forEach(name -> remap.rewrites().write(state.draft().root(), name, words.entry(), true));
             } else if (CompressImport.isCompress(plugin)) {
                 remap.compression().writeForAll(words, rules);
+            } else if (plugin.equals(ESI)) {
+                state.draft().root().put("esi.enabled", "true").from(words.entry());
+                words.entry().note(ESI_NOTE);
             } else if (isBuiltIn(plugin)) {
                 words.entry().note(about(plugin));
             } else {

@@ -85,6 +85,11 @@ final class RemapArguments {
             rule.compress("");
             return;
         }
+        if (plugin.equals(Plugins.ESI)) {
+            rule.settings().put("esi.enabled", "true");
+            rule.entry().note(Plugins.ESI_NOTE);
+            return;
+        }
         if (plugin.equals(Plugins.URL_SIG)) {
             // The rule stays denied until the parameter with the file of keys is read.
             rule.markDenied();

@@ -5,6 +5,7 @@ import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CompressionKeys;
+import io.millrace.proxy.config.edge.EsiKeys;
 import io.millrace.proxy.config.fleet.PushedKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigTree;
@@ -231,9 +232,12 @@ final class ConfigBinder {
             if (shape.path().equals(SharedTlsKeys.LISTEN_SECTION)) {
                 // An empty section enables TLS.
                 into.put(SharedTlsKeys.LISTEN_ENABLED, true);
-            } else if (isCompression(shape)) {
+            } else if (isSection(shape, CompressionKeys.SECTION)) {
                 // As for TLS.
                 into.put(CompressionKeys.ENABLED, true);
+            } else if (isSection(shape, EsiKeys.SECTION)) {
+                // As for TLS.
+                into.put(EsiKeys.ENABLED, true);
             }
             bindSection(mapping, shape, path, into);
         } else if (!isNull(node)) {
@@ -247,9 +251,10 @@ final class ConfigBinder {
         }
     }
 
-    private static boolean isCompression(ConfigShape shape) {
+    /** Returns true if a section is this one, of all rules or of one rule. */
+    private static boolean isSection(ConfigShape shape, String section) {
         String path = shape.path();
-        return path.equals(CompressionKeys.SECTION) || path.equals("remap[]." + CompressionKeys.SECTION);
+        return path.equals(section) || path.equals("remap[]." + section);
     }
 
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {

@@ -11,6 +11,7 @@ import io.millrace.proxy.config.check.FilePermissionChecks;
 import io.millrace.proxy.config.check.FilterChecks;
 import io.millrace.proxy.config.check.OriginGroupChecks;
 import io.millrace.proxy.config.check.RuleReachability;
+import io.millrace.proxy.config.edge.EsiKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -310,6 +311,9 @@ public final class ConfigLoader {
                 binder.bindText(FlowText.unbracketed(key, text), key, values);
                 if (CompressionKeys.turnsOn(key) && !values.isSet(CompressionKeys.ENABLED)) {
                     values.put(CompressionKeys.ENABLED, true);
+                }
+                if (EsiKeys.turnsOn(key) && !values.isSet(EsiKeys.ENABLED)) {
+                    values.put(EsiKeys.ENABLED, true);
                 }
             } catch (InvalidValueException e) {
                 problems.error(place, path, e.problem(), e.suggestion());

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.settings.ContentCoding;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.edge.EsiRule;
 import io.millrace.proxy.encode.EncodedBody;
 import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.exchange.decide.FetchPlan;
@@ -44,6 +45,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     private final EncoderThreads threads;
     private final LoopCounters counters;
     private final OriginResponseHandler fetch;
+    private final @Nullable EsiRule esi;
     private @Nullable OriginCall origin;
     private @Nullable ContentCoding coding;
     private @Nullable EncodedBody body;
@@ -55,17 +57,20 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     /** True once the origin's response has ended. */
     private boolean ended;
 
+    /** @param esi the settings for pages, whose documents are stored without a coding; null for none */
     public EncodedResponse(
             FetchPlan plan,
             EventExecutor loop,
             EncoderThreads threads,
             LoopCounters counters,
+            @Nullable EsiRule esi,
             OriginResponseHandler fetch) {
         this.plan = plan;
         this.rules = plan.cacheSettings().encoding();
         this.loop = loop;
         this.threads = threads;
         this.counters = counters;
+        this.esi = esi;
         this.fetch = fetch;
     }
 
@@ -97,7 +102,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         }
         boolean isHead = plan.request().method() == Method.HEAD;
         long length = isHead ? EncodedHeads.declaredLength(head) : framing.contentLength();
-        if (!EncodedHeads.mayEncode(head, length, rules)) {
+        if (!EncodedHeads.mayEncode(head, length, rules) || (esi != null && esi.isDocument(head.fields()))) {
             return head;
         }
         ContentCoding chosen = rules.choose(plan.request().fields());

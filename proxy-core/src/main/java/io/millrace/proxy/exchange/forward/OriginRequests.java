@@ -11,7 +11,9 @@ import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.ProxyProtocolVersion;
 import io.millrace.proxy.config.value.SourceAddress;
+import io.millrace.proxy.edge.EsiRule;
 import io.millrace.proxy.edge.MirrorRule;
+import io.millrace.proxy.esi.SurrogateControl;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.report.ViaLetters;
@@ -158,10 +160,14 @@ public final class OriginRequests {
         boolean otherUrl = plan.originUrl() != request.target();
         boolean otherHost = otherUrl
                 && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
-        copy(plan, access, trusted, otherUrl, otherHost, fields);
+        EsiRule esi = EsiRule.of(settings.edge(), plan.mapped().rule().index());
+        copy(plan, access, trusted, otherUrl, otherHost, esi, fields);
         addMaxForwards(request, fields);
         EncodingRules encoding = plan.cacheSettings().encoding();
-        if (isTransforming(plan)) {
+        if (esi != null) {
+            fields.add(SurrogateControl.CAPABILITY, SurrogateControl.OWN_CAPABILITY);
+        }
+        if (isTransforming(plan) || esi != null) {
             fields.add(FieldName.ACCEPT_ENCODING, EncodingRules.IDENTITY);
         } else if (!encoding.isOff()) {
             fields.add(FieldName.ACCEPT_ENCODING, encoding.normalForm(request.fields()));
@@ -284,17 +290,19 @@ public final class OriginRequests {
             boolean trusted,
             boolean otherUrl,
             boolean otherHost,
+            @Nullable EsiRule esi,
             FieldSection.Builder to) {
         FieldSection from = plan.request().fields();
         HopByHop hopByHop = HopByHop.of(from);
         EncodingRules encoding = plan.cacheSettings().encoding();
-        boolean encodes = !encoding.isOff() || isTransforming(plan);
+        boolean encodes = !encoding.isOff() || isTransforming(plan) || esi != null;
         boolean asksForWhole = plan.asksForWhole();
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
                     || isReplacedTraceField(plan, from, line)
                     || REPLACED.contains(from, line)
                     || (encodes && from.isNamed(line, FieldName.ACCEPT_ENCODING))
+                    || (esi != null && from.isNamed(line, SurrogateControl.CAPABILITY))
                     || (asksForWhole && (from.isNamed(line, FieldName.RANGE) || from.isNamed(line, FieldName.IF_RANGE)))
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
                 continue;

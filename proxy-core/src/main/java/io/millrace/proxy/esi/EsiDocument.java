@@ -1,0 +1,48 @@
+package io.millrace.proxy.esi;
+
+import java.util.List;
+
+/** A parsed ESI document. Immutable. */
+public final class EsiDocument {
+    private final byte[] bytes;
+    private final List<EsiPart> parts;
+    private final int includes;
+
+    EsiDocument(byte[] bytes, List<EsiPart> parts, int includes) {
+        this.bytes = bytes;
+        this.parts = parts;
+        this.includes = includes;
+    }
+
+    /** The document; borrowed, and must not be changed. */
+    public byte[] bytes() {
+        return bytes;
+    }
+
+    /** The parts in their order. */
+    public List<EsiPart> parts() {
+        return parts;
+    }
+
+    /** Number of {@code esi:include} elements, also those in {@code esi:try}. */
+    public int includes() {
+        return includes;
+    }
+
+    /** Returns the line and column of a position, both from 1, as {@code 12:7}. Columns count bytes. */
+    public String place(int position) {
+        return placeIn(bytes, position);
+    }
+
+    static String placeIn(byte[] bytes, int position) {
+        int line = 1;
+        int lineStart = 0;
+        for (int i = 0; i < position; i++) {
+            if (bytes[i] == '\n') {
+                line++;
+                lineStart = i + 1;
+            }
+        }
+        return line + ":" + (position - lineStart + 1);
+    }
+}

@@ -1,0 +1,207 @@
+package io.millrace.proxy.exchange.esi;
+
+import io.millrace.proxy.edge.EsiRule;
+import io.millrace.proxy.http.OutboundHead;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ClientStream;
+import io.millrace.proxy.net.RequestHandler;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request for one fragment, and the stream that receives its response. To an exchange it is a client.
+ *
+ * <p>Confined to one event loop.
+ */
+final class Fragment implements ClientStream {
+    private static final byte[] EMPTY = {};
+
+    /** Receives the result, once, unless the fragment is cancelled. */
+    interface End {
+        /** The response is complete. The caller gives the array away. */
+        void onContent(byte[] content);
+
+        /** The fragment failed; {@code reason} is a stable word. */
+        void onFailure(String reason);
+    }
+
+    private final PageAssembler assembler;
+    private final ClientStream page;
+    private final RequestHead request;
+    private final int level;
+    private final PageBudget budget;
+    private final End end;
+    private @Nullable RequestHandler handler;
+    private @Nullable Future<?> timer;
+    private byte[] content = EMPTY;
+    private int length;
+    /** Reason of a response that cannot be included; null for one that can. */
+    private @Nullable String refusal = "esi-fragment-incomplete";
+
+    private boolean isAssembled;
+    /** True once the exchange has ended its response. */
+    private boolean isAnswered;
+
+    private boolean isEnded;
+
+    /**
+     * @param page the stream of the client, whose event loop and connection the fragment shares
+     * @param level levels of fragments above, at least 1
+     */
+    Fragment(PageAssembler assembler, ClientStream page, RequestHead request, int level, PageBudget budget, End end) {
+        this.assembler = assembler;
+        this.page = page;
+        this.request = request;
+        this.level = level;
+        this.budget = budget;
+        this.end = end;
+    }
+
+    /** Sends the request. The end may be called during this call. */
+    void start() {
+        timer = page.eventLoop()
+                .schedule(this::onTimeout, budget.config().includeTimeoutMillis(), TimeUnit.MILLISECONDS);
+        RequestHandler begun = assembler.requests().onRequest(this, request, 0);
+        handler = begun;
+        if (!isEnded || isAnswered) {
+            begun.onRequestEnd();
+        }
+    }
+
+    /** Cancels the request: nothing needs its response. */
+    void cancel() {
+        if (isEnded) {
+            return;
+        }
+        isEnded = true;
+        content = EMPTY;
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        // The exchange may be the caller.
+        page.eventLoop().execute(() -> {
+            if (handler != null && !isAnswered) {
+                isAnswered = true;
+                handler.onClientGone();
+            }
+        });
+    }
+
+    private void onTimeout() {
+        fail("esi-fragment-timeout");
+    }
+
+    private void fail(String reason) {
+        if (!isEnded) {
+            cancel();
+            end.onFailure(reason);
+        }
+    }
+
+    int level() {
+        return level;
+    }
+
+    PageBudget budget() {
+        return budget;
+    }
+
+    /** Notes that the content is assembled, so that its bytes are counted already. */
+    void assembled() {
+        isAssembled = true;
+    }
+
+    @Override
+    public EventExecutor eventLoop() {
+        return page.eventLoop();
+    }
+
+    @Override
+    public ByteBufAllocator alloc() {
+        return page.alloc();
+    }
+
+    @Override
+    public ClientConnection connection() {
+        return page.connection();
+    }
+
+    @Override
+    public void writeInterim(OutboundHead head) {}
+
+    @Override
+    public void writeHead(OutboundHead head) {
+        int status = head.status();
+        if (status < 200 || status > 299 || status == 206) {
+            refusal = "esi-fragment-" + status;
+        } else if (EsiRule.isEncoded(head.fieldsAfterEdits())) {
+            refusal = "esi-fragment-encoding";
+        } else {
+            refusal = null;
+        }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void write(ByteBuf piece) {
+        int size = piece.readableBytes();
+        boolean isKept = refusal == null && !isEnded;
+        boolean fits = !isKept || isAssembled || budget.takeBytes(size);
+        if (isKept && fits) {
+            if (content.length < length + size) {
+                content = Arrays.copyOf(content, Math.max(length + size, 2 * content.length));
+            }
+            piece.readBytes(content, length, size);
+            length += size;
+        }
+        piece.release();
+        if (!fits) {
+            fail(AssembledResponse.PAGE_SIZE);
+        }
+    }
+
+    @Override
+    public void finish() {
+        isAnswered = true;
+        if (isEnded) {
+            return;
+        }
+        isEnded = true;
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        String reason = refusal;
+        if (reason == null) {
+            end.onContent(content.length == length ? content : Arrays.copyOf(content, length));
+        } else {
+            end.onFailure(reason);
+        }
+    }
+
+    @Override
+    public void abort() {
+        refusal = "esi-fragment-incomplete";
+        finish();
+    }
+
+    @Override
+    public boolean isWritable() {
+        return !isEnded;
+    }
+
+    @Override
+    public void readContent(boolean on) {}
+
+    @Override
+    public long bytesSent() {
+        return 0;
+    }
+}

@@ -1,0 +1,75 @@
+package io.millrace.proxy.exchange.esi;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.forward.HopByHop;
+
+/** The heads of requests for fragments, and of requests without conditions. No state. */
+final class FragmentRequests {
+    /** Fields about the client's copy of the page. */
+    private static final FieldNames CONDITIONS = FieldNames.of(
+            FieldName.RANGE,
+            FieldName.IF_RANGE,
+            FieldName.IF_MATCH,
+            FieldName.IF_NONE_MATCH,
+            FieldName.IF_MODIFIED_SINCE,
+            FieldName.IF_UNMODIFIED_SINCE);
+
+    /** Fields about the connection, the content and the coding of the request for the page. */
+    private static final FieldNames OF_PAGE = FieldNames.of(
+            FieldName.HOST,
+            FieldName.ACCEPT_ENCODING,
+            FieldName.EXPECT,
+            FieldName.MAX_FORWARDS,
+            FieldName.CONTENT_LENGTH,
+            FieldName.CONTENT_TYPE,
+            FieldName.CONTENT_ENCODING,
+            FieldName.CONTENT_LANGUAGE,
+            FieldName.CONTENT_RANGE);
+
+    /** Credentials for the host of the page. */
+    private static final FieldNames CREDENTIALS = FieldNames.of(FieldName.COOKIE, FieldName.AUTHORIZATION);
+
+    private FragmentRequests() {}
+
+    /**
+     * Returns the head of a request for a fragment: a GET with the end-to-end fields of the client. Another host gets no
+     * cookies and no Authorization.
+     *
+     * @param page the client's request
+     */
+    static RequestHead of(RequestHead page, TargetUri target) {
+        FieldSection from = page.fields();
+        HopByHop hopByHop = HopByHop.of(from);
+        boolean isSameOrigin = page.target().isSameOrigin(target);
+        FieldSection.Builder fields = FieldSection.builder().add(FieldName.HOST, target.authority());
+        for (int line = 0; line < from.size(); line++) {
+            if (!hopByHop.contains(from, line)
+                    && !OF_PAGE.contains(from, line)
+                    && !CONDITIONS.contains(from, line)
+                    && (isSameOrigin || !CREDENTIALS.contains(from, line))) {
+                fields.addLine(from, line);
+            }
+        }
+        return RequestHead.of(Method.GET, target, 1, fields.build());
+    }
+
+    /** Returns the request without its conditions and ranges. */
+    static RequestHead unconditional(RequestHead request) {
+        FieldSection from = request.fields();
+        if (!CONDITIONS.isAnyIn(from)) {
+            return request;
+        }
+        FieldSection.Builder fields = FieldSection.builder();
+        for (int line = 0; line < from.size(); line++) {
+            if (!CONDITIONS.contains(from, line)) {
+                fields.addLine(from, line);
+            }
+        }
+        return request.with(request.target(), fields.build());
+    }
+}
