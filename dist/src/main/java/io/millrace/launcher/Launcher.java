@@ -103,8 +103,7 @@ final class Launcher {
     private SocketPointer pointer(LauncherContext launcherContext, ProxyConfig config, Path home) {
         boolean isElsewhere = options.state() != null || config.admin().socket() != null;
         return isElsewhere
-                ? SocketPointer.write(
-                        StateDirectory.parent(System.getenv(), home), launcherContext.adminSocket(config))
+                ? SocketPointer.write(StateDirectory.parent(System.getenv(), home), launcherContext.adminSocket(config))
                 : SocketPointer.NONE;
     }
 

@@ -264,6 +264,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, purges);
         ProxyMetrics.bind(metrics, shared.clients().rates());
         ProxyMetrics.bind(metrics, shared.encoderThreads());
+        ProxyMetrics.bind(metrics, shared.dictionaries());
         ExtensionMetrics.bind(metrics, extensions);
         patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);

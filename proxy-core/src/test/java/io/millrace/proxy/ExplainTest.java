@@ -611,4 +611,17 @@ class ExplainTest {
                 steps.stream().anyMatch(step -> step.text().equals("content of the listed types is encoded with gzip")),
                 steps::toString);
     }
+
+    /** The dry run knows no such dictionary, as the request itself would not. */
+    @Test
+    void anUnknownDictionaryIsExplained() throws Exception {
+        start(
+                "Cache-Control: max-age=600\r\nContent-Type: text/html\r\n",
+                config -> config.set("compression.enabled", "true").set("compression.dictionaries.enabled", "true"));
+        Field hash = new Field("Available-Dictionary", ":" + "A".repeat(43) + "=:");
+        Map<String, String> texts =
+                texts(explain("GET", "192.0.2.1", "/a", new Field("Accept-Encoding", "dcb, gzip"), hash));
+        assertEquals("content of the listed types is encoded with gzip", texts.get("compression"));
+        assertTrue(texts.get("dictionary").startsWith("the client's dictionary is not used"), texts::toString);
+    }
 }

@@ -500,6 +500,7 @@ class FastLaneTest {
                 all.overload(),
                 all.clients(),
                 all.encoderThreads(),
+                all.dictionaries(),
                 all.clock(),
                 () -> {
                     steps.add("settings");

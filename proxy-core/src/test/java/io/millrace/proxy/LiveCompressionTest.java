@@ -1,6 +1,8 @@
 package io.millrace.proxy;
 
 import java.io.IOException;
+import java.security.MessageDigest;
+import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -66,6 +68,55 @@ class LiveCompressionTest {
     @LiveKey("compression.gzip_level")
     void gzipLevel() throws Exception {
         smaller("compression: {encodings: [gzip], gzip_level: <1|9>}");
+    }
+
+    @LiveKey("compression.dictionaries.enabled")
+    void dictionariesEnabled() throws Exception {
+        withDictionary("{enabled: <false|true>}", 9000, "br", "dcb");
+    }
+
+    @LiveKey("compression.dictionaries.encodings")
+    void dictionariesEncodings() throws Exception {
+        withDictionary("{encodings: [<dcb|dcz>]}", 9000, "dcb", "dcz");
+    }
+
+    @LiveKey("compression.dictionaries.max_size")
+    void dictionariesMaxSize() throws Exception {
+        withDictionary("{max_size: <4KiB|64KiB>}", 9000, "br", "dcb");
+    }
+
+    @LiveKey("compression.dictionaries.memory")
+    void dictionariesMemory() throws Exception {
+        withDictionary("{memory: <1MiB|64MiB>}", 300_000, "br", "dcb");
+    }
+
+    /** A response becomes a dictionary, and the next one is encoded with it, as far as the settings permit that. */
+    private void withDictionary(String section, int length, String before, String after) throws Exception {
+        byte[] content = CompressionOnTheWireTest.text(length);
+        byte[] hash = MessageDigest.getInstance("SHA-256").digest(content);
+        String field = "Available-Dictionary: :" + Base64.getEncoder().encodeToString(hash) + ":\r\n";
+        live.script(request -> request.ok(
+                "Cache-Control: max-age=600\r\nContent-Type: text/html\r\nUse-As-Dictionary: match=\"/*\"\r\n",
+                content));
+        live.file("compression: {dictionaries: " + section + "}").turns(before, after, () -> {
+            ask(BROWSER);
+            String expected = live.isChanged() ? after : before;
+            if (!expected.equals("br")) {
+                ProxyExtension.await(
+                        "a dictionary",
+                        () -> live.proxy().proxy().shared().dictionaries().count() > 0);
+            }
+            return ask("Accept-Encoding: br, dcb, dcz\r\n" + field);
+        });
+    }
+
+    /** Returns the encoding of a path that was not requested before, on this machine: others need TLS. */
+    private @Nullable String ask(String fields) throws IOException {
+        RawClient client = live.proxy().client();
+        client.send("GET " + live.fresh() + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "\r\n");
+        RawClient.Response response = client.response();
+        live.settle();
+        return response.field("content-encoding");
     }
 
     /** The content is smaller after the change. */

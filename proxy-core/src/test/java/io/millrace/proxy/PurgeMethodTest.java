@@ -251,8 +251,11 @@ class PurgeMethodTest {
         answer = purge("/a");
         assertEquals("404 Not Found: nothing was stored for http://test.example/a, purge " + id(), answer.text());
         answer = send("PURGE /a HTTP/1.1\r\nHost: test.example:443\r\n\r\n");
-        assertTrue(answer.text().endsWith("; port 443 is not the default port of http: without a port, a purge covers"
-                + " http and https\n"), answer.text());
+        assertTrue(
+                answer.text()
+                        .endsWith("; port 443 is not the default port of http: without a port, a purge covers"
+                                + " http and https\n"),
+                answer.text());
         answer = send("PURGE /.* HTTP/1.1\r\nHost: typo.example\r\n\r\n");
         assertEquals(200, answer.status());
         assertTrue(answer.text().endsWith("; no remap rule maps this host\n"), answer.text());

@@ -78,6 +78,7 @@ class ReloadWithinRequestTest {
                 all.overload(),
                 all.clients(),
                 all.encoderThreads(),
+                all.dictionaries(),
                 all.clock(),
                 looks);
         AnsweredStream answer = new AnsweredStream(serving.loop());

@@ -148,6 +148,12 @@ public final class AccessRules {
                 || (isTrusted(client.remoteAddress().getAddress()) && ForwardedScheme.isHttps(fields));
     }
 
+    /** Returns the URL as the client sees it: its TLS may end at a trusted proxy before this one. */
+    public TargetUri clientUrl(RequestHead request, ClientConnection client) {
+        TargetUri target = request.target();
+        return !target.isSecure() && isSecured(request.fields(), client) ? target.inOtherScheme() : target;
+    }
+
     /**
      * Returns true if the field of the client is not copied to the origin request. This holds for the forwarding fields
      * of untrusted clients, and for fields that this proxy writes itself.

@@ -2,6 +2,7 @@ package io.millrace.proxy.caching;
 
 import io.millrace.proxy.caching.field.CookieValues;
 import io.millrace.proxy.caching.field.WeightedList;
+import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -232,6 +234,24 @@ public final class Variance {
             in.position(in.position() + Math.max(0, length));
         }
         return null;
+    }
+
+    /**
+     * Returns true if the listed values are those of a variant with a dictionary, and differ from others at most in the
+     * coding and the dictionary.
+     */
+    public boolean isOtherDictionary(byte[] listed, byte[] others) {
+        boolean withDictionary = false;
+        for (int i = 0; i < selectorCount(); i++) {
+            ByteBuffer value = valueAt(listed, i);
+            FieldName name = i < names.size() ? names.get(i) : null;
+            if (DictionaryRules.AVAILABLE_DICTIONARY.equals(name)) {
+                withDictionary = value != null;
+            } else if (!FieldName.ACCEPT_ENCODING.equals(name) && !Objects.equals(value, valueAt(others, i))) {
+                return false;
+            }
+        }
+        return withDictionary;
     }
 
     /** Formats the result of {@link #valuesOf} for messages: {@code Accept-Encoding: gzip; Cookie absent}. */

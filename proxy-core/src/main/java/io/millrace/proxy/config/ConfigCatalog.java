@@ -446,6 +446,10 @@ public final class ConfigCatalog {
             CompressionKeys.BR_LEVEL,
             CompressionKeys.ZSTD_LEVEL,
             CompressionKeys.GZIP_LEVEL,
+            CompressionKeys.DICTIONARIES_ENABLED,
+            CompressionKeys.DICTIONARIES_ENCODINGS,
+            CompressionKeys.DICTIONARIES_MAX_SIZE,
+            CompressionKeys.DICTIONARIES_MEMORY,
             CacheRulesKeys.CACHE_RULES,
             CacheRulesKeys.DEST_DOMAIN,
             CacheRulesKeys.DEST_HOST,
@@ -697,6 +701,9 @@ public final class ConfigCatalog {
                 CompressionKeys.SECTION,
                 "Compression of responses; an empty section, `compression: {}`, turns it on. See"
                         + " [caching.md](../guide/caching.md#compression).");
+        SECTIONS.put(
+                CompressionKeys.DICTIONARIES,
+                "Compression with dictionaries, see [caching.md](../guide/caching.md#compression-dictionaries).");
         SECTIONS.put(
                 "cache_rules",
                 "Settings for single sites, paths, clients and times of day. An element has at least one condition"

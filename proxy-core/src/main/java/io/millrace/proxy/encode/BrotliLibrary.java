@@ -4,12 +4,20 @@ import com.aayushatharva.brotli4j.Brotli4jLoader;
 import com.aayushatharva.brotli4j.decoder.BrotliInputStream;
 import com.aayushatharva.brotli4j.encoder.BrotliOutputStream;
 import com.aayushatharva.brotli4j.encoder.Encoder;
+import com.aayushatharva.brotli4j.encoder.PreparedDictionary;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 
 /** The only class that uses brotli4j, an optional dependency. */
 final class BrotliLibrary {
+    /** The type of dictionary without a format. */
+    private static final int RAW = 0;
+
+    /** The least quality that searches in dictionaries. */
+    private static final int DICTIONARY_LEVEL_MIN = 5;
+
     private BrotliLibrary() {}
 
     /** Loads the native library. Returns false if there is none for this machine. */
@@ -24,5 +32,33 @@ final class BrotliLibrary {
     static OutputStream over(OutputStream to, int level) throws IOException {
         return new BrotliOutputStream(
                 to, new Encoder.Parameters().setQuality(level).setWindow(ContentEncoders.WINDOW_BITS));
+    }
+
+    /**
+     * Returns search tables for a dictionary, which are freed when they are no longer referenced.
+     *
+     * @param dictionary a direct buffer, kept by the tables
+     */
+    static Object prepare(ByteBuffer dictionary) {
+        Brotli4jLoader.ensureAvailability();
+        return Encoder.prepareDictionary(dictionary, RAW);
+    }
+
+    /** @param prepared the result of {@link #prepare} */
+    static OutputStream over(OutputStream to, int level, Object prepared) throws IOException {
+        BrotliOutputStream stream = new BrotliOutputStream(
+                to,
+                new Encoder.Parameters()
+                        .setQuality(Math.max(level, DICTIONARY_LEVEL_MIN))
+                        .setWindow(ContentEncoders.WINDOW_BITS));
+        stream.attachDictionary((PreparedDictionary) prepared);
+        return stream;
+    }
+
+    /** @param dictionary a direct buffer */
+    static InputStream decoder(InputStream from, ByteBuffer dictionary) throws IOException {
+        BrotliInputStream stream = new BrotliInputStream(from);
+        stream.attachDictionary(dictionary);
+        return stream;
     }
 }

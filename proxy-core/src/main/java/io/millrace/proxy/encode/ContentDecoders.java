@@ -32,9 +32,26 @@ public final class ContentDecoders {
         if (coding == null) {
             return content.readableBytes() > bytesMax ? null : content.retainedDuplicate();
         }
-        ByteBuf decoded = content.alloc().directBuffer(Math.min(bytesMax, content.readableBytes() * 4));
+        return decoded(decoder(coding, new ByteBufInputStream(content)), content, bytesMax);
+    }
+
+    /**
+     * Returns the decoded content of a coding with a dictionary. Takes its time: call it on a thread for encoding.
+     *
+     * @param content borrowed, with its header
+     * @return null if the decoded content is longer; the caller releases the buffer
+     * @throws IOException if the content is not valid in the coding
+     */
+    public static @Nullable ByteBuf decode(
+            ContentCoding coding, CompressionDictionary dictionary, ByteBuf content, int bytesMax) throws IOException {
+        ByteBuf stream = content.slice().skipBytes(CompressionDictionary.headerBytes(coding));
+        return decoded(dictionary.decoder(coding, new ByteBufInputStream(stream)), content, bytesMax);
+    }
+
+    private static @Nullable ByteBuf decoded(InputStream decoder, ByteBuf content, int bytesMax) throws IOException {
+        ByteBuf decoded = content.alloc().directBuffer((int) Math.min(bytesMax, content.readableBytes() * 4L + 64));
         boolean complete = false;
-        try (InputStream from = decoder(coding, new ByteBufInputStream(content))) {
+        try (InputStream from = decoder) {
             byte[] part = new byte[BUFFER_BYTES];
             int length;
             while ((length = from.read(part)) >= 0) {
@@ -57,6 +74,7 @@ public final class ContentDecoders {
             case GZIP -> new GZIPInputStream(from, BUFFER_BYTES);
             case BROTLI -> BrotliLibrary.decoder(from);
             case ZSTD -> ZstdLibrary.decoder(from);
+            case DICTIONARY_BROTLI, DICTIONARY_ZSTD -> throw new IOException(coding + " needs a dictionary");
         };
     }
 }

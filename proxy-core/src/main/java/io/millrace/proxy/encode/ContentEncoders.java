@@ -29,8 +29,8 @@ public final class ContentEncoders {
     public static boolean isAvailable(ContentCoding coding) {
         return switch (coding) {
             case GZIP -> true;
-            case BROTLI -> Libraries.BROTLI;
-            case ZSTD -> Libraries.ZSTD;
+            case BROTLI, DICTIONARY_BROTLI -> Libraries.BROTLI;
+            case ZSTD, DICTIONARY_ZSTD -> Libraries.ZSTD;
         };
     }
 
@@ -40,12 +40,14 @@ public final class ContentEncoders {
             case GZIP -> true;
             case BROTLI -> level <= BROTLI_LEVEL_QUICK;
             case ZSTD -> level <= ZSTD_LEVEL_QUICK;
+            // The search tables of the dictionary are built first.
+            case DICTIONARY_BROTLI, DICTIONARY_ZSTD -> false;
         };
     }
 
     /**
-     * Returns the number of permits of {@link EncoderThreads} that an encoder needs: slow levels search in up to 10 MiB
-     * of tables, others in up to 4 MiB.
+     * Returns the number of permits of {@link EncoderThreads} that an encoder needs: slow levels, and those with a
+     * dictionary, search in up to 10 MiB of tables, others in up to 4 MiB.
      */
     static int permits(ContentCoding coding, int level) {
         boolean isLarge =
@@ -53,6 +55,7 @@ public final class ContentEncoders {
                     case GZIP -> false;
                     case BROTLI -> level >= BROTLI_LEVEL_LARGE;
                     case ZSTD -> level >= ZSTD_LEVEL_LARGE;
+                    case DICTIONARY_BROTLI, DICTIONARY_ZSTD -> true;
                 };
         return isLarge ? PERMITS_LARGE : 1;
     }
@@ -61,9 +64,18 @@ public final class ContentEncoders {
     public static String mavenCoordinates(ContentCoding coding) {
         return switch (coding) {
             case GZIP -> "";
-            case BROTLI -> "com.aayushatharva.brotli4j:brotli4j";
-            case ZSTD -> "com.github.luben:zstd-jni";
+            case BROTLI, DICTIONARY_BROTLI -> "com.aayushatharva.brotli4j:brotli4j";
+            case ZSTD, DICTIONARY_ZSTD -> "com.github.luben:zstd-jni";
         };
+    }
+
+    /**
+     * Creates an encoder with a dictionary.
+     *
+     * @param length bytes of the content; -1 if it is not known
+     */
+    static ContentEncoder create(ContentCoding coding, int level, CompressionDictionary dictionary, long length) {
+        return new ContentEncoder(to -> dictionary.over(to, coding, level, length));
     }
 
     /** Creates an encoder. */
@@ -73,6 +85,8 @@ public final class ContentEncoders {
                     case GZIP -> to -> new Gzip(to, level);
                     case BROTLI -> to -> BrotliLibrary.over(to, level);
                     case ZSTD -> to -> ZstdLibrary.over(to, level);
+                    case DICTIONARY_BROTLI, DICTIONARY_ZSTD ->
+                        throw new IllegalArgumentException(coding + " needs a dictionary");
                 });
     }
 

@@ -103,6 +103,27 @@ public final class EncodedBody {
                 : null;
     }
 
+    /**
+     * Begins a body with a dictionary, on the threads for encoding.
+     *
+     * @param length bytes of the content; -1 if it is not known
+     * @return null if there are too many encoders
+     */
+    public static @Nullable EncodedBody begin(
+            EventExecutor loop,
+            EncoderThreads threads,
+            ContentCoding coding,
+            int level,
+            CompressionDictionary dictionary,
+            long length,
+            Receiver receiver) {
+        int permits = ContentEncoders.permits(coding, level);
+        ContentEncoder encoder = ContentEncoders.create(coding, level, dictionary, length);
+        return threads.begin(permits)
+                ? new EncodedBody(loop, threads, encoder, false, permits, length, receiver)
+                : null;
+    }
+
     /** Begins a body with an encoder of a slow level, for which the caller has taken one permit. */
     static EncodedBody slow(EventExecutor loop, EncoderThreads threads, ContentEncoder encoder, Receiver receiver) {
         return new EncodedBody(loop, threads, encoder, false, 1, -1, receiver);

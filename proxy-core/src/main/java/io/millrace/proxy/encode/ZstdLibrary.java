@@ -27,4 +27,21 @@ final class ZstdLibrary {
     static OutputStream over(OutputStream to, int level) throws IOException {
         return new ZstdOutputStreamNoFinalizer(to, level).setWindowLog(ContentEncoders.WINDOW_BITS);
     }
+
+    /**
+     * Returns an encoder with a dictionary. A dictionary can be used up to the end of the window only. So the window is as
+     * long as the content, up to the limit that each client accepts (RFC 9842 s5).
+     *
+     * @param length bytes of the content; -1 if it is not known, and is expected to be about as long as the dictionary
+     */
+    static OutputStream over(OutputStream to, int level, byte[] dictionary, long length) throws IOException {
+        long bytes = length < 0 ? 2L * dictionary.length : length;
+        int bits = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, bytes - 1));
+        int window = Math.max(ContentEncoders.WINDOW_BITS, Math.min(bits, WINDOW_BITS_MAX));
+        return new ZstdOutputStreamNoFinalizer(to, level).setWindowLog(window).setDict(dictionary);
+    }
+
+    static InputStream decoder(InputStream from, byte[] dictionary) throws IOException {
+        return new ZstdInputStreamNoFinalizer(from).setLongMax(WINDOW_BITS_MAX).setDict(dictionary);
+    }
 }

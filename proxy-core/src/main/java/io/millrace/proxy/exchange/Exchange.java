@@ -167,7 +167,10 @@ final class Exchange
             case ANSWERED -> answerByRule(next);
             case PASS -> pass(next.forwardReason());
             case OPEN -> open(next);
-            case FRESH -> sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
+            case FRESH -> {
+                exchangeLoop.dictionaryServed(next, stream.connection());
+                sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
+            }
             case SERVE_STALE -> sendStaleAsAllowed(next);
             case VALIDATE -> validate(next);
             case COMPLETE -> complete(next);

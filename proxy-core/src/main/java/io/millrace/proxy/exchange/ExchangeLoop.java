@@ -6,12 +6,19 @@ import io.millrace.proxy.caching.Invalidation;
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.config.access.ErrorPageConfig;
+import io.millrace.proxy.dictionary.Dictionaries;
+import io.millrace.proxy.dictionary.DictionaryReader;
+import io.millrace.proxy.dictionary.StoredDictionary;
+import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.encode.EncoderThreads;
+import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.DecisionWaits;
 import io.millrace.proxy.exchange.decide.DryRunResult;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.Variants;
 import io.millrace.proxy.exchange.esi.AssembledResponse;
@@ -25,6 +32,7 @@ import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.exchange.settings.InvalidationScopes;
 import io.millrace.proxy.exchange.settings.WallClock;
 import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -63,6 +71,7 @@ import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.serve.ErrorPages;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
+import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -97,6 +106,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
      * @param overload tracks which rules are in overload
      * @param clients enforces the limits per client
      * @param encoderThreads the threads that encode responses
+     * @param dictionaries the dictionaries for compression
      * @param clock the wall clock
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -112,6 +122,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
             Overload overload,
             ClientAdmission clients,
             EncoderThreads encoderThreads,
+            Dictionaries dictionaries,
             WallClock clock,
             Supplier<ExchangeSettings> settings)
             implements DecisionInputs {
@@ -148,6 +159,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
                     new Overload(),
                     new ClientAdmission(),
                     new EncoderThreads(allocator),
+                    new Dictionaries(),
                     clock,
                     settings);
         }
@@ -161,6 +173,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
     private final LoopLogs logs;
     private final RequestDecider decider;
     private final Variants variants;
+    private final DictionaryReader dictionaryReader;
     private final FastHits fastHits;
     private final OutboundHead outbound = new OutboundHead();
     private final RequestView ruleView = new RequestView(ZoneId.systemDefault());
@@ -204,6 +217,13 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         this.pages = new PageAssembler(this, shared.settings(), counters);
         this.decider = new RequestDecider(shared, counters, origins);
         this.variants = new Variants(shared, counters);
+        this.dictionaryReader = new DictionaryReader(
+                loop,
+                shared.store(),
+                shared.encoderThreads(),
+                shared.purger(),
+                shared.dictionaries(),
+                () -> shared.clock().millis());
         this.fastHits = new FastHits(this, shared.clock());
     }
 
@@ -365,6 +385,51 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
 
     EncoderThreads encoderThreads() {
         return shared.encoderThreads();
+    }
+
+    /** Returns the dictionary that the request of a plan names; null for none, or if it was dropped meanwhile. */
+    @Nullable
+    CompressionDictionary dictionaryOf(FetchPlan plan) {
+        FieldSection fields = plan.request().fields();
+        String hash = plan.cacheSettings().encoding().dictionaries().isOff()
+                ? null
+                : fields.get(DictionaryRules.AVAILABLE_DICTIONARY);
+        StoredDictionary found = hash == null
+                ? null
+                : shared.dictionaries().find(settings().access().clientUrl(plan.request(), plan.client()), hash);
+        return found == null ? null : found.content();
+    }
+
+    /** Called when a fetch has stored or validated a response, which may be a dictionary. */
+    void dictionaryStored(FetchPlan plan, StoreKey key, StoredHead head) {
+        DictionaryRules rules = plan.cacheSettings().encoding().dictionaries();
+        if (!rules.isOff()) {
+            TargetUri url = settings().access().clientUrl(plan.request(), plan.client());
+            dictionaryReader.stored(
+                    new DictionaryReader.Candidate(url, plan.keyUrl(), plan.primaryBytes(), key, head), rules);
+        }
+    }
+
+    /** Returns true if a full exchange must serve a response, because that is a dictionary that is not known. */
+    boolean isDictionaryWanted(Decision decision, StoredHead head, ClientConnection client, long nowMillis) {
+        DictionaryRules rules = decision.cacheSettings().encoding().dictionaries();
+        return !rules.isOff()
+                && DictionaryReader.mayBe(head, rules)
+                && dictionaryReader.isWanted(settings().access().clientUrl(decision.request(), client), nowMillis);
+    }
+
+    /** Called when a full exchange serves a fresh response, which may be a dictionary. */
+    void dictionaryServed(Decision decision, ClientConnection client) {
+        DictionaryRules rules = decision.cacheSettings().encoding().dictionaries();
+        StoredObject<StoredHead> object = decision.object();
+        StoreKey primary = decision.primaryKey();
+        if (!rules.isOff() && object != null && primary != null && DictionaryReader.mayBe(object.head(), rules)) {
+            TargetUri url = settings().access().clientUrl(decision.request(), client);
+            dictionaryReader.served(
+                    new DictionaryReader.Candidate(
+                            url, decision.keyUrl(), primary.bytes(), decision.key(), object.head()),
+                    rules);
+        }
     }
 
     @Override

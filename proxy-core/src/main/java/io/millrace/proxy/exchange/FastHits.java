@@ -69,7 +69,7 @@ final class FastHits {
             decision.borrowFrom(reader);
             exchangeLoop.decider().decide(decision, 0, stream.connection(), receivedMillis);
             Selection selection = selectionOf(decision);
-            if (selection == null) {
+            if (selection == null || isDictionaryWanted(decision, stream, receivedMillis)) {
                 time.forget();
                 lastDecision = null;
                 decision.retainBorrowed();
@@ -85,6 +85,12 @@ final class FastHits {
             }
             return new Decided(exchangeLoop, decision, e);
         }
+    }
+
+    private boolean isDictionaryWanted(Decision decision, ClientStream stream, long nowMillis) {
+        StoredObject<StoredHead> object = decision.object();
+        return object != null
+                && exchangeLoop.isDictionaryWanted(decision, object.head(), stream.connection(), nowMillis);
     }
 
     /** Closes the fast lane: no more requests arrive. */

@@ -49,6 +49,8 @@ final class FetchStoring {
     private @Nullable StoreKey joinableKey;
     /** The key of the writer that was opened; null for none. */
     private @Nullable StoreKey storedKey;
+    /** The head under that key; null for none. */
+    private @Nullable StoredHead storedHead;
     /** State of the purger before the request was sent; null if nothing can be stored. */
     private @Nullable PurgePoint startPoint;
 
@@ -408,6 +410,7 @@ final class FetchStoring {
             return null;
         }
         storedKey = key;
+        storedHead = stored;
         writer.head(stored, length);
         if (joinableKey != null && !joinableKey.equals(key)) {
             endJoining();
@@ -416,6 +419,15 @@ final class FetchStoring {
             }
         }
         return writer;
+    }
+
+    /** Called when the content is complete: the stored response may be a dictionary. */
+    void completed() {
+        StoreKey key = storedKey;
+        StoredHead head = storedHead;
+        if (key != null && head != null) {
+            exchangeLoop.dictionaryStored(plan, key, head);
+        }
     }
 
     /** Returns true if no purge has affected the URL since {@link #begin}. */
@@ -434,9 +446,7 @@ final class FetchStoring {
     private boolean isOutdatedByLabel(StoredHead stored) {
         Labels labels = stored.labels();
         boolean hasNone = labels.groups().length == 0 && labels.tags().isEmpty();
-        Outdated outdated = hasNone
-                ? null
-                : exchangeLoop.invalidations().of(plan.keyUrl(), stored.stamp(), labels);
+        Outdated outdated = hasNone ? null : exchangeLoop.invalidations().of(plan.keyUrl(), stored.stamp(), labels);
         return outdated != null && !outdated.isSoft();
     }
 
@@ -542,6 +552,10 @@ final class FetchStoring {
     private void update(StoredObject<StoredHead> object, StoredHead head) {
         if (!exchangeLoop.update(object, plan.keyUrl(), plan.stamp(), head)) {
             return;
+        }
+        StoreKey key = plan.key();
+        if (key != null) {
+            exchangeLoop.dictionaryStored(plan, key, head);
         }
         if (exchangeLoop.variants().pinMarker(plan, head) && !isCurrent()) {
             exchangeLoop.variants().removeMarker(plan);

@@ -174,6 +174,11 @@ final class RequestDryRun {
                 decision.branch(),
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
+                mapped
+                        ? decision.cacheSettings()
+                                .encoding()
+                                .choose(decision.request().fields())
+                        : null,
                 keyed ? decision.keyUrl().asString() : null,
                 primaryKey == null ? null : new String(primaryKey.bytes(), StandardCharsets.ISO_8859_1),
                 found,

@@ -159,6 +159,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 plan,
                 exchangeLoop.loop(),
                 exchangeLoop.encoderThreads(),
+                exchangeLoop.dictionaryOf(plan),
                 exchangeLoop.counters(),
                 EsiRule.of(exchangeLoop.settings().edge(), plan.mapped().rule().index()),
                 this);
@@ -656,6 +657,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             return;
         }
         content.complete(TrailerFields.forwardable(trailers));
+        storage.completed();
         end();
     }
 

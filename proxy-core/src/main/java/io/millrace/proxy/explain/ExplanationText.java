@@ -7,6 +7,7 @@ import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.caching.storing.LeakGuard;
@@ -239,13 +240,23 @@ public final class ExplanationText {
         if (encoding.isOff()) {
             return;
         }
-        ContentCoding coding = encoding.choose(request.fields());
+        ContentCoding coding = result.coding();
         step(
                 "compression",
                 coding == null
                         ? "the client gets content without an encoding"
                         : "content of the listed types is encoded with " + coding.token(),
                 CompressionKeys.SECTION);
+        if (!encoding.dictionaries().isOff() && request.fields().contains(DictionaryRules.AVAILABLE_DICTIONARY)) {
+            boolean isUsed = coding != null && coding.usesDictionary();
+            step(
+                    "dictionary",
+                    isUsed
+                            ? "the client's dictionary is used"
+                            : "the client's dictionary is not used: it is unknown, stale or purged, or does not match"
+                                    + " the request, or the client prefers another encoding",
+                    CompressionKeys.DICTIONARIES);
+        }
     }
 
     private void cacheRules() {

@@ -3,8 +3,8 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The metrics of extensions, authorisation servers, the leak guard, CORS, canary splits, mirrored requests and ESI.
- * Immutable.
+ * The metrics of extensions, authorisation servers, the leak guard, CORS, canary splits, mirrored requests, ESI and
+ * compression dictionaries. Immutable.
  */
 public enum ExtensionMetric implements Metric {
     CALLS(
@@ -88,7 +88,24 @@ public enum ExtensionMetric implements Metric {
             "decisions",
             "Decisions of the authorisation servers that authorize names, by their result. If failed rises, look at"
                     + " the server and at authorize.timeout.",
-            "result");
+            "result"),
+    DICTIONARY_REQUESTS(
+            "millrace_compression_dictionary_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests with Available-Dictionary in rules with compression.dictionaries, by result; if many are unknown,"
+                    + " raise compression.dictionaries.memory and max_size.",
+            "result"),
+    DICTIONARIES(
+            "millrace_compression_dictionaries",
+            Kind.GAUGE,
+            "responses",
+            "Stored responses that are dictionaries for compression."),
+    DICTIONARY_BYTES(
+            "millrace_compression_dictionary_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Memory of dictionaries; the limit is compression.dictionaries.memory.");
 
     @SuppressWarnings("ImmutableEnumChecker") // a record of immutable values
     private final Definition definition;

@@ -2,7 +2,9 @@ package io.millrace.proxy.server;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.clients.RateTable;
+import io.millrace.proxy.dictionary.Dictionaries;
 import io.millrace.proxy.encode.EncoderThreads;
+import io.millrace.proxy.observe.ExtensionMetric;
 import io.millrace.proxy.observe.Metric;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -31,6 +33,12 @@ public final class ProxyMetrics {
     /** Adds the metrics of compression that event loops do not count. */
     public static void bind(MetricsRegistry metrics, EncoderThreads encoders) {
         metrics.supplyCounter(MetricFamily.COMPRESSION_TIME, encoders::secondsWorked);
+    }
+
+    /** Adds the metrics of dictionaries for compression. */
+    public static void bind(MetricsRegistry metrics, Dictionaries dictionaries) {
+        metrics.supplyGauge(ExtensionMetric.DICTIONARIES, dictionaries::count);
+        metrics.supplyGauge(ExtensionMetric.DICTIONARY_BYTES, dictionaries::bytes);
     }
 
     /** Adds the metrics of the request limits. */

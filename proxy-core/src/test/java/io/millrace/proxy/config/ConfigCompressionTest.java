@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
@@ -66,6 +67,24 @@ class ConfigCompressionTest {
         assertTrue(one.get(1).isOff());
     }
 
+    @Test
+    void anEmptySectionTurnsDictionariesOn() {
+        DictionaryRules all = rules("compression: {dictionaries: {}}\nremap: [{map: /, to: 'http://o/'}]")
+                .get(0)
+                .dictionaries();
+        assertEquals(List.of(ContentCoding.DICTIONARY_BROTLI, ContentCoding.DICTIONARY_ZSTD), all.codings());
+        assertEquals(2 << 20, all.bytesMax());
+        assertTrue(rules("compression: {}\nremap: [{map: /, to: 'http://o/'}]")
+                .get(0)
+                .dictionaries()
+                .isOff());
+        List<EncodingRules> one = rules("compression: {br_level: 7}\nremap:\n"
+                + "  - {map: /a/, to: 'http://o/a/', compression: {dictionaries: {encodings: [dcb]}}}\n"
+                + "  - {map: /, to: 'http://o/'}\n");
+        assertEquals(7, one.get(0).level(ContentCoding.DICTIONARY_BROTLI));
+        assertTrue(one.get(1).dictionaries().isOff());
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '#',
@@ -73,6 +92,9 @@ class ConfigCompressionTest {
             value = {
                 "compression: {encodings: [deflate]} # compression.encodings: 'deflate' is no encoding; use br, zstd",
                 "compression: {encodings: [br, br]} # compression.encodings: 'br' is listed twice",
+                "compression: {encodings: [dcb]} # compression.encodings: 'dcb' is no encoding; use br, zstd and gzip",
+                "compression: {dictionaries: {encodings: [br]}} # 'br' is no encoding with a dictionary; use dcb and dcz",
+                "compression: {dictionaries: {max_size: 1GiB}} # compression.dictionaries.max_size: 1GiB is above the",
                 "compression: {types: [html]} # compression.types: 'html' is no media type, such as text/html or",
                 "compression: {min_size: 2MiB, max_size: 1MiB} # compression.min_size: min_size 2MiB is above max_size",
                 "compression: {br_level: 12} # compression.br_level: 12 is above the limit of 11",

@@ -18,6 +18,7 @@ public final class OtherValues {
             Map.entry("access.forwarded_fields", "forwarded"),
             Map.entry("compression.encodings", "gzip"),
             Map.entry("compression.types", "text/html"),
+            Map.entry("compression.dictionaries.encodings", "dcz"),
             Map.entry("access.trusted_proxies", "10.0.0.0/8"),
             Map.entry("purge.allow", "10.0.0.0/8"),
             Map.entry("methods", "GET"),

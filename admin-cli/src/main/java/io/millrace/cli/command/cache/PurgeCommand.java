@@ -124,8 +124,9 @@ public final class PurgeCommand extends ApiCommand {
         AdminResponse response = client.post(path, JsonText.purge(members, tags, wait));
         JsonObject report = answered(response);
         if (regex != null && regex.startsWith("^/")) {
-            console().say("an expression is compared with the whole URL, such as http://www.example.com/blog/, so ^/"
-                    + " matches none; use --prefix, or --where with path");
+            console()
+                    .say("an expression is compared with the whole URL, such as http://www.example.com/blog/, so ^/"
+                            + " matches none; use --prefix, or --where with path");
         }
         if (isCounting(report)) {
             String state = report.text("fleet", "");

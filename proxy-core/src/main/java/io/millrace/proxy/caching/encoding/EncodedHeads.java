@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 public final class EncodedHeads {
     private static final long UNKNOWN = -1;
 
+    private static final String ACCEPT_ENCODING = "Accept-Encoding";
+    private static final String AVAILABLE_DICTIONARY = "Available-Dictionary";
+
     private static final String MULTIPART = "multipart/byteranges";
 
     /** Fields about the bytes that the origin sent. */
@@ -98,30 +101,53 @@ public final class EncodedHeads {
     }
 
     /** Returns the head for clients that get the response without a coding. */
-    public static ResponseHead varied(ResponseHead response) {
-        FieldSection fields = response.fields();
-        return isVaried(fields)
+    public static ResponseHead varied(ResponseHead response, EncodingRules rules) {
+        String missing = missingInVary(response.fields(), rules);
+        return missing == null
                 ? response
                 : response.withFields(FieldSection.builder()
-                        .addAll(fields)
-                        .add(FieldName.VARY, "Accept-Encoding")
+                        .addAll(response.fields())
+                        .add(FieldName.VARY, missing)
                         .build());
     }
 
-    private static boolean isVaried(FieldSection fields) {
-        return fields.hasToken(FieldName.VARY, "Accept-Encoding") || fields.hasToken(FieldName.VARY, "*");
+    /**
+     * Returns the head of a response that the origin has encoded itself. With a dictionary it must vary by that, or
+     * clients without the dictionary would get it (RFC 9842 s6.2).
+     */
+    public static ResponseHead encodedByOrigin(ResponseHead response, EncodingRules rules) {
+        int line = response.fields().find(FieldName.CONTENT_ENCODING);
+        boolean withDictionary = !rules.dictionaries().isOff()
+                && line >= 0
+                && (response.fields().hasToken(FieldName.CONTENT_ENCODING, "dcb")
+                        || response.fields().hasToken(FieldName.CONTENT_ENCODING, "dcz"));
+        return withDictionary ? varied(response, rules) : response;
+    }
+
+    /** Returns the selecting fields that Vary lacks; null for none. */
+    private static @Nullable String missingInVary(FieldSection fields, EncodingRules rules) {
+        if (fields.hasToken(FieldName.VARY, "*")) {
+            return null;
+        }
+        boolean coding = fields.hasToken(FieldName.VARY, ACCEPT_ENCODING);
+        boolean dictionary = rules.dictionaries().isOff() || fields.hasToken(FieldName.VARY, AVAILABLE_DICTIONARY);
+        if (coding) {
+            return dictionary ? null : AVAILABLE_DICTIONARY;
+        }
+        return dictionary ? ACCEPT_ENCODING : ACCEPT_ENCODING + ", " + AVAILABLE_DICTIONARY;
     }
 
     /**
      * Returns the head of the response in a coding. Its length is not known, and its entity tag is weak, because the
      * bytes are not those that the origin tagged (RFC 9110 s8.8.1).
      */
-    public static ResponseHead encoded(ResponseHead response, ContentCoding coding) {
+    public static ResponseHead encoded(ResponseHead response, ContentCoding coding, EncodingRules rules) {
         FieldSection fields = response.fields();
         FieldSection.Builder changed = FieldSection.builder().addAll(withWeakTag(fields));
         changed.add(FieldName.CONTENT_ENCODING, coding.token());
-        if (!isVaried(fields)) {
-            changed.add(FieldName.VARY, "Accept-Encoding");
+        String missing = missingInVary(fields, rules);
+        if (missing != null) {
+            changed.add(FieldName.VARY, missing);
         }
         return response.withFields(changed.build());
     }
@@ -168,15 +194,15 @@ public final class EncodedHeads {
 
     /**
      * Returns a 304 with fields that fit the stored variant. If that was encoded here, the entity tag becomes weak, and
-     * fields about the origin's bytes are removed. A Vary in the 304 keeps Accept-Encoding.
+     * fields about the origin's bytes are removed. A Vary in the 304 keeps the fields that select a coding.
      */
-    public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored) {
+    public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored, EncodingRules rules) {
         boolean varied = stored.variance().names().contains(FieldName.ACCEPT_ENCODING);
         if (!varied) {
             return notModified;
         }
         boolean encoded = stored.fields().contains(FieldName.CONTENT_ENCODING) && hasWeakTag(stored);
-        return confirmed(notModified, encoded);
+        return confirmed(notModified, encoded, rules);
     }
 
     /**
@@ -188,10 +214,10 @@ public final class EncodedHeads {
             return notModified;
         }
         String tags = requestFields.joined(FieldName.IF_NONE_MATCH);
-        return confirmed(notModified, tags == null || tags.contains("W/"));
+        return confirmed(notModified, tags == null || tags.contains("W/"), rules);
     }
 
-    private static ResponseHead confirmed(ResponseHead notModified, boolean encoded) {
+    private static ResponseHead confirmed(ResponseHead notModified, boolean encoded, EncodingRules rules) {
         FieldSection fields = notModified.fields();
         FieldSection.Builder changed = FieldSection.builder();
         for (int line = 0; line < fields.size(); line++) {
@@ -201,8 +227,9 @@ public final class EncodedHeads {
                 changed.addLine(fields, line);
             }
         }
-        if (fields.contains(FieldName.VARY) && !isVaried(fields)) {
-            changed.add(FieldName.VARY, "Accept-Encoding");
+        String missing = fields.contains(FieldName.VARY) ? missingInVary(fields, rules) : null;
+        if (missing != null) {
+            changed.add(FieldName.VARY, missing);
         }
         return notModified.withFields(changed.build());
     }

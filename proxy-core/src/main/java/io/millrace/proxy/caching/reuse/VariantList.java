@@ -59,6 +59,22 @@ public final class VariantList {
     }
 
     /**
+     * Returns the values of the listed variants that are encoded with a dictionary, and are like those of a request
+     * otherwise.
+     *
+     * @param values the values of the request; its own variant is left out
+     */
+    public static List<byte[]> withDictionary(StoredHead marker, byte[] values) {
+        List<byte[]> found = new ArrayList<>();
+        for (byte[] listed : read(marker)) {
+            if (!Arrays.equals(listed, values) && marker.variance().isOtherDictionary(listed, values)) {
+                found.add(listed);
+            }
+        }
+        return found;
+    }
+
+    /**
      * Adds a variant that is not listed yet. Drops the oldest variants beyond a limit.
      *
      * @param max limit of listed variants; 0 for none

@@ -9,7 +9,11 @@ public enum ContentCoding {
     /** Zstandard (RFC 8878). */
     ZSTD("zstd"),
     /** gzip (RFC 1952). */
-    GZIP("gzip");
+    GZIP("gzip"),
+    /** Brotli with a dictionary that the client names (RFC 9842 s4). */
+    DICTIONARY_BROTLI("dcb"),
+    /** Zstandard with a dictionary that the client names (RFC 9842 s5). */
+    DICTIONARY_ZSTD("dcz");
 
     private final String token;
 
@@ -20,6 +24,11 @@ public enum ContentCoding {
     /** The name in Accept-Encoding and Content-Encoding. */
     public String token() {
         return token;
+    }
+
+    /** Returns true if the coding needs a dictionary that the client has (RFC 9842). */
+    public boolean usesDictionary() {
+        return this == DICTIONARY_BROTLI || this == DICTIONARY_ZSTD;
     }
 
     /** Returns the coding with this name, in lower case; null for any other name. */

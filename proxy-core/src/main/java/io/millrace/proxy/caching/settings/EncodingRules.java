@@ -16,14 +16,16 @@ import org.jspecify.annotations.Nullable;
  * @param types media types in lower case; a type that ends with {@code /*} includes all its subtypes
  * @param bytesMin smallest content that is encoded
  * @param bytesMax largest content that is encoded, if its length is known
- * @param levels the level of each coding
+ * @param levels the level of each coding, also of those with a dictionary
+ * @param dictionaries compression with dictionaries
  */
 public record EncodingRules(
         List<ContentCoding> codings,
         List<String> types,
         long bytesMin,
         long bytesMax,
-        Map<ContentCoding, Integer> levels) {
+        Map<ContentCoding, Integer> levels,
+        DictionaryRules dictionaries) {
     /** No response is encoded. */
     public static final EncodingRules NONE = new EncodingRules(List.of(), List.of(), 0, 0, Map.of());
 
@@ -39,6 +41,16 @@ public record EncodingRules(
         codings = List.copyOf(codings);
         types = List.copyOf(types);
         levels = Map.copyOf(levels);
+    }
+
+    /** Creates rules without dictionaries. */
+    public EncodingRules(
+            List<ContentCoding> codings,
+            List<String> types,
+            long bytesMin,
+            long bytesMax,
+            Map<ContentCoding, Integer> levels) {
+        this(codings, types, bytesMin, bytesMax, levels, DictionaryRules.NONE);
     }
 
     /** Returns true if no response is encoded. */
@@ -64,7 +76,7 @@ public record EncodingRules(
         return chosen == null ? IDENTITY : chosen.token();
     }
 
-    /** Returns all results of {@link #normalForm}, that without a coding first. */
+    /** Returns all results of {@link #normalForm} without a dictionary, that without a coding first. */
     public List<String> normalForms() {
         List<String> forms = new ArrayList<>(codings.size() + 1);
         forms.add(IDENTITY);
@@ -77,7 +89,9 @@ public record EncodingRules(
     /**
      * Returns the coding for a client: the acceptable one with the highest weight (RFC 9110 s12.5.3), the first of
      * {@link #codings} if there are several. Returns null for none: without Accept-Encoding, if {@code identity} has a
-     * higher weight, or if the request has {@code no-transform} (RFC 9111 s5.2.1.6).
+     * higher weight, or if the request has {@code no-transform} (RFC 9111 s5.2.1.6). A coding with a dictionary precedes
+     * others of its weight. It is chosen only if the request names a dictionary: a decision about the request removes
+     * Available-Dictionary before, unless this proxy has the dictionary.
      */
     public @Nullable ContentCoding choose(FieldSection requestFields) {
         if (!requestFields.contains(FieldName.ACCEPT_ENCODING)
@@ -89,6 +103,8 @@ public record EncodingRules(
         int brotli = ABSENT;
         int zstd = ABSENT;
         int gzip = ABSENT;
+        int dictionaryBrotli = ABSENT;
+        int dictionaryZstd = ABSENT;
         ListCursor members = ListCursor.over(requestFields, FieldName.ACCEPT_ENCODING);
         while (members.next()) {
             byte[] b = members.bytes();
@@ -101,6 +117,10 @@ public record EncodingRules(
                 zstd = weight;
             } else if (isNamed(b, start, end, "gzip") || isNamed(b, start, end, "x-gzip")) {
                 gzip = weight;
+            } else if (isNamed(b, start, end, "dcb")) {
+                dictionaryBrotli = weight;
+            } else if (isNamed(b, start, end, "dcz")) {
+                dictionaryZstd = weight;
             } else if (isNamed(b, start, end, IDENTITY)) {
                 identity = weight;
             } else if (isNamed(b, start, end, "*")) {
@@ -109,6 +129,16 @@ public record EncodingRules(
         }
         ContentCoding best = null;
         int bestWeight = Math.max(0, identity - 1);
+        if (!dictionaries.isOff() && requestFields.contains(DictionaryRules.AVAILABLE_DICTIONARY)) {
+            for (ContentCoding coding : dictionaries.codings()) {
+                // A member `*` does not stand for these codings, which clients without dictionaries cannot decode.
+                int weight = coding == ContentCoding.DICTIONARY_BROTLI ? dictionaryBrotli : dictionaryZstd;
+                if (weight > bestWeight) {
+                    best = coding;
+                    bestWeight = weight;
+                }
+            }
+        }
         for (int i = 0; i < codings.size(); i++) {
             ContentCoding coding = codings.get(i);
             int named =
@@ -116,6 +146,7 @@ public record EncodingRules(
                         case BROTLI -> brotli;
                         case ZSTD -> zstd;
                         case GZIP -> gzip;
+                        case DICTIONARY_BROTLI, DICTIONARY_ZSTD -> 0;
                     };
             int weight = named == ABSENT ? any : named;
             if (weight > bestWeight) {

@@ -1,7 +1,9 @@
 package io.millrace.proxy.config.cache;
 
 import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.encode.ContentEncoders;
@@ -31,21 +33,46 @@ public final class CompressionConfig {
             ContentCoding coding = ContentCoding.ofToken(name.toLowerCase(Locale.ROOT));
             if (coding != null && ContentEncoders.isAvailable(coding) && !codings.contains(coding)) {
                 codings.add(coding);
-                levels.put(
-                        coding,
-                        values.get(
-                                switch (coding) {
-                                    case BROTLI -> CompressionKeys.BR_LEVEL;
-                                    case ZSTD -> CompressionKeys.ZSTD_LEVEL;
-                                    case GZIP -> CompressionKeys.GZIP_LEVEL;
-                                }));
+                levels.put(coding, values.get(levelKey(coding)));
             }
         }
+        DictionaryRules dictionaries = dictionaries(values, levels);
         List<String> types = values.get(CompressionKeys.TYPES).stream()
                 .map(type -> type.toLowerCase(Locale.ROOT))
                 .toList();
         return new EncodingRules(
-                codings, types, values.get(CompressionKeys.MIN_SIZE), values.get(CompressionKeys.MAX_SIZE), levels);
+                codings,
+                types,
+                values.get(CompressionKeys.MIN_SIZE),
+                values.get(CompressionKeys.MAX_SIZE),
+                levels,
+                dictionaries);
+    }
+
+    private static ConfigKey<Integer> levelKey(ContentCoding coding) {
+        return switch (coding) {
+            case BROTLI, DICTIONARY_BROTLI -> CompressionKeys.BR_LEVEL;
+            case ZSTD, DICTIONARY_ZSTD -> CompressionKeys.ZSTD_LEVEL;
+            case GZIP -> CompressionKeys.GZIP_LEVEL;
+        };
+    }
+
+    private static DictionaryRules dictionaries(ConfigValues values, Map<ContentCoding, Integer> levels) {
+        if (!values.get(CompressionKeys.DICTIONARIES_ENABLED)) {
+            return DictionaryRules.NONE;
+        }
+        List<ContentCoding> codings = new ArrayList<>();
+        for (String name : values.get(CompressionKeys.DICTIONARIES_ENCODINGS)) {
+            ContentCoding coding = ContentCoding.ofToken(name.toLowerCase(Locale.ROOT));
+            if (coding != null && ContentEncoders.isAvailable(coding) && !codings.contains(coding)) {
+                codings.add(coding);
+                levels.put(coding, values.get(levelKey(coding)));
+            }
+        }
+        return new DictionaryRules(
+                codings,
+                Math.toIntExact(values.get(CompressionKeys.DICTIONARIES_MAX_SIZE)),
+                values.get(CompressionKeys.DICTIONARIES_MEMORY));
     }
 
     /**
@@ -54,10 +81,27 @@ public final class CompressionConfig {
      * @throws InvalidValueException if one is unknown or is listed twice
      */
     public static void checkEncodings(ConfigValues values) throws InvalidValueException {
+        check(values.get(CompressionKeys.ENCODINGS), false, "is no encoding; use br, zstd and gzip");
+    }
+
+    /**
+     * Checks the names of encodings with a dictionary.
+     *
+     * @throws InvalidValueException if one is unknown or is listed twice
+     */
+    public static void checkDictionaryEncodings(ConfigValues values) throws InvalidValueException {
+        check(
+                values.get(CompressionKeys.DICTIONARIES_ENCODINGS),
+                true,
+                "is no encoding with a dictionary; use dcb and dcz");
+    }
+
+    private static void check(List<String> names, boolean withDictionary, String unknown) throws InvalidValueException {
         List<String> seen = new ArrayList<>();
-        for (String name : values.get(CompressionKeys.ENCODINGS)) {
-            if (ContentCoding.ofToken(name.toLowerCase(Locale.ROOT)) == null) {
-                throw new InvalidValueException("'" + name + "' is no encoding; use br, zstd and gzip");
+        for (String name : names) {
+            ContentCoding coding = ContentCoding.ofToken(name.toLowerCase(Locale.ROOT));
+            if (coding == null || coding.usesDictionary() != withDictionary) {
+                throw new InvalidValueException("'" + name + "' " + unknown);
             }
             if (seen.contains(name)) {
                 throw new InvalidValueException("'" + name + "' is listed twice");
@@ -86,7 +130,11 @@ public final class CompressionConfig {
             return null;
         }
         List<String> missing = new ArrayList<>();
-        for (String name : values.get(CompressionKeys.ENCODINGS)) {
+        List<String> names = new ArrayList<>(values.get(CompressionKeys.ENCODINGS));
+        if (values.get(CompressionKeys.DICTIONARIES_ENABLED)) {
+            names.addAll(values.get(CompressionKeys.DICTIONARIES_ENCODINGS));
+        }
+        for (String name : names) {
             ContentCoding coding = ContentCoding.ofToken(name.toLowerCase(Locale.ROOT));
             if (coding != null && !ContentEncoders.isAvailable(coding)) {
                 missing.add(name + " (needs " + ContentEncoders.mavenCoordinates(coding) + ")");

@@ -66,7 +66,39 @@ public final class CompressionKeys {
             .perRule()
             .description("Level of gzip; 9 is smallest and slowest.");
 
+    /** Path of the section about dictionaries; an empty one turns them on. */
+    public static final String DICTIONARIES = SECTION + ".dictionaries";
+
+    public static final ConfigKey<Boolean> DICTIONARIES_ENABLED = ConfigKey.builder(
+                    "compression.dictionaries.enabled", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .description("Whether stored responses with Use-As-Dictionary are dictionaries for later responses"
+                    + " (RFC 9842). A section dictionaries without this key turns this on, also an empty one.");
+    public static final ConfigKey<List<String>> DICTIONARIES_ENCODINGS = ConfigKey.builder(
+                    "compression.dictionaries.encodings", ValueType.NAMES)
+            .defaultsTo(List.of("dcb", "dcz"))
+            .perRule()
+            .description("The encodings with a dictionary, the preferred one first: dcb (Brotli, at br_level), dcz"
+                    + " (Zstandard, at zstd_level).");
+    public static final ConfigKey<Long> DICTIONARIES_MAX_SIZE = ConfigKey.builder(
+                    "compression.dictionaries.max_size", ValueType.SIZE)
+            .within(1024L, 16L << 20)
+            .defaultsTo(2L << 20)
+            .perRule()
+            .description("Largest response that becomes a dictionary, without its encoding.");
+    public static final ConfigKey<Long> DICTIONARIES_MEMORY = ConfigKey.builder(
+                    "compression.dictionaries.memory", ValueType.SIZE)
+            .within(1L << 20, 4L << 30)
+            .defaultsTo(32L << 20)
+            .description("Memory of all dictionaries; beyond it, those not used for the longest time are dropped.");
+
     private CompressionKeys() {}
+
+    /** Returns true if dictionaries are on when this key is set and {@link #DICTIONARIES_ENABLED} is not. */
+    public static boolean turnsOnDictionaries(ConfigKey<?> key) {
+        return key.path().startsWith(DICTIONARIES + ".");
+    }
 
     /** Returns true if compression is on when this key is set and {@link #ENABLED} is not. */
     public static boolean turnsOn(ConfigKey<?> key) {

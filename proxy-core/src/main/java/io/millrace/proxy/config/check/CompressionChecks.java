@@ -34,6 +34,10 @@ final class CompressionChecks {
         if (own.isSet(CompressionKeys.ENCODINGS)) {
             problems.check(encodings, wholeFile, () -> CompressionConfig.checkEncodings(own));
         }
+        if (own.isSet(CompressionKeys.DICTIONARIES_ENCODINGS)) {
+            String withDictionary = prefix + CompressionKeys.DICTIONARIES_ENCODINGS.path();
+            problems.check(withDictionary, wholeFile, () -> CompressionConfig.checkDictionaryEncodings(own));
+        }
         if (own.isSet(CompressionKeys.TYPES)) {
             String types = prefix + CompressionKeys.TYPES.path();
             problems.check(types, wholeFile, () -> CompressionConfig.checkTypes(own));

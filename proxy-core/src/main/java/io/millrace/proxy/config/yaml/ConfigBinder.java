@@ -238,6 +238,8 @@ final class ConfigBinder {
             } else if (isSection(shape, EsiKeys.SECTION)) {
                 // As for TLS.
                 into.put(EsiKeys.ENABLED, true);
+            } else if (shape.path().endsWith(CompressionKeys.DICTIONARIES)) {
+                into.put(CompressionKeys.DICTIONARIES_ENABLED, true);
             }
             bindSection(mapping, shape, path, into);
         } else if (!isNull(node)) {

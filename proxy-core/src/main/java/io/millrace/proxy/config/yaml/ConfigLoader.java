@@ -315,6 +315,9 @@ public final class ConfigLoader {
                 if (EsiKeys.turnsOn(key) && !values.isSet(EsiKeys.ENABLED)) {
                     values.put(EsiKeys.ENABLED, true);
                 }
+                if (CompressionKeys.turnsOnDictionaries(key) && !values.isSet(CompressionKeys.DICTIONARIES_ENABLED)) {
+                    values.put(CompressionKeys.DICTIONARIES_ENABLED, true);
+                }
             } catch (InvalidValueException e) {
                 problems.error(place, path, e.problem(), e.suggestion());
             }

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.settings.ContentCoding;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.access.RequestLimitConfig;
 import io.millrace.proxy.extension.Hook;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param branch name of the branch of the canary split; null for the rule's own origin
  * @param cacheRules description of the matching cache rules; null for none
  * @param settings the cache settings for the request; null when no rule maps it
+ * @param coding the coding of responses that compression concerns; null for none
  * @param keyUrl URL of the cache key; null without a lookup
  * @param key the primary key, printable; null without a lookup
  * @param found the stored response under the key that the request selects; null for none
@@ -55,6 +57,7 @@ public record DryRunResult(
         @Nullable String branch,
         @Nullable String cacheRules,
         @Nullable CacheSettings settings,
+        @Nullable ContentCoding coding,
         @Nullable String keyUrl,
         @Nullable String key,
         @Nullable Found found,

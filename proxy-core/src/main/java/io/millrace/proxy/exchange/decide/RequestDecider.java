@@ -7,6 +7,8 @@ import io.millrace.proxy.access.CredentialCheck;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.settings.DictionaryRules;
+import io.millrace.proxy.dictionary.DictionaryChoice;
 import io.millrace.proxy.edge.CorsRule;
 import io.millrace.proxy.exchange.settings.DecisionInputs;
 import io.millrace.proxy.exchange.settings.ExchangeSettings;
@@ -75,6 +77,7 @@ public final class RequestDecider {
     private final HookDecider hooks;
     private final LookupDecider lookups;
     private final EdgeDecider edges;
+    private final boolean dryRun;
 
     /** @param origins origin connections of the loop, for requests to authorisation servers */
     public RequestDecider(DecisionInputs shared, LoopCounters counters, OriginClient origins) {
@@ -93,6 +96,7 @@ public final class RequestDecider {
             DecisionInputs shared, LoopCounters counters, boolean dryRun, @Nullable OriginClient origins) {
         this.shared = shared;
         this.counters = counters;
+        this.dryRun = dryRun;
         this.forwards = new ForwardDecider(counters);
         this.rules = new RuleDecider(counters);
         this.limits = new LimitDecider(shared, counters, dryRun);
@@ -210,6 +214,10 @@ public final class RequestDecider {
         if (endsBeforeLookup(decision, mapped, contentLength, client, settings, nowMillis)) {
             return decision;
         }
+        if (!decision.cacheSettings().encoding().dictionaries().isOff()
+                && decision.request().fields().contains(DictionaryRules.AVAILABLE_DICTIONARY)) {
+            chooseDictionary(decision, client, settings.access(), nowMillis);
+        }
         String protocols = upgrading
                 ? UpgradeFields.allowed(request.fields(), mapped.rule().upgrade())
                 : null;
@@ -317,6 +325,23 @@ public final class RequestDecider {
             return true;
         }
         return false;
+    }
+
+    /** Removes Available-Dictionary from a request, unless its dictionary may be used for the response. */
+    private void chooseDictionary(Decision decision, ClientConnection client, AccessRules access, long nowMillis) {
+        RequestHead request = decision.request();
+        DictionaryChoice choice =
+                new DictionaryChoice(shared.dictionaries(), shared.invalidator().invalidations(), shared.purger());
+        DictionaryChoice.Result result = choice.choose(access.clientUrl(request, client), request.fields(), nowMillis);
+        if (!dryRun && !decision.isUncounted()) {
+            counters.increment(
+                    switch (result) {
+                        case USED -> Counter.DICTIONARY_USED;
+                        case OTHER -> Counter.DICTIONARY_OTHER;
+                        case UNKNOWN -> Counter.DICTIONARY_UNKNOWN;
+                    });
+        }
+        decision.change(head -> head.with(head.target(), DictionaryChoice.fieldsAfter(result, head.fields())));
     }
 
     /** Notes the databases for the client's location, and sets the field with its country. */

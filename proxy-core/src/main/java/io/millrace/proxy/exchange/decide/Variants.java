@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.caching.reuse.VariantList;
+import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.exchange.settings.DecisionInputs;
@@ -145,6 +146,12 @@ public final class Variants {
                 removeUnlessCurrent(shared.store().key(VariantKey.of(primary.bytes(), marker, values)), current);
             }
         }
+        if (!rules.dictionaries().isOff()) {
+            for (byte[] values :
+                    VariantList.withDictionary(marker, marker.variance().valuesOf(fields, rules))) {
+                removeUnlessCurrent(shared.store().key(VariantKey.of(primary.bytes(), marker, values)), current);
+            }
+        }
     }
 
     private void removeUnlessCurrent(StoreKey key, @Nullable FieldSection current) {
@@ -178,13 +185,15 @@ public final class Variants {
     }
 
     /**
-     * Returns the fields of a client that gets a coding, and is like another client otherwise.
+     * Returns the fields of a client that gets a coding without a dictionary, and is like another client otherwise.
      *
      * @param form a result of {@link EncodingRules#normalForm}
      */
     public static FieldSection fieldsFor(FieldSection requestFields, String form) {
-        FieldSection.Builder fields =
-                FieldSection.builder().addAll(requestFields).set(FieldName.ACCEPT_ENCODING, form);
+        FieldSection.Builder fields = FieldSection.builder()
+                .addAll(requestFields)
+                .set(FieldName.ACCEPT_ENCODING, form)
+                .remove(DictionaryRules.AVAILABLE_DICTIONARY);
         if (requestFields.hasToken(FieldName.CACHE_CONTROL, "no-transform")) {
             fields.remove(FieldName.CACHE_CONTROL);
         }

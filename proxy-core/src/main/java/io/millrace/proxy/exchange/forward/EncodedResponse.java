@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.settings.ContentCoding;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.edge.EsiRule;
+import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.encode.EncodedBody;
 import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.exchange.decide.FetchPlan;
@@ -43,6 +44,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     private final EncodingRules rules;
     private final EventExecutor loop;
     private final EncoderThreads threads;
+    private final @Nullable CompressionDictionary dictionary;
     private final LoopCounters counters;
     private final OriginResponseHandler fetch;
     private final @Nullable EsiRule esi;
@@ -57,11 +59,15 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     /** True once the origin's response has ended. */
     private boolean ended;
 
-    /** @param esi the settings for pages, whose documents are stored without a coding; null for none */
+    /**
+     * @param dictionary the dictionary that the request names; null for none
+     * @param esi the settings for pages, whose documents are stored without a coding; null for none
+     */
     public EncodedResponse(
             FetchPlan plan,
             EventExecutor loop,
             EncoderThreads threads,
+            @Nullable CompressionDictionary dictionary,
             LoopCounters counters,
             @Nullable EsiRule esi,
             OriginResponseHandler fetch) {
@@ -69,6 +75,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         this.rules = plan.cacheSettings().encoding();
         this.loop = loop;
         this.threads = threads;
+        this.dictionary = dictionary;
         this.counters = counters;
         this.esi = esi;
         this.fetch = fetch;
@@ -98,28 +105,39 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         if (head.status() == 304) {
             return stale == null
                     ? EncodedHeads.confirmed(head, plan.request().fields(), rules)
-                    : EncodedHeads.confirmed(head, stale.head());
+                    : EncodedHeads.confirmed(head, stale.head(), rules);
         }
         boolean isHead = plan.request().method() == Method.HEAD;
         long length = isHead ? EncodedHeads.declaredLength(head) : framing.contentLength();
-        if (!EncodedHeads.mayEncode(head, length, rules) || (esi != null && esi.isDocument(head.fields()))) {
+        if (esi != null && esi.isDocument(head.fields())) {
             return head;
+        }
+        if (!EncodedHeads.mayEncode(head, length, rules)) {
+            return EncodedHeads.encodedByOrigin(head, rules);
         }
         ContentCoding chosen = rules.choose(plan.request().fields());
         if (chosen != null && !isHead) {
-            body = EncodedBody.begin(loop, threads, chosen, rules.level(chosen), length, this);
+            body = begin(chosen, length);
         }
         isOverLimit = chosen != null && !isHead && body == null;
         if (chosen == null || isOverLimit) {
             counters.increment(Counter.COMPRESSION_PLAIN);
-            return EncodedHeads.varied(head);
+            return EncodedHeads.varied(head, rules);
         }
         coding = chosen;
         if (!isHead) {
-            counters.increment(
-                    counter(chosen, Counter.COMPRESSED_BR, Counter.COMPRESSED_ZSTD, Counter.COMPRESSED_GZIP));
+            counters.increment(responses(chosen));
         }
-        return EncodedHeads.encoded(head, chosen);
+        return EncodedHeads.encoded(head, chosen, rules);
+    }
+
+    /** Begins to encode; returns null if there are too many encoders, or the dictionary was dropped meanwhile. */
+    private @Nullable EncodedBody begin(ContentCoding chosen, long length) {
+        if (!chosen.usesDictionary()) {
+            return EncodedBody.begin(loop, threads, chosen, rules.level(chosen), length, this);
+        }
+        CompressionDictionary with = dictionary;
+        return with == null ? null : EncodedBody.begin(loop, threads, chosen, rules.level(chosen), with, length, this);
     }
 
     /**
@@ -200,12 +218,8 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     public void onEncoded(ByteBuf content, int bytes) {
         ContentCoding by = coding;
         if (by != null) {
-            counters.add(
-                    counter(by, Counter.COMPRESSION_IN_BR, Counter.COMPRESSION_IN_ZSTD, Counter.COMPRESSION_IN_GZIP),
-                    bytes);
-            counters.add(
-                    counter(by, Counter.COMPRESSION_OUT_BR, Counter.COMPRESSION_OUT_ZSTD, Counter.COMPRESSION_OUT_GZIP),
-                    content.readableBytes());
+            counters.add(bytesIn(by), bytes);
+            counters.add(bytesOut(by), content.readableBytes());
         }
         if (content.isReadable()) {
             fetch.onContent(content);
@@ -233,11 +247,33 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         fetch.onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "the content could not be encoded", false));
     }
 
-    private static Counter counter(ContentCoding coding, Counter brotli, Counter zstd, Counter gzip) {
+    private static Counter responses(ContentCoding coding) {
         return switch (coding) {
-            case BROTLI -> brotli;
-            case ZSTD -> zstd;
-            case GZIP -> gzip;
+            case BROTLI -> Counter.COMPRESSED_BR;
+            case ZSTD -> Counter.COMPRESSED_ZSTD;
+            case GZIP -> Counter.COMPRESSED_GZIP;
+            case DICTIONARY_BROTLI -> Counter.COMPRESSED_DCB;
+            case DICTIONARY_ZSTD -> Counter.COMPRESSED_DCZ;
+        };
+    }
+
+    private static Counter bytesIn(ContentCoding coding) {
+        return switch (coding) {
+            case BROTLI -> Counter.COMPRESSION_IN_BR;
+            case ZSTD -> Counter.COMPRESSION_IN_ZSTD;
+            case GZIP -> Counter.COMPRESSION_IN_GZIP;
+            case DICTIONARY_BROTLI -> Counter.COMPRESSION_IN_DCB;
+            case DICTIONARY_ZSTD -> Counter.COMPRESSION_IN_DCZ;
+        };
+    }
+
+    private static Counter bytesOut(ContentCoding coding) {
+        return switch (coding) {
+            case BROTLI -> Counter.COMPRESSION_OUT_BR;
+            case ZSTD -> Counter.COMPRESSION_OUT_ZSTD;
+            case GZIP -> Counter.COMPRESSION_OUT_GZIP;
+            case DICTIONARY_BROTLI -> Counter.COMPRESSION_OUT_DCB;
+            case DICTIONARY_ZSTD -> Counter.COMPRESSION_OUT_DCZ;
         };
     }
 

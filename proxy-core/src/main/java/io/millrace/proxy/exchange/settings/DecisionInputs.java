@@ -2,8 +2,10 @@ package io.millrace.proxy.exchange.settings;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.clients.ClientAdmission;
+import io.millrace.proxy.dictionary.Dictionaries;
 import io.millrace.proxy.overload.Overload;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.Purger;
 import io.millrace.store.CacheStore;
 import java.util.function.Supplier;
 
@@ -14,6 +16,12 @@ public interface DecisionInputs {
 
     /** The invalidations in force. */
     Invalidator invalidator();
+
+    /** The purges of single URLs. */
+    Purger purger();
+
+    /** The dictionaries for compression. */
+    Dictionaries dictionaries();
 
     /** The gauges that measure whether a remap rule is in overload. */
     Overload overload();
