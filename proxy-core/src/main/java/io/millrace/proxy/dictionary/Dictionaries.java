@@ -100,6 +100,7 @@ public final class Dictionaries {
     }
 
     /** Forgets this dictionary, unless a newer one has its URL. */
+    @SuppressWarnings("ReferenceEquality") // another object with the same content may be newer
     public void forget(StoredDictionary dictionary) {
         String url = dictionary.url().asString();
         lock.lock();

@@ -71,6 +71,7 @@ public final class DictionaryReader {
      * @param key the key under which the response is stored
      * @param head the head of the response
      */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Candidate(TargetUri url, TargetUri keyUrl, byte[] primaryKey, StoreKey key, StoredHead head) {}
 
     /** Returns true if a response with this head may be a dictionary. */
