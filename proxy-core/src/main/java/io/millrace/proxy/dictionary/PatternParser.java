@@ -14,7 +14,7 @@ final class PatternParser {
     private final String text;
     /** The character that may belong to a following wildcard; empty for none. */
     private final String prefix;
-    /** What a named wildcard matches. */
+    /** The expression for the match of a named wildcard. */
     private final String segment;
 
     private final StringBuilder expression = new StringBuilder();
@@ -151,7 +151,7 @@ final class PatternParser {
         return null;
     }
 
-    /** Reads a wildcard, and returns what it matches; null for a regular expression after the name. */
+    /** Reads a wildcard, and returns the expression for its match; null for a regular expression after the name. */
     private @Nullable String matched() {
         if (text.charAt(at++) == '*') {
             return ANYTHING;
