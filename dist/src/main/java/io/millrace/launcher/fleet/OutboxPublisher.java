@@ -157,15 +157,35 @@ final class OutboxPublisher {
             return skipped(end);
         }
         try {
-            FleetMessage message = FleetCodec.read(line, settings.node(), settings.name());
-            return new InFlight(end, message.id(), link.publish(line, message.id()));
+            byte[] own = ownMessage(line);
+            FleetMessage message = FleetCodec.read(own, settings.node(), settings.name());
+            return new InFlight(end, message.id(), link.publish(own, message.id()));
         } catch (RefusedMessageException e) {
-            // The line is of an earlier fleet or node name, or was cut by a power failure before its purge was
-            // confirmed.
+            // The line is of another fleet, or was truncated by a power failure before its purge was confirmed.
             LOG.warn("{}: a message is not published: {}", outbox, e.text());
             state.figures.countRefused(e.reason().word());
             return skipped(end);
         }
+    }
+
+    /** Returns the message of a line under the present name of this node. The line may be of an earlier name. */
+    private byte[] ownMessage(byte[] line) throws RefusedMessageException {
+        FleetMessage message = FleetCodec.read(line);
+        String localId = FleetMessage.localId(message.node(), message.id());
+        if (localId == null || message.node().equals(settings.node())) {
+            return line;
+        }
+        LOG.info(
+                "{}: a purge that waited under the former node name {} is published as {}",
+                outbox,
+                message.node(),
+                settings.node());
+        return FleetCodec.write(new FleetMessage(
+                message.fleet(),
+                settings.node(),
+                message.instance(),
+                FleetMessage.sharedId(settings.node(), localId),
+                message.purge()));
     }
 
     private static InFlight skipped(long end) {

@@ -38,7 +38,7 @@ class FleetModelTest {
 
     /** A node with its outbox and worker, which survive a restart of its launcher. */
     private final class Node {
-        final String name;
+        String name;
         final FakeFleet fleet;
         final FakeFleet.Worker worker;
         final FleetOutboxFile outbox;
@@ -252,6 +252,21 @@ class FleetModelTest {
         fleet.rollBack(1, false);
         settle(nodes);
         assertTrue(nodes.get(1).worker.applied.contains(id));
+        assertEquals(0, sender.outbox.size());
+    }
+
+    @Test
+    void aPurgeThatWaitsWhenTheNodeIsRenamedIsPublishedUnderTheNewName() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        Node sender = nodes.get(0);
+        sender.link.cut();
+        String id = sender.purge();
+        sender.name = "renamed";
+        sender.start();
+        settle(nodes);
+        String renamed = FleetMessage.sharedId("renamed", FleetMessage.localId("n0", id));
+        assertTrue(nodes.get(1).worker.applied.contains(renamed), () -> nodes.get(1).worker.applied.toString());
         assertEquals(0, sender.outbox.size());
     }
 
