@@ -270,10 +270,11 @@ class LiveSettingsTest {
 
     @Test
     void whatIsLiveIsInWhatTheEventLoopsReadAfterAReload() throws IOException {
-        // The other keys of cache.overload have no effect without a limit, and those of compression and esi while they
-        // are off.
+        // The other keys of cache.overload have no effect without a limit, and those of compression, its dictionaries
+        // and esi while they are off.
         ProxyServer server = proxy.start(request -> {}, config -> config.set("cache.overload.latency", "1s")
                 .set("compression.enabled", "true")
+                .set("compression.dictionaries.enabled", "true")
                 .set("esi.enabled", "true"));
         ProxyConfig base = server.config();
         Map<String, String> unseen = new TreeMap<>();

@@ -200,7 +200,7 @@ class LoadedExtensionsTest {
                         .start()) {
             assertEquals(200, get(proxy).statusCode());
             String text = admin(socket);
-            assertTrue(text.contains("\"name\":\"m\",\"version\":\"1.2\",\"jar\":\"" + jar + "\""), text);
+            assertTrue(text.contains("\"name\":\"m\",\"version\":\"1.2\",\"note\":\"\",\"jar\":\"" + jar + "\""), text);
             assertTrue(text.contains("\"class\":\"Mark\",\"state\":\"active\",\"calls\":1,\"failures\":1"), text);
             assertTrue(text.contains("java.lang.IllegalStateException: no mark"), text);
             assertTrue(text.contains("{\"name\":\"deliver\",\"calls\":1,\"failures\":1,\"nanos\":"), text);

@@ -77,9 +77,7 @@ public record Instances(List<Candidate> checked) {
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
             for (Path entry : entries) {
                 Path socket = socketIn(entry);
-                boolean isKnown =
-                        checked.stream().anyMatch(found -> found.socket().equals(socket));
-                if (socket != null && !isKnown && !sockets.contains(socket)) {
+                if (socket != null && !isKnown(checked, socket) && !sockets.contains(socket)) {
                     sockets.add(socket);
                 }
             }
@@ -94,6 +92,15 @@ public record Instances(List<Candidate> checked) {
                 checked.add(new Candidate(socket, state));
             }
         }
+    }
+
+    private static boolean isKnown(List<Candidate> checked, Path socket) {
+        for (Candidate found : checked) {
+            if (found.socket().equals(socket)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the path in a pointer file; null if the file has no absolute path. */

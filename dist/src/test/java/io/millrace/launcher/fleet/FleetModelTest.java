@@ -266,7 +266,9 @@ class FleetModelTest {
         sender.start();
         settle(nodes);
         String renamed = FleetMessage.sharedId("renamed", FleetMessage.localId("n0", id));
-        assertTrue(nodes.get(1).worker.applied.contains(renamed), () -> nodes.get(1).worker.applied.toString());
+        assertTrue(
+                nodes.get(1).worker.applied.contains(renamed),
+                () -> nodes.get(1).worker.applied.toString());
         assertEquals(0, sender.outbox.size());
     }
 

@@ -128,6 +128,7 @@ final class ExchangeReport {
         request = head;
         receivedMillis = millis;
         receivedNanos = nanos;
+        isFragment = false;
         outcome.begin();
         originHost = null;
         hostResults = null;

@@ -36,6 +36,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -235,8 +236,9 @@ final class SampleConfigTest {
                 continue;
             }
             String key = matcher.group(1);
+            Set<String> siblings = siblings(lines, i);
             for (String slip : slips(key)) {
-                if (++number % SLIPS_EACH != 0 || meansAnother(slip, key)) {
+                if (++number % SLIPS_EACH != 0 || meansAnother(slip, key, siblings)) {
                     continue;
                 }
                 List<String> changed = new ArrayList<>(lines);
@@ -257,11 +259,30 @@ final class SampleConfigTest {
         return mutants;
     }
 
-    /** Returns whether another top-level name is as similar, so that it may be the intended one. */
-    private static boolean meansAnother(String slip, String key) {
-        return ConfigShape.root().names().stream()
+    /** Returns whether another name, at the top level or beside the key, is as similar and may be the intended one. */
+    private static boolean meansAnother(String slip, String key, Set<String> siblings) {
+        return Stream.concat(ConfigShape.root().names().stream(), siblings.stream())
                 .anyMatch(name ->
                         !name.equals(key) && Suggestions.distance(slip, name) <= Suggestions.distance(slip, key));
+    }
+
+    /** Returns the names of the keys in the section of a line. */
+    private static Set<String> siblings(List<String> lines, int line) {
+        Set<String> names = new LinkedHashSet<>();
+        int indent = indent(lines.get(line));
+        for (int step : new int[] {-1, 1}) {
+            for (int i = line; i >= 0 && i < lines.size() && indent(lines.get(i)) >= indent; i += step) {
+                Matcher matcher = KEY.matcher(lines.get(i));
+                if (indent(lines.get(i)) == indent && matcher.find()) {
+                    names.add(matcher.group(1));
+                }
+            }
+        }
+        return names;
+    }
+
+    private static int indent(String line) {
+        return line.length() - line.stripLeading().length();
     }
 
     private static Set<String> slips(String key) {
