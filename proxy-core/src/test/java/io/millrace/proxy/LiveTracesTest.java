@@ -76,6 +76,8 @@ class LiveTracesTest {
     @LiveKey("traces.query")
     void query() throws Exception {
         file(ON + "sample: 100%, query: <false|true>").turns("none", "x=1", () -> {
+            // The receiver before the change reads no span of the next request.
+            ProxyExtension.await("one receiver", () -> spans.open() == 1);
             String path = live.fresh();
             live.get(path + "?x=1");
             return String.valueOf(spans.server(path).attributes().getOrDefault("url.query", "none"));
