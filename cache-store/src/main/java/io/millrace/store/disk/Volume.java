@@ -248,8 +248,7 @@ public final class Volume {
         parts.pins().add(segment);
         pinned.incrementAndGet();
         // The state is read after the pin is set. A thread that ends the volume's writing (state RELEASED or SUSPENDED)
-        // sets
-        // the state before it reads the pins. So at least one of the two threads sees the change of the other.
+        // sets the state before it reads the pins. So at least one of the two threads sees the change of the other.
         long tag = health.isReadable() ? table.tag(segment) : 0;
         if (tag == 0) {
             unpin(segment);

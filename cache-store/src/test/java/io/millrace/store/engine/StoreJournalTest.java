@@ -24,6 +24,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that acknowledged facts are known after a restart, and that unknown facts are reported as unknown. */
 class StoreJournalTest {
@@ -154,12 +156,16 @@ class StoreJournalTest {
         }
     }
 
-    /** More entries wait than the volume's queue has places for tasks, because its thread is busy. */
-    @Test
-    void aBurstOfEntriesIsWrittenAndTheVolumeStaysInUse() {
+    /**
+     * More entries wait than the volume's queue has places for tasks, because its thread is busy. Entries beyond the
+     * limit of 131,072 are refused, and the next write includes them.
+     */
+    @ParameterizedTest
+    @CsvSource({"90000, 0", "140001, 8928"})
+    void aBurstOfEntriesIsWrittenAndTheVolumeStaysInUse(int count, int refusals) {
         FaultyFileIo io = new FaultyFileIo();
         List<Journal.Entry> entries = new ArrayList<>();
-        for (long stamp = 1; stamp <= 90_000; stamp++) {
+        for (long stamp = 1; stamp <= count; stamp++) {
             entries.add(new Journal.Entry(stamp, new byte[] {1}));
         }
         try (TestStore test = new TestStore(one(), io)) {
@@ -179,7 +185,15 @@ class StoreJournalTest {
                 answers.add(answer);
             }
             added.countDown();
-            answers.forEach(answer -> assertNull(TestStore.await(answer).orElse(null)));
+            int refused = 0;
+            for (CompletableFuture<Optional<IOException>> answer : answers) {
+                IOException failure = TestStore.await(answer).orElse(null);
+                refused += failure == null ? 0 : 1;
+                assertTrue(
+                        failure == null || failure.getMessage().contains("too many journal entries wait: limit=131072"),
+                        () -> String.valueOf(failure));
+            }
+            assertEquals(refusals, refused);
             assertEquals(
                     StoreStatistics.State.ONLINE,
                     test.store.statistics().volumes().get(0).state());

@@ -262,8 +262,7 @@ public final class SegmentTable {
         int first = -1;
         long begun = Long.MAX_VALUE;
         // The search is descending, because segments are moved to lower numbers. So it finds a moved segment under its
-        // new
-        // number.
+        // new number.
         for (int segment = tags.length() - 1; segment >= 0; segment--) {
             // The tag is read first, so that the sequence is at least as new.
             if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,12 +25,17 @@ final class VolumeJournal {
     /** A file is rewritten if it exceeds twice its length after the last rewrite plus this number of bytes. */
     private static final int REWRITE_MARGIN_BYTES = 16 << 10;
 
+    /** Limit of entries that wait to be written, about 30 MB. Two minutes of 1,000 purges per second reach it. */
+    private static final int WAITING_MAX = 1 << 17;
+
     private static final Logger LOG = LoggerFactory.getLogger(VolumeJournal.class);
 
     private final Volume volume;
     private final JournalFile file;
     private final Supplier<List<JournalEntry>> inForce;
     private final ConcurrentLinkedQueue<JournalAppend> waiting = new ConcurrentLinkedQueue<>();
+    /** Number of entries in {@link #waiting}, at most {@link #WAITING_MAX}. */
+    private final AtomicInteger waitingCount = new AtomicInteger();
     /** True while a task that will take all waiting entries is queued. */
     private final AtomicBoolean isWriteQueued = new AtomicBoolean();
 
@@ -53,14 +59,29 @@ final class VolumeJournal {
 
     void append(JournalAppend append) {
         append.expectOne();
+        if (waitingCount.incrementAndGet() > WAITING_MAX) {
+            waitingCount.decrementAndGet();
+            // The next write puts all entries in force into the file.
+            behind = true;
+            append.failed(new IOException(file.path() + ": too many journal entries wait: limit=" + WAITING_MAX));
+            return;
+        }
         waiting.add(append);
         // One task writes all waiting entries. A task for each would exceed the volume's limit of removals in a burst.
         if (isWriteQueued.compareAndSet(false, true) && !volume.executeRemoval(this::writeWaiting)) {
             isWriteQueued.set(false);
-            for (JournalAppend next = waiting.poll(); next != null; next = waiting.poll()) {
+            for (JournalAppend next = take(); next != null; next = take()) {
                 refuse(next);
             }
         }
+    }
+
+    private @Nullable JournalAppend take() {
+        JournalAppend next = waiting.poll();
+        if (next != null) {
+            waitingCount.decrementAndGet();
+        }
+        return next;
     }
 
     private void refuse(JournalAppend append) {
@@ -109,7 +130,7 @@ final class VolumeJournal {
         // Entries that are added from now on queue another task.
         isWriteQueued.set(false);
         List<JournalAppend> batch = new ArrayList<>();
-        for (JournalAppend next = waiting.poll(); next != null; next = waiting.poll()) {
+        for (JournalAppend next = take(); next != null; next = take()) {
             batch.add(next);
         }
         if (batch.isEmpty()) {
