@@ -25,7 +25,7 @@ public final class SocketPointer implements AutoCloseable {
     /** No file. */
     public static final SocketPointer NONE = new SocketPointer(null);
 
-    /** Directory of the files, below the parent of the state directories. */
+    /** Directory of the files, below the parent of the state directories; {@code millctl} has the same constant. */
     static final String DIRECTORY = "running";
 
     private final @Nullable Path file;
@@ -44,16 +44,17 @@ public final class SocketPointer implements AutoCloseable {
     public static SocketPointer write(Path states, Path socket) {
         Path absolute = socket.toAbsolutePath().normalize();
         Path directory = absolute.getParent();
-        if (!states.isAbsolute() || (directory != null && states.equals(directory.getParent()))) {
+        Path parent = states.normalize();
+        if (!parent.isAbsolute() || (directory != null && parent.equals(directory.getParent()))) {
             return NONE;
         }
         String id = UUID.nameUUIDFromBytes(absolute.toString().getBytes(StandardCharsets.UTF_8))
                 .toString();
-        Path file = states.resolve(DIRECTORY).resolve(id);
+        Path file = parent.resolve(DIRECTORY).resolve(id);
         try {
-            Path pointers = Files.createDirectories(states.resolve(DIRECTORY));
-            deleteObsolete(pointers);
+            Path pointers = Files.createDirectories(file.resolveSibling("."));
             Files.writeString(file, absolute + "\n");
+            deleteObsolete(pointers);
             return new SocketPointer(file);
         } catch (IOException e) {
             LOG.debug("{} cannot be written; millctl needs --admin {}: {}", file, absolute, e.toString());
@@ -61,17 +62,28 @@ public final class SocketPointer implements AutoCloseable {
         }
     }
 
-    /** Deletes the files of killed launchers whose state directories do not exist any more. */
-    private static void deleteObsolete(Path pointers) throws IOException {
+    /**
+     * Deletes the files of killed launchers whose state directories do not exist any more. Leaves files that cannot be
+     * read, or that another launcher deletes meanwhile.
+     */
+    private static void deleteObsolete(Path pointers) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(pointers)) {
             for (Path each : files) {
-                Path socket = Path.of(Files.readString(each).strip());
-                if (!Files.isDirectory(socket.resolveSibling("."))) {
-                    Files.deleteIfExists(each);
-                }
+                deleteIfObsolete(each);
             }
-        } catch (DirectoryIteratorException | InvalidPathException e) {
-            throw new IOException(e);
+        } catch (IOException | DirectoryIteratorException e) {
+            LOG.debug("obsolete files in {} cannot be deleted: {}", pointers, e.toString());
+        }
+    }
+
+    private static void deleteIfObsolete(Path pointer) {
+        try {
+            Path socket = Path.of(Files.readString(pointer).strip());
+            if (!Files.isDirectory(socket.resolveSibling("."))) {
+                Files.deleteIfExists(pointer);
+            }
+        } catch (IOException | InvalidPathException e) {
+            LOG.debug("{} stays: {}", pointer, e.toString());
         }
     }
 

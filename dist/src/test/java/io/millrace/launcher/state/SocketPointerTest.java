@@ -3,6 +3,7 @@ package io.millrace.launcher.state;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.millrace.cli.client.Instances;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ class SocketPointerTest {
     }
 
     private List<String> pointers() throws IOException {
-        try (Stream<Path> files = Files.list(states().resolve(SocketPointer.DIRECTORY))) {
+        try (Stream<Path> files = Files.list(states().resolve(Instances.POINTERS))) {
             return files.map(file -> {
                         try {
                             return Files.readString(file);
@@ -72,5 +73,21 @@ class SocketPointerTest {
         Files.writeString(states(), "a file");
         SocketPointer.write(states(), directory.resolve("admin.sock")).close();
         assertEquals("a file", Files.readString(states()));
+    }
+
+    @Test
+    void anUnreadableFileIsNoFailure() throws IOException {
+        Path pointers = Files.createDirectories(states().resolve(SocketPointer.DIRECTORY));
+        Files.createDirectory(pointers.resolve("directory"));
+        Files.write(pointers.resolve("bytes"), new byte[] {(byte) 0xff, 0});
+        Path one = Files.createDirectories(directory.resolve("site")).resolve("admin.sock");
+        try (SocketPointer pointer = SocketPointer.write(states(), one)) {
+            assertEquals(one + "\n", Files.readString(Path.of(pointer.toString())));
+        }
+    }
+
+    @Test
+    void millctlReadsTheSameDirectory() {
+        assertEquals(Instances.POINTERS, SocketPointer.DIRECTORY);
     }
 }
