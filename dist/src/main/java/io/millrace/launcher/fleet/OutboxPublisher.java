@@ -5,12 +5,14 @@ import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.FleetMessage;
 import io.millrace.proxy.purge.fleet.FleetOutboxFile;
 import io.millrace.proxy.purge.fleet.FleetPosition;
+import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import io.millrace.proxy.purge.fleet.RefusedMessageException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -50,6 +52,8 @@ final class OutboxPublisher {
     private final FleetState state;
     private final Deque<InFlight> inFlight = new ArrayDeque<>();
     private final Map<String, InFlight> inFlightById = new HashMap<>();
+    /** New identifiers of messages that waited under a former name of this node, by their former identifiers. */
+    private final Map<String, String> renamedIds = new LinkedHashMap<>();
     /** Offset after the last line that was published. */
     private long read;
     /** Offset after the last line that this node has received from the stream. */
@@ -157,9 +161,12 @@ final class OutboxPublisher {
             return skipped(end);
         }
         try {
-            byte[] own = ownMessage(line);
-            FleetMessage message = FleetCodec.read(own, settings.node(), settings.name());
-            return new InFlight(end, message.id(), link.publish(own, message.id()));
+            FleetMessage read = FleetCodec.read(line);
+            boolean isRenamed = !read.node().equals(settings.node());
+            FleetMessage message = isRenamed ? renamed(read) : read;
+            FleetCodec.check(message, settings.node(), settings.name());
+            byte[] body = isRenamed ? FleetCodec.write(message) : line;
+            return new InFlight(end, message.id(), link.publish(body, message.id()));
         } catch (RefusedMessageException e) {
             // The line is of another fleet, or was truncated by a power failure before its purge was confirmed.
             LOG.warn("{}: a message is not published: {}", outbox, e.text());
@@ -168,24 +175,36 @@ final class OutboxPublisher {
         }
     }
 
-    /** Returns the message of a line under the present name of this node. The line may be of an earlier name. */
-    private byte[] ownMessage(byte[] line) throws RefusedMessageException {
-        FleetMessage message = FleetCodec.read(line);
+    /**
+     * Returns a message of this node's former name under its present name. The undo or cancellation of a purge that was
+     * renamed too gets the new identifier of this purge.
+     */
+    private FleetMessage renamed(FleetMessage message) {
         String localId = FleetMessage.localId(message.node(), message.id());
-        if (localId == null || message.node().equals(settings.node())) {
-            return line;
+        if (localId == null) {
+            return message;
         }
-        LOG.info(
-                "{}: a purge that waited under the former node name {} is published as {}",
-                outbox,
-                message.node(),
-                settings.node());
-        return FleetCodec.write(new FleetMessage(
+        if (renamedIds.isEmpty()) {
+            LOG.info(
+                    "{}: purges that waited under the former node name {} are published as {}",
+                    outbox,
+                    message.node(),
+                    settings.node());
+        }
+        String id = FleetMessage.sharedId(settings.node(), localId);
+        renamedIds.put(message.id(), id);
+        if (renamedIds.size() > OwnPurges.MAX) {
+            renamedIds.remove(renamedIds.keySet().iterator().next());
+        }
+        FleetPurge purge = message.purge();
+        boolean isChange = purge.action() == FleetPurge.Action.UNDO || purge.action() == FleetPurge.Action.CANCEL;
+        String target = isChange ? renamedIds.get(purge.targets().get(0)) : null;
+        return new FleetMessage(
                 message.fleet(),
                 settings.node(),
                 message.instance(),
-                FleetMessage.sharedId(settings.node(), localId),
-                message.purge()));
+                id,
+                target == null ? purge : FleetPurge.change(purge.action(), target));
     }
 
     private static InFlight skipped(long end) {

@@ -72,13 +72,17 @@ class FleetModelTest {
         /** Purges here, and queues the message. */
         String purge() throws IOException {
             String id = FleetMessage.sharedId(name, "s" + purges++);
-            FleetPurge purge = FleetPurge.of(FleetPurge.Action.ALL, List.of(), false);
+            send(id, FleetPurge.of(FleetPurge.Action.ALL, List.of(), false));
+            worker.applied.add(id);
+            return id;
+        }
+
+        /** Queues a message. */
+        void send(String id, FleetPurge purge) throws IOException {
             byte[] line = FleetCodec.write(new FleetMessage("cdn", name, outbox.instance(), id, purge));
             byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
             withLineFeed[line.length] = '\n';
-            worker.applied.add(id);
             outbox.append(List.of(withLineFeed));
-            return id;
         }
 
         void step() throws Exception {
@@ -262,6 +266,7 @@ class FleetModelTest {
         Node sender = nodes.get(0);
         sender.link.cut();
         String id = sender.purge();
+        sender.send(FleetMessage.sharedId("n0", "undo"), FleetPurge.change(FleetPurge.Action.UNDO, id));
         sender.name = "renamed";
         sender.start();
         settle(nodes);
@@ -270,6 +275,11 @@ class FleetModelTest {
                 nodes.get(1).worker.applied.contains(renamed),
                 () -> nodes.get(1).worker.applied.toString());
         assertEquals(0, sender.outbox.size());
+        FleetLink.Received undo = fleet.stream.values().stream()
+                .filter(message -> message.id().equals("renamed:undo"))
+                .findFirst()
+                .orElseThrow();
+        assertEquals(List.of(renamed), FleetCodec.read(undo.body()).purge().targets());
     }
 
     @Test

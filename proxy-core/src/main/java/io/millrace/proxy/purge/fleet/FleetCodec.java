@@ -74,6 +74,16 @@ public final class FleetCodec {
      */
     public static FleetMessage read(byte[] line, String node, String fleet) throws RefusedMessageException {
         FleetMessage message = read(line);
+        check(message, node, fleet);
+        return message;
+    }
+
+    /**
+     * Checks that a message is of a fleet and node.
+     *
+     * @throws RefusedMessageException if it is of another one, or if its identifier is
+     */
+    public static void check(FleetMessage message, String node, String fleet) throws RefusedMessageException {
         if (!message.fleet().equals(fleet)) {
             throw new RefusedMessageException(
                     Reason.OTHER_FLEET, "the message is of fleet '" + message.fleet() + "', this is '" + fleet + "'");
@@ -84,7 +94,6 @@ public final class FleetCodec {
                     "the message names node '" + message.node() + "' and id '" + message.id()
                             + "', but was sent by node '" + node + "'");
         }
-        return message;
     }
 
     /**
