@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The alarms of launcher and worker. Every {@value #PERIOD_SECONDS} seconds, a thread asks the worker which alarm
  * conditions it detects. Each change becomes a line in the program log, a run of {@code alarms.exec.command}, and
- * a message to {@code alarms.syslog}. It also becomes an event, unless its cause is reported by one.
+ * a message to {@code alarms.syslog}. It also becomes an event, unless an event reports that its cause begins.
  *
  * <p>Thread-safe.
  */
@@ -115,7 +115,7 @@ public final class Alarms implements AlarmSource, AutoCloseable {
         } else {
             LOG.info("alarm cleared: {}: {}", alarm.kind().word(), alarm.subject());
         }
-        if (!alarm.kind().hasEventOfCause()) {
+        if (!change.isRaised() || !alarm.kind().hasEventOfCause()) {
             events.record(new Event(
                     change.atMillis(),
                     change.isRaised() ? EventKind.ALARM_RAISED : EventKind.ALARM_CLEARED,

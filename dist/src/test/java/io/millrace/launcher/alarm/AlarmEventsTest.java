@@ -20,10 +20,10 @@ class AlarmEventsTest {
     @TempDir
     Path directory;
 
-    /** The worker reports the failure and the return of a disk by events of their own. */
+    /** The worker reports the failure of a disk by an event of its own. */
     @ParameterizedTest
     @EnumSource(AlarmKind.class)
-    void alarmIsAnEventWhenItIsRaisedAndWhenItIsClearedUnlessItsCauseIsOne(AlarmKind kind) {
+    void alarmIsAnEventWhenItIsClearedAndWhenItIsRaisedUnlessItsCauseIsOne(AlarmKind kind) {
         List<Event> events = new ArrayList<>();
         AlarmConfig settings = new AlarmConfig(null, Duration.ofSeconds(60), 6, null);
         try (Alarms alarms = new Alarms(() -> settings, directory, events::add)) {
@@ -33,12 +33,10 @@ class AlarmEventsTest {
             assertEquals(List.of(), alarms.alarms());
         }
         String text = kind.word() + ": text";
+        Event raised = new Event(10, EventKind.ALARM_RAISED, "subject", text);
+        Event cleared = new Event(30, EventKind.ALARM_CLEARED, "subject", text);
         assertEquals(
-                kind == AlarmKind.DISK_OFFLINE
-                        ? List.of()
-                        : List.of(
-                                new Event(10, EventKind.ALARM_RAISED, "subject", text),
-                                new Event(30, EventKind.ALARM_CLEARED, "subject", text)),
+                kind == AlarmKind.DISK_OFFLINE ? List.of(cleared) : List.of(raised, cleared),
                 events);
     }
 }

@@ -42,8 +42,8 @@ public enum AlarmKind {
     }
 
     /**
-     * Returns true if the cause itself is reported by an event, when it begins and when it ends. The alarm then has no
-     * events of its own.
+     * Returns true if an event reports that the cause begins. The alarm then has an event only when it is cleared: a new
+     * worker does not know that a disk was out of use before.
      */
     public boolean hasEventOfCause() {
         return this == DISK_OFFLINE;
