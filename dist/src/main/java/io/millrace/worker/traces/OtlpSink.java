@@ -6,6 +6,7 @@ import io.millrace.proxy.observe.trace.Span;
 import io.millrace.proxy.observe.trace.SpanCounts;
 import io.millrace.proxy.observe.trace.SpanSink;
 import io.millrace.proxy.observe.trace.TraceConfig;
+import io.netty.util.NetUtil;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.exporter.internal.FailedExportException.HttpExportException;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
@@ -17,6 +18,7 @@ import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,7 +111,8 @@ final class OtlpSink implements SpanSink {
      */
     static boolean isOnThisMachine(String url) {
         String host = URI.create(url).getHost();
-        return host != null && (host.equals("localhost") || host.startsWith("127.") || host.equals("[::1]"));
+        InetAddress address = host == null ? null : NetUtil.createInetAddressFromIpAddressString(host);
+        return address == null ? "localhost".equalsIgnoreCase(host) : address.isLoopbackAddress();
     }
 
     private static SpanExporter exporter(String url, TraceConfig config, FaultLog faults) throws IOException {
