@@ -35,8 +35,6 @@ class AlarmEventsTest {
         String text = kind.word() + ": text";
         Event raised = new Event(10, EventKind.ALARM_RAISED, "subject", text);
         Event cleared = new Event(30, EventKind.ALARM_CLEARED, "subject", text);
-        assertEquals(
-                kind == AlarmKind.DISK_OFFLINE ? List.of(cleared) : List.of(raised, cleared),
-                events);
+        assertEquals(kind == AlarmKind.DISK_OFFLINE ? List.of(cleared) : List.of(raised, cleared), events);
     }
 }

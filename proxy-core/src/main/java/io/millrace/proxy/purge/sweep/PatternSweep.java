@@ -157,7 +157,8 @@ final class PatternSweep {
             BlockingQueue<ListResult> answer = new ArrayBlockingQueue<>(1);
             store.list(after, page, Runnable::run, answer::add);
             ListResult result = answer.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
-            // The inventory must be complete at every page, not only at the end: an entry that it still lacks may belong
+            // The inventory must be complete at every page, not only at the end: an entry that it still lacks may
+            // belong
             // to a page that was visited before.
             if (result == null || result.obstacle() != null || !result.isWhole()) {
                 obstacle = result == null || result.obstacle() == null
