@@ -158,14 +158,19 @@ class ScopedPurgesTest {
                         + " a port, a purge covers http and https'",
                 "PREFIX, -, https://test.example:80/a, 'stored responses are gone; port 80 is not the default port of"
                         + " https: without a port, a purge covers http and https'",
+                "HOST, test.example:8090, -, 'stored responses are gone; no remap rule maps this host with this port;"
+                        + " rules map test.example'",
+                "PREFIX, -, http://port.example/a, 'stored responses are gone; no remap rule maps this host with this"
+                        + " port; rules map port.example:8090'",
+                "HOST, port.example:8090, -, stored responses are gone",
                 "HOST, Test.example, -, stored responses are gone",
                 "PREFIX, -, http://test.example/a, stored responses are gone"
             })
     void aHostThatNoRuleMapsIsNamed(Kind kind, String host, String text, String detail) throws Exception {
         proxy.withoutRules();
-        proxy.start(
-                request -> request.ok(FRESH, RawInput.latin1("answer " + request.number())),
-                config -> config.map("http://test.example/", proxy.origin().url()));
+        proxy.start(request -> request.ok(FRESH, RawInput.latin1("answer " + request.number())), config -> config.map(
+                        "http://test.example/", proxy.origin().url())
+                .map("http://port.example:8090/", proxy.origin().url()));
         assertEquals(detail, invalidate(kind, host, text, false).detail());
     }
 

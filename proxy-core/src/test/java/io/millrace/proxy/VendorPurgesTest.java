@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Purges with the bytes that clients of Fastly's and Cloudflare's APIs send, and answers in the form of these APIs. */
 class VendorPurgesTest {
     /** Hosts of the site shop, and others. */
-    private static final List<String> HOSTS = List.of("shop.example", "www.shop.example", "a.example", "other.example");
+    private static final List<String> HOSTS =
+            List.of("shop.example", "www.shop.example", "a.example", "other.example", "port.example:8090");
 
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension().withoutRules();
@@ -44,7 +45,9 @@ class VendorPurgesTest {
                             "Cache-Control: max-age=6000\r\nETag: \"1\"\r\nSurrogate-Key: " + tag + "\r\n",
                             RawInput.latin1("answer"));
                 },
-                config -> LimitedTokensTest.sites(config, proxy.origin().url()).set("admin.socket", socket.toString()));
+                config -> LimitedTokensTest.sites(config, proxy.origin().url())
+                        .map("http://port.example:8090/", proxy.origin().url())
+                        .set("admin.socket", socket.toString()));
         front = AdminFront.of(directory, socket);
         for (String host : HOSTS) {
             get(host, "/t1/x");
@@ -141,6 +144,7 @@ class VendorPurgesTest {
                 "/zones/shop/purge_cache | Authorization: Bearer TOKEN-sites | {'hosts':['www.shop.example']} | www.shop.example/t1/x www.shop.example/t2/x",
                 "/zones/shop/purge_cache | Authorization: Bearer TOKEN-sites | {'prefixes':['www.shop.example/t2']} | www.shop.example/t2/x",
                 "/zones/a.example/purge_cache | Authorization: Bearer TOKEN-sites | {'purge_everything':true} | a.example/t1/x a.example/t2/x",
+                "/zones/port.example/purge_cache | Authorization: Bearer TOKEN-admin | {'purge_everything':true} | port.example:8090/t1/x port.example:8090/t2/x",
                 "/zones/other.example/purge_cache | Authorization: Bearer TOKEN-tags | {'tags':['t1']} | other.example/t1/x"
             })
     void cloudflarePurges(String path, String credential, String body, String expected) throws IOException {

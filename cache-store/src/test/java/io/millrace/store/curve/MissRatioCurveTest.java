@@ -268,7 +268,8 @@ class MissRatioCurveTest {
         curve.decay(0);
         replay(curve, Arrays.copyOf(ids, 200_000));
         CurveReport warm = curve.report(0);
-        // The gains are 0.09, 0.26 and 0.43, and about 0 in the cold start. The policy adapts with random decisions: in 60
+        // The gains are 0.09, 0.26 and 0.43, and about 0 in the cold start. The policy adapts with random decisions: in
+        // 60
         // runs the differences were 0.01 in the mean and 0.041 at most.
         for (int index = 3; index < 6; index++) {
             assertEquals(gain(warm, index), gain(ready, index), 0.05, "size " + index);

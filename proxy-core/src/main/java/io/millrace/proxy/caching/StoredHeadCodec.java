@@ -1,7 +1,6 @@
 package io.millrace.proxy.caching;
 
 import io.millrace.proxy.caching.settings.LifetimeSource;
-import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -42,8 +41,6 @@ import java.util.zip.CRC32C;
  *     length of the site (2), 65535 for the host of the URL; the site
  *     length of the tags (4), the tags, each followed by a line feed
  * </pre>
- *
- * <p>For heads of older versions, the tags are read from the stored fields with the default names of tag fields.
  *
  * <p>Version 3 is written for pinned heads without tags, version 2 for all others. A pinned response stays on disk for
  * a time, even if no client requests it. Version 1 can still be read. It contains neither stamp nor cache groups; such
@@ -320,9 +317,6 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         }
         parts.fieldsStart = fieldsStart;
         parts.locateEntityTag(fields, 0);
-        if (parts.tags.isEmpty()) {
-            parts.tags = TagRules.DEFAULTS.read(fields);
-        }
     }
 
     private static byte[] take(ByteBuffer in, int length) {

@@ -299,6 +299,7 @@ final class PurgeExchange implements RequestHandler {
             answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
             return;
         }
+        note = rules.isEmpty() && !settings.remap().forwards() ? "no remap rule maps this host" : "";
         if (everywhere && matching.isEverything()) {
             purgeEverything();
             return;

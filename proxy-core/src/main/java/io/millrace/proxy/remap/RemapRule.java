@@ -195,6 +195,18 @@ public final class RemapRule {
         return named == null ? hostlessRulesApply : named.equals(host);
     }
 
+    /**
+     * Returns true if the rule maps URLs without a port, or on the default port of http or https. A rule without a host
+     * and a rule by received port map URLs with any port, and count too.
+     */
+    public boolean hasDefaultPort() {
+        RuleUrl from = config.from();
+        return from.host() == null
+                || config.verb().group() == RemapVerb.Group.RECEIVED_PORT
+                || from.port() < 0
+                || from.port() == (from.isSecure() ? 443 : 80);
+    }
+
     /** The configuration of the rule. */
     public RemapRuleConfig config() {
         return config;

@@ -89,7 +89,7 @@ public final class PurgeCommand extends ApiCommand {
             throw new CommandFailure(
                     ExitCode.USAGE,
                     "one of URL, --host (with --group or without), --prefix, --tag, --where, --regex, --wildcard and"
-                            + " --all is needed");
+                            + " --all is needed" + (asked > 1 ? ", not " + asked : ""));
         }
         if (dryRun && wait) {
             throw new CommandFailure(ExitCode.USAGE, "--dry-run always waits for its count; leave out --wait");

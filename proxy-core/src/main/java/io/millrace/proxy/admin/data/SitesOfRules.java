@@ -2,7 +2,6 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.vendor.SiteSource;
-import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.RemapTable;
@@ -71,18 +70,21 @@ final class SitesOfRules implements SiteSource {
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();
         for (RemapRule rule : table.rulesOfSites(Set.of(site))) {
-            RuleUrl from = rule.config().from();
-            String host = from.host();
+            String host = rule.config().from().host();
             if (host == null || rule.config().verb().isRegex()) {
                 return null;
             }
-            boolean isDefaultPort = from.port() < 0 || from.port() == (from.isSecure() ? 443 : 80);
-            hosts.add(isDefaultPort ? host : host + ":" + from.port());
+            hosts.add(authority(host, rule));
         }
-        if (!rulesWithoutSite(table, site).isEmpty()) {
-            hosts.add(site);
+        for (RemapRule rule : rulesWithoutSite(table, site)) {
+            hosts.add(authority(site, rule));
         }
         return List.copyOf(hosts);
+    }
+
+    /** Returns a host of a rule, with the rule's port if URLs of clients have it. */
+    private static String authority(String host, RemapRule rule) {
+        return rule.hasDefaultPort() ? host : host + ":" + rule.config().from().port();
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.millrace.proxy.exchange.settings;
 
 import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.config.value.RemapVerb;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapRule;
@@ -12,6 +14,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Builds the invalidation scopes for a client's URL. Several rules may map its host, and the URLs of cache keys may
@@ -98,10 +101,26 @@ public final class InvalidationScopes {
         if (rules.isEmpty() && !forwards) {
             return "no remap rule maps this host";
         }
+        if (!forwards && rules.stream().noneMatch(rule -> mapsPort(rule, url))) {
+            return "no remap rule maps this host with this port; rules map "
+                    + rules.stream()
+                            .map(rule -> rule.hasDefaultPort()
+                                    ? url.host()
+                                    : url.host() + ":" + rule.config().from().port())
+                            .distinct()
+                            .collect(Collectors.joining(", "));
+        }
         return url.isDefaultPort() && coversEverySite(url, rules, forwards)
                 ? "a URL with a port, such as http://" + url.host()
                         + ":8080/, belongs to another host: name it with its port"
                 : "";
+    }
+
+    private static boolean mapsPort(RemapRule rule, TargetUri url) {
+        RuleUrl from = rule.config().from();
+        return from.host() == null
+                || rule.config().verb().group() == RemapVerb.Group.RECEIVED_PORT
+                || (rule.hasDefaultPort() ? url.isDefaultPort() : url.port() == from.port());
     }
 
     /**
