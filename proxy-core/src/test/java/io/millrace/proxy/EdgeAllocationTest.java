@@ -12,7 +12,10 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Tests that hits allocate nothing for CORS, canary splits and mirrored requests of other rules, or for CORS. */
+/**
+ * Tests that hits allocate nothing for CORS, canary splits, mirrored requests and ESI of other rules,
+ * for CORS, or for responses without ESI in a rule with it.
+ */
 class EdgeAllocationTest {
     private static final int HITS = 4_000;
 
@@ -25,6 +28,7 @@ class EdgeAllocationTest {
                 cors: {origins: "https://a.example"}
                 split: [{to: "http://127.0.0.1:1", weight: 5}]
                 mirror: {to: "http://127.0.0.1:1"}
+                esi: {when: always}
             """;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -38,6 +42,11 @@ class EdgeAllocationTest {
     void corsOfListedOriginsAllocatesNothingMore() throws Exception {
         String cors = "cors: {origins: ['https://b.example', 'https://a.example'], expose: [ETag]}\n";
         assertEqualAllocation(bytesPerHits("", ""), bytesPerHits("", cors));
+    }
+
+    @Test
+    void esiAllocatesNothingMoreForOtherResponses() throws Exception {
+        assertEqualAllocation(bytesPerHits("", ""), bytesPerHits("", "esi: {when: always}\n"));
     }
 
     private static void assertEqualAllocation(long without, long with) {

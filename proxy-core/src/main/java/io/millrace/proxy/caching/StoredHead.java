@@ -4,6 +4,8 @@ import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.esi.DocumentMarks;
+import io.millrace.proxy.esi.SurrogateControl;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -98,6 +100,8 @@ public final class StoredHead {
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private int urlFieldsFound = NOT_COMPUTED;
+    /** Cached result of {@link #esiMarks}; negative until it is computed. */
+    private int esiMarks = NOT_COMPUTED;
     /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
     /** Number of the newest state of the purges in which none outdates this head; 0 for none. Races are harmless. */
@@ -581,6 +585,19 @@ public final class StoredHead {
             urlFieldsFound = known;
         }
         return known == 1;
+    }
+
+    /**
+     * Returns the {@link DocumentMarks} of the fields. The result is cached, since rules with ESI need it at every hit.
+     */
+    public int esiMarks() {
+        int known = esiMarks;
+        if (known == NOT_COMPUTED) {
+            // Most responses are found to have no mark without parsing their fields.
+            known = (flags & TEXT) == 0 && !SurrogateControl.CONTROL.isLineOf(wire) ? 0 : DocumentMarks.of(fields());
+            esiMarks = known;
+        }
+        return known;
     }
 
     /**

@@ -1,19 +1,20 @@
 package io.millrace.proxy.edge;
 
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.edge.EsiConfig;
-import io.millrace.proxy.esi.SurrogateControl;
-import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.esi.DocumentMarks;
 import io.millrace.proxy.http.FieldSection;
 import org.jspecify.annotations.Nullable;
 
 /** The settings for the assembly of pages (ESI) of one remap rule. Immutable. */
 public final class EsiRule {
-    private static final String HTML = "text/html";
-
     private final EsiConfig config;
+    /** The {@link DocumentMarks} of which a document has one. */
+    private final int wanted;
 
     EsiRule(EsiConfig config) {
         this.config = config;
+        this.wanted = DocumentMarks.ASKED | (config.when() == EsiConfig.When.ALWAYS ? DocumentMarks.PLAIN_HTML : 0);
     }
 
     /**
@@ -34,29 +35,17 @@ public final class EsiRule {
     /**
      * Returns true if a response with these fields is an ESI document, whatever its status.
      *
-     * @param fields fields as the origin sent them, or as they are stored
+     * @param fields fields as the origin sent them
      */
     public boolean isDocument(FieldSection fields) {
-        return SurrogateControl.asksForEsi(fields) || (config.when() == EsiConfig.When.ALWAYS && isPlainHtml(fields));
+        return (DocumentMarks.of(fields) & wanted) != 0;
     }
 
     /**
-     * Returns false if a response is certainly no document.
-     *
-     * @param head head in HTTP/1.1 format: status line and field lines; borrowed
+     * Returns true if a stored response may be an ESI document. Parses its fields at most at the first call.
      */
-    public boolean mayBeDocument(byte[] head) {
-        return config.when() == EsiConfig.When.ALWAYS || SurrogateControl.CONTROL.isLineOf(head);
-    }
-
-    private static boolean isPlainHtml(FieldSection fields) {
-        String type = fields.get(FieldName.CONTENT_TYPE);
-        return type != null && type.regionMatches(true, 0, HTML, 0, HTML.length()) && !isEncoded(fields);
-    }
-
-    /** Returns true if the content has a coding such as gzip, so that its markup cannot be read. */
-    public static boolean isEncoded(FieldSection fields) {
-        String coding = fields.get(FieldName.CONTENT_ENCODING);
-        return coding != null && !coding.equalsIgnoreCase("identity");
+    public boolean isDocument(StoredHead stored) {
+        int status = stored.status();
+        return (stored.esiMarks() & wanted) != 0 && status != 204 && (status < 300 || status >= 400);
     }
 }

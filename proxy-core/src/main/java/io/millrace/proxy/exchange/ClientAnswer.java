@@ -159,7 +159,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
 
     /** Returns the request whose conditions and range apply to a stored response: without them for a document. */
     RequestHead selecting(StoredHead stored) {
-        return page != null && page.begins(stored.fields()) ? page.unconditional() : request;
+        return page != null && page.begins(stored) ? page.unconditional() : request;
     }
 
     private @Nullable ErrorPageConfig errorPage(int rule, int status) {

@@ -148,7 +148,7 @@ final class FastHits {
             return false;
         }
         EsiRule rule = edge.esi(decision.mapped().rule().index());
-        return rule != null && rule.mayBeDocument(stored.wireBytes()) && rule.isDocument(stored.fields());
+        return rule != null && rule.isDocument(stored);
     }
 
     private static boolean isWithoutContent(Decision decision, Selection selection) {

@@ -1,6 +1,8 @@
 package io.millrace.proxy.exchange.esi;
 
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.edge.EsiRule;
+import io.millrace.proxy.esi.DocumentMarks;
 import io.millrace.proxy.esi.EsiDocument;
 import io.millrace.proxy.esi.EsiParser;
 import io.millrace.proxy.esi.EsiSyntaxException;
@@ -146,11 +148,18 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
     /**
      * Announces the head that follows. Returns true if the response is a document.
      *
-     * @param fields fields as the origin sent them, or as they are stored
+     * @param fields fields as the origin sent them
      */
     public boolean begins(FieldSection fields) {
         EsiRule settings = rule;
         isDocument = settings != null && settings.isDocument(fields);
+        return isDocument;
+    }
+
+    /** Announces the head of a stored response, as {@link #begins(FieldSection)} does. */
+    public boolean begins(StoredHead stored) {
+        EsiRule settings = rule;
+        isDocument = settings != null && settings.isDocument(stored);
         return isDocument;
     }
 
@@ -244,7 +253,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         }
         budget = fragment == null ? new PageBudget(settings.config()) : fragment.budget();
         phase = Phase.COLLECTING;
-        if (EsiRule.isEncoded(fields)) {
+        if (DocumentMarks.isEncoded(fields)) {
             fail("esi-encoding", "the document has a content coding", Counter.ESI_PAGES_FAILED_DOCUMENT);
         } else if (received.contentLength() > settings.config().documentBytesMax()) {
             failOfSize();
