@@ -154,15 +154,48 @@ final class VclBackendResponse extends Walker {
         if (!isAsked) {
             root.put("esi.when", "always").from(entry);
             each.note("for responses of type text/html, and others with Surrogate-Control");
+        } else {
+            each.note("for responses with Surrogate-Control: content=\"ESI/1.0\"");
+        }
+        if (!pathConditions().passedReturns().isEmpty()) {
+            each.note("also for responses for which an earlier return ends the subroutine");
         }
     }
 
-    /** Returns true if conditions test nothing but Surrogate-Control, which asks for ESI. */
+    /** Returns true if conditions are met only by responses whose Surrogate-Control asks for ESI. */
     private static boolean isSurrogateControl(List<Condition> conditions) {
+        List<List<Condition.Test>> alternatives = Condition.alternatives(new Condition.All(conditions));
         return !conditions.isEmpty()
-                && Condition.alternatives(new Condition.All(conditions)).stream()
-                        .allMatch(tests -> tests.size() == 1
-                                && tests.get(0).left().equalsIgnoreCase("beresp.http.surrogate-control"));
+                && !alternatives.isEmpty()
+                && alternatives.stream().allMatch(tests -> tests.size() == 1 && asksForEsi(tests.get(0)));
+    }
+
+    /**
+     * Returns true for a test that Surrogate-Control asks for ESI, or that the response has the field at all. Returns
+     * false for all negations.
+     */
+    private static boolean asksForEsi(Condition.Test test) {
+        if (!test.left().equalsIgnoreCase("beresp.http.surrogate-control")) {
+            return false;
+        }
+        return switch (test.operator()) {
+            case "" -> true;
+            case "==" -> test.quoted() && test.right().replace("\"", "").equals("content=ESI/1.0");
+            case "~" -> test.quoted() && findsEsiOnly(test.right());
+            default -> false;
+        };
+    }
+
+    /** Returns true if an expression finds values that ask for ESI, and no other value. */
+    private static boolean findsEsiOnly(String expression) {
+        try {
+            Pattern pattern = Pattern.compile(expression);
+            return pattern.matcher("content=\"ESI/1.0\"").find()
+                    && !pattern.matcher("").find()
+                    && !pattern.matcher("max-age=3600, no-store, content=\"\"").find();
+        } catch (PatternSyntaxException e) {
+            return false;
+        }
     }
 
     /**
