@@ -34,6 +34,7 @@ import io.millrace.proxy.net.TlsLibrary;
 import io.millrace.proxy.net.Transport;
 import io.millrace.proxy.net.UnixAddress;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
+import io.millrace.proxy.observe.ExtensionMetric;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -271,6 +272,7 @@ public final class ProxyServer implements AutoCloseable {
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
         metrics.supplyGauge(OriginMetric.MARKED_DOWN, () -> shared.hosts().downCount());
+        metrics.supplyGauge(ExtensionMetric.ESI_MEMORY, () -> shared.pages().usedBytes());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());

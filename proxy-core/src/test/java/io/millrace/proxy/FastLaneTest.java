@@ -501,6 +501,7 @@ class FastLaneTest {
                 all.clients(),
                 all.encoderThreads(),
                 all.dictionaries(),
+                all.pages(),
                 all.clock(),
                 () -> {
                     steps.add("settings");

@@ -83,6 +83,13 @@ class LiveEsiTest {
                 .turns(502, 200, this::status);
     }
 
+    @LiveKey("limits.memory_esi")
+    void memory() throws Exception {
+        document(ESI, "x".repeat(70_000))
+                .file("esi: {}\nlimits: {memory_esi: <64KiB|1MiB>}")
+                .turns(503, 200, this::status);
+    }
+
     @LiveKey("esi.include_timeout")
     void includeTimeout() throws Exception {
         document(ESI, "x<esi:include src='/slow' onerror='continue'/>")

@@ -79,6 +79,7 @@ class ReloadWithinRequestTest {
                 all.clients(),
                 all.encoderThreads(),
                 all.dictionaries(),
+                all.pages(),
                 all.clock(),
                 looks);
         AnsweredStream answer = new AnsweredStream(serving.loop());

@@ -4,8 +4,6 @@ import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.Tags;
-import io.millrace.proxy.esi.DocumentMarks;
-import io.millrace.proxy.esi.SurrogateControl;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -100,8 +98,8 @@ public final class StoredHead {
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private int urlFieldsFound = NOT_COMPUTED;
-    /** Cached result of {@link #esiMarks}; negative until it is computed. */
-    private int esiMarks = NOT_COMPUTED;
+    /** Bits that another class computes; negative until it does. Races are harmless, since all results are equal. */
+    private int documentMarks = NOT_COMPUTED;
     /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
     /** Number of the newest state of the purges in which none outdates this head; 0 for none. Races are harmless. */
@@ -587,17 +585,19 @@ public final class StoredHead {
         return known == 1;
     }
 
-    /**
-     * Returns the {@link DocumentMarks} of the fields. The result is cached, since rules with ESI need it at every hit.
-     */
-    public int esiMarks() {
-        int known = esiMarks;
-        if (known == NOT_COMPUTED) {
-            // Most responses are found to have no mark without parsing their fields.
-            known = (flags & TEXT) == 0 && !SurrogateControl.CONTROL.isLineOf(wire) ? 0 : DocumentMarks.of(fields());
-            esiMarks = known;
-        }
-        return known;
+    /** Returns what {@link #noteDocumentMarks} was last called with; negative if it was not called. */
+    public int documentMarks() {
+        return documentMarks;
+    }
+
+    /** Remembers properties of the fields as bits, so that rules with ESI need not look for them at every hit. */
+    public void noteDocumentMarks(int bits) {
+        documentMarks = bits;
+    }
+
+    /** Returns true if the media type of the origin's response is a text type. */
+    public boolean isText() {
+        return (flags & TEXT) != 0;
     }
 
     /**

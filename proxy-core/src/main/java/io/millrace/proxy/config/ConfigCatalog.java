@@ -553,6 +553,7 @@ public final class ConfigCatalog {
             LIMITS_CONNECTIONS,
             LIMITS_REQUESTS_PER_CONNECTION,
             LIMITS_MEMORY_IN_FLIGHT,
+            EsiKeys.MEMORY,
             LIMITS_RESPONSE_RATE_MIN,
             ClientLimitKeys.REQUESTS,
             ClientLimitKeys.TUNNELS,

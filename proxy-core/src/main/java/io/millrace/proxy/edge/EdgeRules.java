@@ -29,11 +29,13 @@ public final class EdgeRules {
     private final RuleSettings[] byRule;
     private final boolean hasSeparateBranches;
     private final boolean assembles;
+    private final long esiBytesMax;
 
-    private EdgeRules(RuleSettings[] byRule, boolean hasSeparateBranches, boolean assembles) {
+    private EdgeRules(RuleSettings[] byRule, boolean hasSeparateBranches, boolean assembles, long esiBytesMax) {
         this.byRule = byRule;
         this.hasSeparateBranches = hasSeparateBranches;
         this.assembles = assembles;
+        this.esiBytesMax = esiBytesMax;
     }
 
     /** Returns the settings of a configuration; null if no rule has any. */
@@ -63,7 +65,9 @@ public final class EdgeRules {
             assembles |= esi != null;
             hasSeparateBranches |= split != null && split.branches().stream().anyMatch(SplitConfig.Branch::isSeparate);
         }
-        return isUsed ? new EdgeRules(byRule, hasSeparateBranches, assembles) : null;
+        return isUsed
+                ? new EdgeRules(byRule, hasSeparateBranches, assembles, EsiConfig.memoryBytesMax(config.values()))
+                : null;
     }
 
     /**
@@ -105,6 +109,11 @@ public final class EdgeRules {
     /** Returns true if a rule assembles pages. */
     public boolean assemblesPages() {
         return assembles;
+    }
+
+    /** Limit of the bytes of all pages in assembly. */
+    public long esiBytesMax() {
+        return esiBytesMax;
     }
 
     /** Returns true if a branch of a split has stored responses of its own, under other cache keys. */

@@ -3,6 +3,7 @@ package io.millrace.proxy.edge;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.edge.EsiConfig;
 import io.millrace.proxy.esi.DocumentMarks;
+import io.millrace.proxy.esi.SurrogateControl;
 import io.millrace.proxy.http.FieldSection;
 import org.jspecify.annotations.Nullable;
 
@@ -41,11 +42,20 @@ public final class EsiRule {
         return (DocumentMarks.of(fields) & wanted) != 0;
     }
 
-    /**
-     * Returns true if a stored response may be an ESI document. Parses its fields at most at the first call.
-     */
+    /** Returns true if a stored response is an ESI document. Parses its fields at most at the first call. */
     public boolean isDocument(StoredHead stored) {
         int status = stored.status();
-        return (stored.esiMarks() & wanted) != 0 && status != 204 && (status < 300 || status >= 400);
+        return (marksOf(stored) & wanted) != 0 && status != 204 && (status < 300 || status >= 400);
+    }
+
+    private static int marksOf(StoredHead stored) {
+        int known = stored.documentMarks();
+        if (known < 0) {
+            // Most responses are found to have no mark without parsing their fields.
+            boolean mayHave = stored.isText() || SurrogateControl.CONTROL.isLineOf(stored.wireBytes());
+            known = mayHave ? DocumentMarks.of(stored.fields()) : 0;
+            stored.noteDocumentMarks(known);
+        }
+        return known;
     }
 }

@@ -6,12 +6,12 @@ import java.util.List;
 public final class EsiDocument {
     private final byte[] bytes;
     private final List<EsiPart> parts;
-    private final int includes;
+    private final int size;
 
-    EsiDocument(byte[] bytes, List<EsiPart> parts, int includes) {
+    EsiDocument(byte[] bytes, List<EsiPart> parts, int size) {
         this.bytes = bytes;
         this.parts = parts;
-        this.includes = includes;
+        this.size = size;
     }
 
     /** The document; borrowed, and must not be changed. */
@@ -24,9 +24,9 @@ public final class EsiDocument {
         return parts;
     }
 
-    /** Number of {@code esi:include} elements, also those in {@code esi:try}. */
-    public int includes() {
-        return includes;
+    /** Number of parts, also those in {@code esi:try}. */
+    public int size() {
+        return size;
     }
 
     /** Returns the line and column of a position, both from 1, as {@code 12:7}. Columns count bytes. */

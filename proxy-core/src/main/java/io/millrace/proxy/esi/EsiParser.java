@@ -18,6 +18,9 @@ public final class EsiParser {
     /** Limit of nested {@code esi:try} elements. */
     static final int NESTING_MAX = 16;
 
+    /** Limit in characters of the text of a failure. */
+    private static final int MESSAGE_MAX = 160;
+
     private static final byte[] ELEMENT = ascii("<esi:");
     private static final byte[] END_TAG = ascii("</esi:");
     private static final byte[] COMMENT = ascii("<!--esi");
@@ -51,6 +54,9 @@ public final class EsiParser {
     private final int includesMax;
     private int position;
     private int includes;
+    /** Number of parts so far, on all levels. */
+    private int size;
+
     private int nesting;
     /** Position of the comment {@code <!--esi} that is open; negative for none. */
     private int commentStart = -1;
@@ -73,7 +79,7 @@ public final class EsiParser {
         if (parser.commentStart >= 0) {
             throw parser.malformed(parser.commentStart, "<!--esi has no -->");
         }
-        return new EsiDocument(bytes, parts, parser.includes);
+        return new EsiDocument(bytes, parts, parser.size);
     }
 
     /**
@@ -88,6 +94,7 @@ public final class EsiParser {
             int text = position;
             position = nextMarkup();
             if (position > text) {
+                size++;
                 parts.add(new EsiPart.Text(text, position));
             }
             if (position == bytes.length || isCommentMark()) {
@@ -133,12 +140,18 @@ public final class EsiParser {
 
     private void element(Tag tag, List<EsiPart> parts) throws EsiSyntaxException {
         switch (tag.name()) {
-            case "include" -> parts.add(include(tag));
+            case "include" -> {
+                size++;
+                parts.add(include(tag));
+            }
             case "comment" -> {
                 // The element has no effect.
             }
             case "remove" -> skipRemoved(tag);
-            case "try" -> parts.add(tryElement(tag));
+            case "try" -> {
+                size++;
+                parts.add(tryElement(tag));
+            }
             case "attempt", "except" -> throw malformed(tag.start(), "<esi:" + tag.name() + "> is not in <esi:try>");
             default -> throw unknown(tag);
         }
@@ -164,7 +177,9 @@ public final class EsiParser {
         includes++;
         if (includes > includesMax) {
             throw failure(
-                    Reason.TOO_MANY_INCLUDES, tag.start(), "more than " + includesMax + " includes (esi.max_includes)");
+                    Reason.TOO_MANY_INCLUDES,
+                    tag.start(),
+                    "include " + includes + ", at most " + includesMax + " are permitted (esi.max_includes)");
         }
         String alt = tag.alt() == null || tag.alt().isBlank() ? null : tag.alt();
         return new EsiPart.Include(src, alt, tag.onerror() != null, tag.start());
@@ -381,7 +396,9 @@ public final class EsiParser {
     }
 
     private EsiSyntaxException failure(Reason reason, int at, String text) {
-        return new EsiSyntaxException(reason, EsiDocument.placeIn(bytes, at) + ": " + text);
+        // Names of elements and attributes may be as long as the document.
+        String bounded = text.length() <= MESSAGE_MAX ? text : text.substring(0, MESSAGE_MAX) + "...";
+        return new EsiSyntaxException(reason, EsiDocument.placeIn(bytes, at) + ": " + bounded);
     }
 
     private static byte[] ascii(String text) {

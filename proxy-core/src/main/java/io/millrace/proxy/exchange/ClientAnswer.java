@@ -14,6 +14,7 @@ import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.esi.AssembledResponse;
+import io.millrace.proxy.exchange.esi.PageFailure;
 import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
@@ -124,6 +125,15 @@ final class ClientAnswer implements AssembledResponse.Caller {
         return true;
     }
 
+    /**
+     * Sends the request again if the response was a part of a document. Called when the exchange has ended.
+     *
+     * @return true if another exchange, with its own report, answers the request
+     */
+    boolean repeat() {
+        return page != null && page.repeat();
+    }
+
     /** Bytes of content sent to the client. */
     long contentBytes() {
         long ofPage = page == null ? -1 : page.pageBytes();
@@ -131,25 +141,37 @@ final class ClientAnswer implements AssembledResponse.Caller {
     }
 
     @Override
-    public void onPageFailure(int status, String detail, String text) {
-        report.limited(detail);
+    public int onPageFailure(PageFailure failure, boolean closing) {
+        report.pageFailed(failure);
+        int status = failure.status();
         ErrorPageConfig own =
                 errorPage(mapped == null ? AccessRules.NO_RULE : mapped.rule().index(), status);
         ByteBuf content = own == null
-                ? LocalAnswers.content(stream.alloc(), status, text)
+                ? LocalAnswers.content(stream.alloc(), status, failure.text())
                 : Unpooled.wrappedBuffer(own.content());
+        int length = content.readableBytes();
         OutboundHead head = LocalAnswers.head(
                 exchangeLoop.outbound(),
                 status,
-                content.readableBytes(),
+                length,
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers(),
                 null,
                 null,
                 own);
         report.addTo(head);
+        if (closing) {
+            head.closeConnection();
+        }
         send(head);
         stream.write(content);
+        return length;
+    }
+
+    @Override
+    public void onPageBroken(PageFailure failure) {
+        report.pageFailed(failure);
+        pageEnd.accept(ExchangePhase.ABORTED);
     }
 
     @Override

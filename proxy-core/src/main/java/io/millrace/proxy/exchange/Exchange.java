@@ -773,6 +773,10 @@ final class Exchange
         stale.release();
         origin.forget();
         partial.close();
-        report.end(state.outcome(), answer.contentBytes() + tunnel.bytesToClient());
+        if (answer.repeat()) {
+            report.withdraw();
+        } else {
+            report.end(state.outcome(), answer.contentBytes() + tunnel.bytesToClient());
+        }
     }
 }

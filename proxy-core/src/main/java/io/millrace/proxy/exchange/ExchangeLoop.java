@@ -23,6 +23,7 @@ import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.Variants;
 import io.millrace.proxy.exchange.esi.AssembledResponse;
 import io.millrace.proxy.exchange.esi.PageAssembler;
+import io.millrace.proxy.exchange.esi.PageMemory;
 import io.millrace.proxy.exchange.forward.HeldContent;
 import io.millrace.proxy.exchange.forward.Mirror;
 import io.millrace.proxy.exchange.origin.OriginAccess;
@@ -123,6 +124,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
             ClientAdmission clients,
             EncoderThreads encoderThreads,
             Dictionaries dictionaries,
+            PageMemory pages,
             WallClock clock,
             Supplier<ExchangeSettings> settings)
             implements DecisionInputs {
@@ -160,6 +162,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
                     new ClientAdmission(),
                     new EncoderThreads(allocator),
                     new Dictionaries(),
+                    new PageMemory(),
                     clock,
                     settings);
         }
@@ -214,7 +217,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         this.counters = counters;
         this.logs = logs;
         this.mirror = new Mirror(origins, counters);
-        this.pages = new PageAssembler(this, shared.settings(), counters);
+        this.pages = new PageAssembler(this, shared.settings(), counters, shared.pages());
         this.decider = new RequestDecider(shared, counters, origins);
         this.variants = new Variants(shared, counters);
         this.dictionaryReader = new DictionaryReader(

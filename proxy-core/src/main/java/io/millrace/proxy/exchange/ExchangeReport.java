@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.LocalAnswer;
 import io.millrace.proxy.exchange.esi.AssembledResponse;
+import io.millrace.proxy.exchange.esi.PageFailure;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.report.CacheOutcome;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
@@ -297,9 +298,17 @@ final class ExchangeReport {
         outcome.detail(reason.text());
     }
 
-    /** Notes the limit of requests or tunnels that the client has reached, or why a page failed; a stable word. */
+    /** Notes the limit of requests or tunnels that the client has reached; a stable word. */
     void limited(String limit) {
         outcome.detail(limit);
+    }
+
+    /** Notes that a page cannot be assembled. Its response is not that of the origin or of the store. */
+    void pageFailed(PageFailure failure) {
+        outcome.failed(failure.detail(), failure.outcome());
+        contentType = null;
+        originFields = null;
+        storedHead = null;
     }
 
     /**

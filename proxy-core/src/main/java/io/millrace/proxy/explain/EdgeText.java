@@ -50,11 +50,13 @@ record EdgeText(
         }
     }
 
-    private static String esi(EsiConfig esi) {
+    private String esi(EsiConfig esi) {
         return "a page is assembled if the response "
                 + (esi.when() == EsiConfig.When.ALWAYS ? "is text/html or " : "")
                 + "has Surrogate-Control: content=\"ESI/1.0\", with up to "
-                + esi.includesMax() + " fragments on " + esi.depthMax() + " levels";
+                + esi.includesMax() + " fragments on " + esi.depthMax() + " levels; all pages"
+                + " in assembly hold at most "
+                + EsiConfig.memoryBytesMax(config.values()) + " bytes (limits.memory_esi), or get 503";
     }
 
     private static String mirror(MirrorConfig mirror) {

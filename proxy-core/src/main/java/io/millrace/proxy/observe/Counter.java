@@ -202,7 +202,8 @@ public enum Counter {
     MIRRORED_DROPPED(
             ExtensionMetric.MIRRORED_REQUESTS, "not sent: too many copies in progress, or too much content", "dropped"),
     MIRRORED_FAILED(ExtensionMetric.MIRRORED_REQUESTS, "the other origin did not answer completely", "failed"),
-    ESI_PAGES_ASSEMBLED(ExtensionMetric.ESI_PAGES, "assembled with all fragments that they need", "assembled"),
+    ESI_PAGES_ASSEMBLED(
+            ExtensionMetric.ESI_PAGES, "assembled with all fragments that they need, and sent", "assembled"),
     ESI_PAGES_FAILED_DOCUMENT(
             ExtensionMetric.ESI_PAGES,
             "refused: faulty or unsupported markup, a content coding, or an incomplete document",
@@ -210,6 +211,8 @@ public enum Counter {
     ESI_PAGES_FAILED_FRAGMENT(
             ExtensionMetric.ESI_PAGES, "refused: a fragment that the page needs failed", "failed_fragment"),
     ESI_PAGES_FAILED_LIMIT(ExtensionMetric.ESI_PAGES, "refused: a limit of esi was reached", "failed_limit"),
+    ESI_PAGES_FAILED_MEMORY(ExtensionMetric.ESI_PAGES, "refused: limits.memory_esi was reached", "failed_memory"),
+    ESI_PAGES_FAILED_INTERNAL(ExtensionMetric.ESI_PAGES, "failed with an internal error", "failed_internal"),
     ESI_FRAGMENTS_INCLUDED(ExtensionMetric.ESI_FRAGMENTS, "complete", "included"),
     ESI_FRAGMENTS_FAILED(
             ExtensionMetric.ESI_FRAGMENTS,

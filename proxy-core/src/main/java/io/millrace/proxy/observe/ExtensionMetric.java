@@ -82,6 +82,11 @@ public enum ExtensionMetric implements Metric {
             "fragments",
             "Fragments of pages that were requested for esi:include, by their result.",
             "result"),
+    ESI_MEMORY(
+            "millrace_esi_memory_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Bytes in the Java heap of pages in assembly; limits.memory_esi is their limit."),
     AUTHORIZE_DECISIONS(
             "millrace_authorize_decisions_total",
             Kind.COUNTER,

@@ -121,10 +121,17 @@ class EsiParserTest {
     @Test
     void includesAreLimited() throws EsiSyntaxException {
         String include = "<esi:include src='/f'/>";
-        assertEquals(INCLUDES_MAX, parse(include.repeat(INCLUDES_MAX)).includes());
+        assertEquals(INCLUDES_MAX, parse(include.repeat(INCLUDES_MAX)).size());
         EsiSyntaxException fault =
                 assertThrows(EsiSyntaxException.class, () -> parse(include.repeat(INCLUDES_MAX + 1)));
         assertEquals(EsiSyntaxException.Reason.TOO_MANY_INCLUDES, fault.reason());
+    }
+
+    @Test
+    void messagesAreBounded() {
+        EsiSyntaxException fault =
+                assertThrows(EsiSyntaxException.class, () -> parse("<esi:" + "a".repeat(100_000) + "/>"));
+        assertTrue(fault.getMessage().length() < 200, fault.getMessage());
     }
 
     @Test

@@ -83,7 +83,7 @@ class BegunAnewTest {
     @Test
     void reportIsAsANewOne() throws Exception {
         ExchangeLoop.Shared shared = new ExchangeLoop.Shared(
-                null, null, null, null, null, null, new OriginGroups(), null, null, null, null, null, null, null);
+                null, null, null, null, null, null, new OriginGroups(), null, null, null, null, null, null, null, null);
         ExchangeLoop home = new ExchangeLoop(null, shared, null, new LoopCounters(), null);
         ExchangeReport used = new ExchangeReport(home, null, BEFORE, 1, 2);
         use(used);

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record EsiConfig(
         When when, int depthMax, int includesMax, int documentBytesMax, int pageBytesMax, long includeTimeoutMillis) {
+    /** Divisor of the Java heap for the default of {@link EsiKeys#MEMORY}. */
+    private static final int HEAP_PER_PAGE_BYTE = 8;
+
     /** The responses that are documents. */
     public enum When {
         /** Responses that ask for ESI in Surrogate-Control. */
@@ -39,5 +42,11 @@ public record EsiConfig(
                         Math.toIntExact(inForce.get(EsiKeys.MAX_DOCUMENT_SIZE)),
                         Math.toIntExact(inForce.get(EsiKeys.MAX_PAGE_SIZE)),
                         inForce.get(EsiKeys.INCLUDE_TIMEOUT).toMillis());
+    }
+
+    /** Returns the limit of the bytes of all pages in assembly. */
+    public static long memoryBytesMax(ConfigValues values) {
+        long configured = values.get(EsiKeys.MEMORY);
+        return configured == 0 ? Runtime.getRuntime().maxMemory() / HEAP_PER_PAGE_BYTE : configured;
     }
 }

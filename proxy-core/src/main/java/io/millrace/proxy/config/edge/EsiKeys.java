@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 
-/** Configuration keys for the assembly of pages (ESI), which hold globally or for one remap rule. */
+/** Configuration keys for the assembly of pages (ESI). Those of the section hold globally or for one remap rule. */
 public final class EsiKeys {
     /** The section. */
     public static final String SECTION = "esi";
@@ -32,10 +32,11 @@ public final class EsiKeys {
             .perRule()
             .description("Maximum of fragments that are requested for one page, on all levels.");
     public static final ConfigKey<Long> MAX_DOCUMENT_SIZE = ConfigKey.builder("esi.max_document_size", ValueType.SIZE)
-            .within(1024L, 64L << 20)
+            .within(1024L, 4L << 20)
             .defaultsTo(1L << 20)
             .perRule()
-            .description("Longest document that is parsed; a longer one fails.");
+            .description("Longest document that is parsed; a longer one fails. The parser does not yield the"
+                    + " event loop, so the bound is low.");
     public static final ConfigKey<Long> MAX_PAGE_SIZE = ConfigKey.builder("esi.max_page_size", ValueType.SIZE)
             .within(1024L, 256L << 20)
             .defaultsTo(4L << 20)
@@ -48,6 +49,13 @@ public final class EsiKeys {
             .defaultsTo(Duration.ofSeconds(10))
             .perRule()
             .description("Longest time until a fragment is complete, with the fragments in it.");
+
+    public static final ConfigKey<Long> MEMORY = ConfigKey.builder("limits.memory_esi", ValueType.SIZE)
+            .within(64L << 10, 1L << 40)
+            .orZero()
+            .defaultsTo(0L)
+            .description("Limit of the bytes that all pages in assembly (ESI) hold in the Java heap together; beyond"
+                    + " it, pages get 503. 0 means an eighth of the heap (worker.heap_size).");
 
     private EsiKeys() {}
 

@@ -2,11 +2,6 @@ package io.millrace.proxy.exchange.esi;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.edge.EsiRule;
-import io.millrace.proxy.esi.DocumentMarks;
-import io.millrace.proxy.esi.EsiDocument;
-import io.millrace.proxy.esi.EsiParser;
-import io.millrace.proxy.esi.EsiSyntaxException;
-import io.millrace.proxy.esi.SurrogateControl;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -23,15 +18,11 @@ import io.millrace.proxy.observe.Counter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.concurrent.EventExecutor;
-import java.util.ArrayDeque;
-import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The response to a request whose remap rule may assemble pages. Between the exchange and the client's stream, it
- * passes most responses on unchanged. Of an ESI document it collects the content, and sends the page once all fragments
- * are there.
+ * passes most responses on unchanged. An ESI document goes to a {@link Page}, which sends the page instead.
  *
  * <pre>
  * Exchange -> this -> ClientStream of the client, or Fragment of another page
@@ -40,33 +31,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 public final class AssembledResponse implements ClientStream, RequestHandler {
-    /** Detail of a page whose documents and fragments have too many bytes. */
-    static final String PAGE_SIZE = "esi-page-size";
-
-    private static final byte[] EMPTY = {};
-    private static final ArrayDeque<ByteBuf> NONE = new ArrayDeque<>(0);
-
-    /** Fields about the bytes of the document, which the page does not have. */
-    private static final List<FieldName> OF_DOCUMENT = List.of(
-            SurrogateControl.CONTROL,
-            FieldName.CONTENT_LENGTH,
-            FieldName.ETAG,
-            FieldName.LAST_MODIFIED,
-            FieldName.ACCEPT_RANGES,
-            FieldName.of("Content-MD5"),
-            FieldName.of("Digest"),
-            FieldName.of("Content-Digest"),
-            FieldName.of("Repr-Digest"));
-
     /** The exchange, as the receiver of the end of an assembly. */
     public interface Caller {
         /**
          * The page cannot be assembled. The caller sends a response of this proxy instead, without its end.
          *
-         * @param detail a stable word
-         * @param text the reason for the client
+         * @param closing whether to close the connection after the response
+         * @return bytes of the content that is sent
          */
-        void onPageFailure(int status, String detail, String text);
+        int onPageFailure(PageFailure failure, boolean closing);
 
         /**
          * The response is sent.
@@ -75,6 +48,9 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
          *     not needed any more
          */
         void onPageEnd(boolean isComplete);
+
+        /** The page broke off after its head, and the client's stream is aborted. */
+        void onPageBroken(PageFailure failure);
     }
 
     private enum Phase {
@@ -82,47 +58,43 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         PASSING,
         /** The content of a document arrives. */
         COLLECTING,
-        /** The fragments are requested. */
+        /** The document is complete; its page is assembled and sent. */
         ASSEMBLING,
-        /** The page is sent as fast as the client receives it. */
-        SENDING,
         /** The response is discarded, and the request repeated without its range. */
         REPEATING,
-        /** The page failed or the client is gone. */
+        /** The page is sent, it failed, or the client is gone. */
         ENDED
     }
 
     private final PageAssembler assembler;
     private final ClientStream client;
     private final RequestHead request;
-    private final @Nullable Fragment fragment;
-    /** The head of the page, until the page is sent. */
-    private @Nullable OutboundHead head;
-    /** The part of the page that is not sent yet. */
-    private ArrayDeque<ByteBuf> pieces = NONE;
 
     private Phase phase = Phase.PASSING;
     private @Nullable RequestHandler handler;
     private @Nullable Caller caller;
     private @Nullable EsiRule rule;
-    private @Nullable PageBudget budget;
-    private @Nullable PageAssembly assembly;
+    /** The page; null if the response is not that of a document. */
+    private @Nullable Page page;
     /** True if the next head is that of a document. */
     private boolean isDocument;
     /** True once the exchange waits for the end of the page. */
     private boolean isAwaited;
     /** True once the exchange has ended by itself. */
     private boolean isExchangeOver;
-
-    private byte[] document = EMPTY;
-    private int length;
-    private long sentBytes;
+    /** True once the client's request is complete. */
+    private boolean isRequestOver;
+    /** True once the client's request is known to be invalid. */
+    private boolean isRequestFailed;
+    /** True if the connection is closed after the response. */
+    private boolean isClosing;
+    /** Bytes of content that are sent instead of the page. */
+    private int failureBytes;
 
     AssembledResponse(PageAssembler assembler, ClientStream client, RequestHead request) {
         this.assembler = assembler;
         this.client = client;
         this.request = request;
-        this.fragment = client instanceof Fragment of ? of : null;
     }
 
     /** Sets the exchange, which gets the client's events. */
@@ -142,7 +114,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
 
     /** Returns true if the request is for a fragment of a page. Such requests are not logged. */
     public boolean isFragment() {
-        return fragment != null;
+        return client instanceof Fragment;
     }
 
     /**
@@ -168,9 +140,9 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         return FragmentRequests.unconditional(request);
     }
 
-    /** Bytes of the page sent so far; negative if the response is not that of a document. */
+    /** Bytes of content sent so far; negative if the response is not that of a document. */
     public long pageBytes() {
-        return budget == null ? -1 : sentBytes;
+        return page == null ? -1 : page.sentBytes() + failureBytes;
     }
 
     /**
@@ -180,21 +152,44 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
      */
     public boolean finishPage() {
         isExchangeOver = phase != Phase.COLLECTING;
-        switch (phase) {
-            case COLLECTING -> {
-                isAwaited = true;
-                phase = Phase.ASSEMBLING;
-                // The exchange is the caller, and fragments of the store are received at once.
-                client.eventLoop().execute(this::assemble);
-                return true;
+        if (phase != Phase.COLLECTING) {
+            return false;
+        }
+        isAwaited = true;
+        phase = Phase.ASSEMBLING;
+        // The exchange is the caller, and fragments of the store are received at once.
+        client.eventLoop().execute(this::assemble);
+        return true;
+    }
+
+    /**
+     * Sends the request again, without the range, if the response is a part of a document. Called when the exchange has
+     * ended.
+     *
+     * @return true if another exchange answers the request
+     */
+    public boolean repeat() {
+        if (phase != Phase.REPEATING) {
+            return false;
+        }
+        phase = Phase.PASSING;
+        RequestHandler again = null;
+        try {
+            again = assembler.requests().onRequest(client, unconditional(), 0);
+            handler = again;
+            if (isRequestOver) {
+                again.onRequestEnd();
             }
-            case REPEATING -> {
-                client.eventLoop().execute(this::repeat);
+            return true;
+        } catch (RuntimeException | Error e) {
+            report(e);
+            if (again == null) {
+                fail(PageFailure.internal());
                 return false;
             }
-            default -> {
-                return false;
-            }
+            client.abort();
+            again.onClientGone();
+            return true;
         }
     }
 
@@ -209,7 +204,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         isDocument = false;
         int status = received.status();
         boolean isPart = status == 206 || status == 416;
-        if (isPart && isSafe() && request.fields().contains(FieldName.RANGE)) {
+        if (isPart && isRepeatable()) {
             phase = Phase.REPEATING;
         } else if (isPart || status < 200 || status == 204 || status == 205 || (status >= 300 && status < 400)) {
             client.writeHead(received);
@@ -218,92 +213,49 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         }
     }
 
-    private boolean isSafe() {
-        return request.method() == Method.GET || request.method() == Method.HEAD;
+    /** Returns true if the request has a range that can be left out, and no content, which was sent already. */
+    private boolean isRepeatable() {
+        FieldSection fields = request.fields();
+        return (request.method() == Method.GET || request.method() == Method.HEAD)
+                && fields.contains(FieldName.RANGE)
+                && !fields.contains(FieldName.CONTENT_LENGTH)
+                && !fields.contains(FieldName.TRANSFER_ENCODING);
     }
 
     private void beginDocument(OutboundHead received) {
-        FieldSection fields = received.fieldsAfterEdits();
-        FieldSection.Builder kept = FieldSection.builder();
-        for (int line = 0; line < fields.size(); line++) {
-            if (!isOfDocument(fields, line)) {
-                kept.addLine(fields, line);
-            }
-        }
-        OutboundHead own = new OutboundHead()
-                .reset(received.status(), received.reason(), kept.build())
-                .ageSeconds(received.ageSeconds())
-                .via(received.via());
-        if (received.strictTransportSecurity() != null) {
-            own.strictTransportSecurity(received.strictTransportSecurity());
-        }
-        ByteBuf cacheStatus = received.cacheStatus();
-        own.cacheStatus().writeBytes(cacheStatus, cacheStatus.readerIndex(), cacheStatus.readableBytes());
-        if (received.closesConnection()) {
-            own.closeConnection();
-        }
-        if (request.method() == Method.HEAD) {
-            client.writeHead(own.withoutContent());
-            return;
-        }
-        head = own;
         EsiRule settings = rule;
         if (settings == null) {
             throw new IllegalStateException("the rule assembles no pages");
         }
-        budget = fragment == null ? new PageBudget(settings.config()) : fragment.budget();
+        if (request.method() == Method.HEAD) {
+            client.writeHead(PageHeads.of(received).withoutContent());
+            return;
+        }
         phase = Phase.COLLECTING;
-        if (DocumentMarks.isEncoded(fields)) {
-            fail("esi-encoding", "the document has a content coding", Counter.ESI_PAGES_FAILED_DOCUMENT);
-        } else if (received.contentLength() > settings.config().documentBytesMax()) {
-            failOfSize();
-        } else if (received.contentLength() > 0) {
-            document = new byte[(int) received.contentLength()];
+        isClosing = received.closesConnection();
+        try {
+            Page begun = new Page(assembler, client, request, settings, received, new PageEnd());
+            page = begun;
+            begun.begin(received.contentLength());
+        } catch (RuntimeException | Error e) {
+            fault(e);
         }
-    }
-
-    private static boolean isOfDocument(FieldSection fields, int line) {
-        for (FieldName name : OF_DOCUMENT) {
-            if (fields.isNamed(line, name)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void failOfSize() {
-        fail("esi-document-size", "the document is longer than esi.max_document_size", Counter.ESI_PAGES_FAILED_LIMIT);
     }
 
     @Override
     public void write(ByteBuf content) {
-        switch (phase) {
-            case PASSING -> client.write(content);
-            case COLLECTING -> {
-                collect(content);
-                content.release();
-            }
-            case ASSEMBLING, SENDING, REPEATING, ENDED -> content.release();
+        if (phase == Phase.PASSING) {
+            client.write(content);
+            return;
         }
-    }
-
-    private void collect(ByteBuf content) {
-        int size = content.readableBytes();
-        EsiRule settings = rule;
-        PageBudget limits = budget;
-        if (settings == null || limits == null) {
-            throw new IllegalStateException("no document has begun");
-        }
-        if (length + size > settings.config().documentBytesMax()) {
-            failOfSize();
-        } else if (!limits.takeBytes(size)) {
-            fail(PAGE_SIZE, "the page is longer than esi.max_page_size", Counter.ESI_PAGES_FAILED_LIMIT);
-        } else {
-            if (document.length < length + size) {
-                document = Arrays.copyOf(document, Math.max(length + size, 2 * document.length));
+        try {
+            if (phase == Phase.COLLECTING && page != null) {
+                page.collect(content);
             }
-            content.readBytes(document, length, size);
-            length += size;
+        } catch (RuntimeException | Error e) {
+            fault(e);
+        } finally {
+            content.release();
         }
     }
 
@@ -325,141 +277,112 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
     public void abort() {
         isExchangeOver = true;
         isAwaited = false;
-        switch (phase) {
-            case COLLECTING ->
-                fail("esi-document-incomplete", "the document is incomplete", Counter.ESI_PAGES_FAILED_DOCUMENT);
-            case ASSEMBLING -> fail("esi-timeout", "the fragments took too long", Counter.ESI_PAGES_FAILED_FRAGMENT);
-            case PASSING, SENDING, REPEATING -> {
-                phase = Phase.ENDED;
-                stop();
-                client.abort();
-            }
-            case ENDED -> {
-                // The client has its response.
-            }
+        Page begun = page;
+        if (phase == Phase.COLLECTING && begun != null && !isRequestFailed) {
+            fail(PageFailure.incomplete(begun.documentBytes()));
+        } else if (phase == Phase.ASSEMBLING && begun != null && !begun.isSending() && !isRequestFailed) {
+            fail(PageFailure.timeout());
+        } else if (phase != Phase.ENDED) {
+            phase = Phase.ENDED;
+            closePage();
+            client.abort();
         }
-    }
-
-    /** Sends the request again without the range, which is one of the document. */
-    private void repeat() {
-        if (phase != Phase.REPEATING) {
-            return;
-        }
-        phase = Phase.PASSING;
-        RequestHandler again = assembler.requests().onRequest(client, unconditional(), 0);
-        handler = again;
-        again.onRequestEnd();
     }
 
     // The page
 
     private void assemble() {
-        PageBudget limits = budget;
-        if (phase != Phase.ASSEMBLING || limits == null) {
-            return;
+        if (phase == Phase.ASSEMBLING && page != null) {
+            page.assemble();
         }
-        EsiDocument parsed;
-        try {
-            byte[] bytes = document.length == length ? document : Arrays.copyOf(document, length);
-            parsed = EsiParser.parse(bytes, limits.config().includesMax());
-        } catch (EsiSyntaxException e) {
-            PageAssembler.FAULTS.reportFrequent(
-                    "a document has faulty markup (esi)", () -> request.target().asString() + ":" + e.getMessage());
-            boolean isLimit = e.reason() == EsiSyntaxException.Reason.TOO_MANY_INCLUDES;
-            fail(
-                    e.reason().text(),
-                    "the markup of the page is faulty: " + e.getMessage(),
-                    isLimit ? Counter.ESI_PAGES_FAILED_LIMIT : Counter.ESI_PAGES_FAILED_DOCUMENT);
-            return;
-        }
-        int level = fragment == null ? 0 : fragment.level();
-        PageAssembly begun =
-                new PageAssembly(assembler, client, request, parsed, level, limits, new PageAssembly.End() {
-                    @Override
-                    public void onPage(ArrayDeque<ByteBuf> assembled) {
-                        sendPage(assembled);
-                    }
-
-                    @Override
-                    public void onFailure(String reason, String text) {
-                        fail(reason, text, Counter.ESI_PAGES_FAILED_FRAGMENT);
-                    }
-                });
-        assembly = begun;
-        document = EMPTY;
-        begun.start();
     }
 
-    private void sendPage(ArrayDeque<ByteBuf> assembled) {
-        assembler.counters().increment(Counter.ESI_PAGES_ASSEMBLED);
-        OutboundHead own = head;
-        if (own == null) {
-            throw new IllegalStateException("no document has begun");
-        }
-        phase = Phase.SENDING;
-        pieces = assembled;
-        long bytes = 0;
-        for (ByteBuf piece : assembled) {
-            bytes += piece.readableBytes();
-        }
-        if (fragment != null) {
-            fragment.assembled();
-        }
-        client.writeHead(own.contentLength(bytes));
-        head = null;
-        send();
-    }
-
-    private void send() {
-        while (client.isWritable() && !pieces.isEmpty()) {
-            ByteBuf piece = pieces.remove();
-            sentBytes += piece.readableBytes();
-            client.write(piece);
-        }
-        if (pieces.isEmpty() && isAwaited) {
-            isAwaited = false;
+    /** Receives the end of the page. */
+    private final class PageEnd implements Page.End {
+        @Override
+        public void onPageSent() {
+            assembler.counters().increment(Counter.ESI_PAGES_ASSEMBLED);
             client.finish();
-            if (caller != null) {
-                caller.onPageEnd(true);
-            }
+            phase = Phase.ENDED;
+            endExchange();
+        }
+
+        @Override
+        public void onPageFailure(PageFailure failure) {
+            fail(failure);
+        }
+
+        @Override
+        public void onPageFault(Throwable fault) {
+            fault(fault);
         }
     }
 
     /** Sends a response of this proxy instead of the page. */
-    private void fail(String detail, String text, Counter counter) {
-        assembler.counters().increment(counter);
-        stop();
+    private void fail(PageFailure failure) {
+        assembler.counters().increment(failure.counter());
+        closePage();
         phase = Phase.PASSING;
-        if (caller != null) {
-            caller.onPageFailure(502, detail, text);
+        try {
+            if (caller != null) {
+                failureBytes = caller.onPageFailure(failure, isClosing);
+            }
+            client.finish();
+        } catch (RuntimeException | Error e) {
+            report(e);
+            client.abort();
         }
-        client.finish();
         phase = Phase.ENDED;
         if (isAwaited) {
-            isAwaited = false;
-            if (caller != null) {
-                caller.onPageEnd(true);
-            }
+            endExchange();
         } else if (!isExchangeOver) {
             // The exchange, which is the caller, still receives the document.
-            client.eventLoop().execute(this::endExchange);
+            client.eventLoop().execute(this::stopExchange);
         }
     }
 
+    /** Ends the response after an unexpected exception: with 502, or by an abort if the page is being sent. */
+    private void fault(Throwable fault) {
+        report(fault);
+        boolean isSending = page != null && page.isSending();
+        if (phase == Phase.COLLECTING || (phase == Phase.ASSEMBLING && !isSending)) {
+            fail(PageFailure.internal());
+        } else if (phase == Phase.ASSEMBLING) {
+            PageFailure failure = PageFailure.internal();
+            assembler.counters().increment(failure.counter());
+            phase = Phase.ENDED;
+            closePage();
+            client.abort();
+            if (isAwaited && caller != null) {
+                isAwaited = false;
+                caller.onPageBroken(failure);
+            }
+        }
+    }
+
+    private void report(Throwable fault) {
+        PageAssembler.FAULTS.report(
+                "the assembly of a page failed with an internal error (esi)", PrintableUrl.of(request.target()), fault);
+    }
+
     private void endExchange() {
+        if (isAwaited && caller != null) {
+            isAwaited = false;
+            caller.onPageEnd(true);
+        }
+    }
+
+    private void stopExchange() {
         if (!isExchangeOver && caller != null) {
             isExchangeOver = true;
             caller.onPageEnd(false);
         }
     }
 
-    private void stop() {
-        if (assembly != null) {
-            assembly.cancel();
+    private void closePage() {
+        if (page != null) {
+            page.close();
         }
-        document = EMPTY;
-        pieces.forEach(ByteBuf::release);
-        pieces = NONE;
     }
 
     private RequestHandler exchange() {
@@ -528,18 +451,20 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
 
     @Override
     public void onRequestEnd() {
+        isRequestOver = true;
         exchange().onRequestEnd();
     }
 
     @Override
     public void onRequestFailure(BadRequest reason) {
+        isRequestFailed = true;
         exchange().onRequestFailure(reason);
     }
 
     @Override
     public void onWritable() {
-        if (phase == Phase.SENDING) {
-            send();
+        if (phase == Phase.ASSEMBLING && page != null && page.isSending()) {
+            page.onWritable();
         } else {
             exchange().onWritable();
         }
@@ -560,7 +485,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         phase = Phase.ENDED;
         isAwaited = false;
         isExchangeOver = true;
-        stop();
+        closePage();
         exchange().onClientGone();
     }
 }

@@ -10,7 +10,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class Fragment implements ClientStream {
-    private static final byte[] EMPTY = {};
-
     /** Receives the result, once, unless the fragment is cancelled. */
     interface End {
         /** The response is complete. The caller gives the array away. */
@@ -39,12 +36,12 @@ final class Fragment implements ClientStream {
     private final End end;
     private @Nullable RequestHandler handler;
     private @Nullable Future<?> timer;
-    private byte[] content = EMPTY;
-    private int length;
+    private final CollectedContent content;
     /** Reason of a response that cannot be included; null for one that can. */
     private @Nullable String refusal = "esi-fragment-incomplete";
 
     private boolean isAssembled;
+    private boolean isOutOfMemory;
     /** True once the exchange has ended its response. */
     private boolean isAnswered;
 
@@ -53,13 +50,22 @@ final class Fragment implements ClientStream {
     /**
      * @param page the stream of the client, whose event loop and connection the fragment shares
      * @param level levels of fragments above, at least 1
+     * @param memory the memory of the document that includes the fragment
      */
-    Fragment(PageAssembler assembler, ClientStream page, RequestHead request, int level, PageBudget budget, End end) {
+    Fragment(
+            PageAssembler assembler,
+            ClientStream page,
+            RequestHead request,
+            int level,
+            PageBudget budget,
+            HeldMemory memory,
+            End end) {
         this.assembler = assembler;
         this.page = page;
         this.request = request;
         this.level = level;
         this.budget = budget;
+        this.content = new CollectedContent(memory);
         this.end = end;
     }
 
@@ -80,7 +86,7 @@ final class Fragment implements ClientStream {
             return;
         }
         isEnded = true;
-        content = EMPTY;
+        content.clear();
         if (timer != null) {
             timer.cancel(false);
         }
@@ -94,7 +100,7 @@ final class Fragment implements ClientStream {
     }
 
     private void onTimeout() {
-        fail("esi-fragment-timeout");
+        fail(PageFailure.FRAGMENT_TIMEOUT);
     }
 
     private void fail(String reason) {
@@ -115,6 +121,11 @@ final class Fragment implements ClientStream {
     /** Notes that the content is assembled, so that its bytes are counted already. */
     void assembled() {
         isAssembled = true;
+    }
+
+    /** Notes that there was no memory for the content, which is a page itself. */
+    void outOfMemory() {
+        isOutOfMemory = true;
     }
 
     @Override
@@ -152,20 +163,25 @@ final class Fragment implements ClientStream {
 
     @Override
     public void write(ByteBuf piece) {
-        int size = piece.readableBytes();
-        boolean isKept = refusal == null && !isEnded;
-        boolean fits = !isKept || isAssembled || budget.takeBytes(size);
-        if (isKept && fits) {
-            if (content.length < length + size) {
-                content = Arrays.copyOf(content, Math.max(length + size, 2 * content.length));
+        String reason = null;
+        try {
+            if (refusal == null && !isEnded) {
+                reason = kept(piece);
             }
-            piece.readBytes(content, length, size);
-            length += size;
+        } finally {
+            piece.release();
         }
-        piece.release();
-        if (!fits) {
-            fail(AssembledResponse.PAGE_SIZE);
+        if (reason != null) {
+            fail(reason);
         }
+    }
+
+    /** Copies a piece, and returns the reason why there is no place for it; null if there is. */
+    private @Nullable String kept(ByteBuf piece) {
+        if (!isAssembled && !budget.takeBytes(piece.readableBytes())) {
+            return PageFailure.PAGE_SIZE;
+        }
+        return content.append(piece) ? null : PageFailure.MEMORY;
     }
 
     @Override
@@ -178,10 +194,11 @@ final class Fragment implements ClientStream {
         if (timer != null) {
             timer.cancel(false);
         }
-        String reason = refusal;
+        String reason = isOutOfMemory ? PageFailure.MEMORY : refusal;
         if (reason == null) {
-            end.onContent(content.length == length ? content : Arrays.copyOf(content, length));
+            end.onContent(content.take());
         } else {
+            content.clear();
             end.onFailure(reason);
         }
     }

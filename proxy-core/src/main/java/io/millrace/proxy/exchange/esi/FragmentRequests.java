@@ -31,14 +31,25 @@ final class FragmentRequests {
             FieldName.CONTENT_LANGUAGE,
             FieldName.CONTENT_RANGE);
 
-    /** Credentials for the host of the page. */
-    private static final FieldNames CREDENTIALS = FieldNames.of(FieldName.COOKIE, FieldName.AUTHORIZATION);
+    /**
+     * The fields that another host gets too. They have neither credentials nor personal data: fields of applications may
+     * contain tokens. Via prevents loops; the address of the client is added as in all requests.
+     */
+    private static final FieldNames OF_OTHER_HOSTS = FieldNames.of(
+            FieldName.ACCEPT,
+            FieldName.ACCEPT_LANGUAGE,
+            FieldName.CACHE_CONTROL,
+            FieldName.PRAGMA,
+            FieldName.TRACEPARENT,
+            FieldName.TRACESTATE,
+            FieldName.USER_AGENT,
+            FieldName.VIA);
 
     private FragmentRequests() {}
 
     /**
-     * Returns the head of a request for a fragment: a GET with the end-to-end fields of the client. Another host gets no
-     * cookies and no Authorization.
+     * Returns the head of a request for a fragment: a GET with the end-to-end fields of the client. Another host, port
+     * or scheme than that of the page gets only {@link #OF_OTHER_HOSTS}.
      *
      * @param page the client's request
      */
@@ -51,7 +62,7 @@ final class FragmentRequests {
             if (!hopByHop.contains(from, line)
                     && !OF_PAGE.contains(from, line)
                     && !CONDITIONS.contains(from, line)
-                    && (isSameOrigin || !CREDENTIALS.contains(from, line))) {
+                    && (isSameOrigin || OF_OTHER_HOSTS.contains(from, line))) {
                 fields.addLine(from, line);
             }
         }

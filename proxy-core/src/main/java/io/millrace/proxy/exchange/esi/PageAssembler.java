@@ -27,15 +27,19 @@ public final class PageAssembler {
     private final RequestReceiver requests;
     private final Supplier<ExchangeSettings> settings;
     private final LoopCounters counters;
+    private final PageMemory memory;
 
     /**
      * @param requests receives the requests for fragments, as those of clients
      * @param settings the settings in force
+     * @param memory the memory of the pages of all event loops
      */
-    public PageAssembler(RequestReceiver requests, Supplier<ExchangeSettings> settings, LoopCounters counters) {
+    public PageAssembler(
+            RequestReceiver requests, Supplier<ExchangeSettings> settings, LoopCounters counters, PageMemory memory) {
         this.requests = requests;
         this.settings = settings;
         this.counters = counters;
+        this.memory = memory;
     }
 
     /** Returns the response to a request whose page may have to be assembled; null if no rule assembles pages. */
@@ -50,6 +54,17 @@ public final class PageAssembler {
 
     LoopCounters counters() {
         return counters;
+    }
+
+    PageMemory memory() {
+        return memory;
+    }
+
+    /** Limit of the bytes of all pages. */
+    long memoryBytesMax() {
+        EdgeRules edge = settings.get().edge();
+        // Without a rule with ESI, the last pages are being sent.
+        return edge == null ? Long.MAX_VALUE : edge.esiBytesMax();
     }
 
     /** Returns true if a remap rule is responsible for a URL. Other URLs are never forwarded for a fragment. */

@@ -6,8 +6,6 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.Counter;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,20 +21,21 @@ final class PageAssembly {
     /** Limit of the fragments of one document that are requested at a time. */
     private static final int CONCURRENT_MAX = 8;
 
+    /** Limit of the fragments that are requested without a return to the event loop. */
+    static final int PER_TURN_MAX = 64;
+
     private static final byte[] EMPTY = {};
 
     /** Receives the result, once, unless the assembly is cancelled. */
     interface End {
-        /** All fragments are there. Takes ownership of the pieces. */
-        void onPage(ArrayDeque<ByteBuf> pieces);
+        /** All fragments are there. */
+        void onPage(PageContent page);
 
-        /**
-         * A fragment failed that the page needs.
-         *
-         * @param reason a stable word
-         * @param text place and reference of the fragment
-         */
-        void onFailure(String reason, String text);
+        /** A fragment failed that the page needs. */
+        void onFailure(PageFailure failure);
+
+        /** An unexpected exception ended the assembly. */
+        void onFault(Throwable fault);
     }
 
     /** A part of the page: bytes, a fragment or a choice. */
@@ -69,8 +68,18 @@ final class PageAssembly {
         @Override
         public void onFailure(String reason) {
             end();
-            failed(this, reason);
+            try {
+                failed(this, reason);
+            } catch (RuntimeException | Error e) {
+                onFault(e);
+            }
             proceed();
+        }
+
+        /** The reference that is requested: src, or alt after the failure of src. */
+        String reference() {
+            String alt = include.alt();
+            return isAlternative && alt != null ? alt : include.src();
         }
 
         private void end() {
@@ -117,11 +126,15 @@ final class PageAssembly {
     private final EsiDocument document;
     private final int level;
     private final PageBudget budget;
+    private final HeldMemory memory;
     private final End end;
     private final Branch whole = new Branch(null);
     private final ArrayDeque<Slot> waiting = new ArrayDeque<>();
     private final List<Slot> inProgress = new ArrayList<>();
     private boolean isProceeding;
+    /** True while a task on the event loop will request the next fragments. */
+    private boolean isScheduled;
+
     private boolean isEnded;
 
     /**
@@ -135,6 +148,7 @@ final class PageAssembly {
             EsiDocument document,
             int level,
             PageBudget budget,
+            HeldMemory memory,
             End end) {
         this.assembler = assembler;
         this.client = client;
@@ -142,6 +156,7 @@ final class PageAssembly {
         this.document = document;
         this.level = level;
         this.budget = budget;
+        this.memory = memory;
         this.end = end;
     }
 
@@ -181,35 +196,61 @@ final class PageAssembly {
 
     /** Requests the next fragments, and ends if there are none. A fragment may end during its request. */
     private void proceed() {
-        if (isProceeding) {
+        if (isProceeding || isScheduled) {
             return;
         }
         isProceeding = true;
+        try {
+            requestNext();
+            if (!isEnded && !isScheduled && inProgress.isEmpty() && waiting.isEmpty()) {
+                isEnded = true;
+                PageContent page = new PageContent();
+                collect(whole, page);
+                end.onPage(page);
+            }
+        } catch (RuntimeException | Error e) {
+            onFault(e);
+        } finally {
+            isProceeding = false;
+        }
+    }
+
+    private void requestNext() {
+        // Fragments in RAM end during their request, so that the limit of concurrent requests does not bound this loop.
+        int count = 0;
         while (!isEnded && inProgress.size() < CONCURRENT_MAX && !waiting.isEmpty()) {
+            if (count == PER_TURN_MAX) {
+                isScheduled = true;
+                client.eventLoop().execute(this::proceedLater);
+                return;
+            }
+            count++;
             Slot slot = waiting.remove();
             if (!slot.branch.isDropped()) {
                 request(slot);
             }
         }
-        isProceeding = false;
-        if (!isEnded && inProgress.isEmpty() && waiting.isEmpty()) {
-            isEnded = true;
-            ArrayDeque<ByteBuf> pieces = new ArrayDeque<>();
-            collect(whole, pieces);
-            end.onPage(pieces);
-        }
+    }
+
+    private void proceedLater() {
+        isScheduled = false;
+        proceed();
+    }
+
+    private void onFault(Throwable fault) {
+        cancel();
+        end.onFault(fault);
     }
 
     private void request(Slot slot) {
-        String reference = slot.isAlternative ? String.valueOf(slot.include.alt()) : slot.include.src();
-        TargetUri target = request.target().resolve(reference);
+        TargetUri target = request.target().resolve(slot.reference());
         String refusal = refusal(target);
         if (refusal != null || target == null) {
             failed(slot, refusal == null ? "esi-url" : refusal);
             return;
         }
         Fragment fragment =
-                new Fragment(assembler, client, FragmentRequests.of(request, target), level + 1, budget, slot);
+                new Fragment(assembler, client, FragmentRequests.of(request, target), level + 1, budget, memory, slot);
         slot.running = fragment;
         inProgress.add(slot);
         fragment.start();
@@ -218,10 +259,10 @@ final class PageAssembly {
     /** Returns the reason why a fragment is not requested; null if it is. */
     private @Nullable String refusal(@Nullable TargetUri target) {
         if (level >= budget.config().depthMax()) {
-            return "esi-depth";
+            return PageFailure.DEPTH;
         }
         if (!budget.takeInclude()) {
-            return "esi-includes";
+            return PageFailure.INCLUDES;
         }
         if (target == null) {
             return "esi-url";
@@ -233,8 +274,8 @@ final class PageAssembly {
         assembler.counters().increment(Counter.ESI_FRAGMENTS_FAILED);
         PageAssembler.FAULTS.reportFrequent(
                 "a fragment of a page failed (esi)",
-                () -> reason + ": " + slot.include.src() + " in "
-                        + request.target().asString() + ":" + document.place(slot.include.position()));
+                () -> budget.text(reason, memory) + ": " + PrintableUrl.of(slot.reference()) + " in "
+                        + PrintableUrl.of(request.target()) + ":" + document.place(slot.include.position()));
         if (slot.branch.isDropped()) {
             return;
         }
@@ -252,10 +293,10 @@ final class PageAssembly {
         Choice choice = branch.choice;
         if (choice == null) {
             cancel();
-            end.onFailure(
+            end.onFailure(PageFailure.fragment(
                     reason,
-                    "the fragment " + slot.include.src() + " at " + document.place(slot.include.position())
-                            + " failed: " + reason);
+                    "the fragment " + PrintableUrl.of(slot.reference()) + " at "
+                            + document.place(slot.include.position()) + " failed: " + budget.text(reason, memory)));
             return;
         }
         for (Slot each : List.copyOf(inProgress)) {
@@ -273,14 +314,14 @@ final class PageAssembly {
         }
     }
 
-    private void collect(Branch branch, ArrayDeque<ByteBuf> pieces) {
+    private void collect(Branch branch, PageContent page) {
         for (Node node : branch.nodes) {
             if (node instanceof Bytes bytes) {
-                pieces.add(Unpooled.wrappedBuffer(document.bytes(), bytes.start(), bytes.end() - bytes.start()));
-            } else if (node instanceof Slot slot && slot.content.length > 0) {
-                pieces.add(Unpooled.wrappedBuffer(slot.content));
+                page.add(document.bytes(), bytes.start(), bytes.end());
+            } else if (node instanceof Slot slot) {
+                page.add(slot.content, 0, slot.content.length);
             } else if (node instanceof Choice choice) {
-                collect(choice.except == null ? choice.attempt : choice.except, pieces);
+                collect(choice.except == null ? choice.attempt : choice.except, page);
             }
         }
     }

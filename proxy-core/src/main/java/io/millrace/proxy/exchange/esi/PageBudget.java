@@ -32,4 +32,27 @@ final class PageBudget {
         bytes += count;
         return bytes <= config.pageBytesMax();
     }
+
+    /** Returns the reason of a failed fragment with the limit and its setting, if it has one. */
+    String text(String reason, HeldMemory memory) {
+        return switch (reason) {
+            case PageFailure.DEPTH ->
+                reason + ": a fragment on level " + (config.depthMax() + 1) + ", at most " + config.depthMax()
+                        + " levels are permitted (esi.max_depth)";
+            case PageFailure.INCLUDES ->
+                reason + ": fragment " + includes + " of the page, at most " + config.includesMax()
+                        + " are permitted (esi.max_includes)";
+            case PageFailure.PAGE_SIZE -> reason + ": " + pageSizeText();
+            case PageFailure.FRAGMENT_TIMEOUT ->
+                reason + ": not complete after " + config.includeTimeoutMillis() + " ms (esi.include_timeout)";
+            case PageFailure.MEMORY -> reason + ": " + memory.text();
+            default -> reason;
+        };
+    }
+
+    /** The bytes of the page and their limit, for people. */
+    String pageSizeText() {
+        return "the page has " + bytes + " or more bytes; at most " + config.pageBytesMax()
+                + " are permitted (esi.max_page_size)";
+    }
 }

@@ -1,0 +1,79 @@
+package io.millrace.proxy.exchange.esi;
+
+import io.netty.buffer.ByteBuf;
+import java.util.Arrays;
+
+/**
+ * The content of a document or fragment, which is copied to the Java heap while it arrives.
+ *
+ * <p>Confined to one event loop.
+ */
+final class CollectedContent {
+    private static final byte[] EMPTY = {};
+
+    private final HeldMemory memory;
+    private byte[] bytes = EMPTY;
+    private int length;
+    /** The announced length; not positive if unknown. */
+    private long expected;
+
+    CollectedContent(HeldMemory memory) {
+        this.memory = memory;
+    }
+
+    /** Bytes so far. */
+    int length() {
+        return length;
+    }
+
+    /**
+     * Sets the announced length, so that no more memory is used. Reserves nothing: an origin may announce much and send
+     * nothing.
+     */
+    void expect(long bytesOfContent) {
+        expected = bytesOfContent;
+    }
+
+    /** Copies a piece. Borrows the buffer. Returns false if there is no memory for it. */
+    boolean append(ByteBuf piece) {
+        int size = piece.readableBytes();
+        int needed = length + size;
+        if (needed > bytes.length) {
+            long twice = 2L * bytes.length;
+            int roomy = (int) Math.max(needed, expected < needed ? twice : Math.min(twice, expected));
+            if (!grow(roomy) && !grow(needed)) {
+                return false;
+            }
+        }
+        piece.readBytes(bytes, length, size);
+        length = needed;
+        return true;
+    }
+
+    private boolean grow(int size) {
+        if (!memory.take(size - bytes.length)) {
+            return false;
+        }
+        bytes = Arrays.copyOf(bytes, size);
+        return true;
+    }
+
+    /** Returns the content and forgets it. Its bytes stay reserved. */
+    byte[] take() {
+        byte[] taken = bytes;
+        if (taken.length > length) {
+            taken = Arrays.copyOf(taken, length);
+            memory.giveBack(bytes.length - length);
+        }
+        bytes = EMPTY;
+        length = 0;
+        return taken;
+    }
+
+    /** Forgets the content, and gives back its memory. */
+    void clear() {
+        memory.giveBack(bytes.length);
+        bytes = EMPTY;
+        length = 0;
+    }
+}

@@ -1,0 +1,47 @@
+package io.millrace.proxy.exchange.esi;
+
+/**
+ * The reserved memory of one document and its fragments, from the first byte of the document until the page is sent.
+ *
+ * <p>Confined to one event loop.
+ */
+final class HeldMemory {
+    private final PageAssembler assembler;
+    private long bytes;
+    private boolean isClosed;
+
+    HeldMemory(PageAssembler assembler) {
+        this.assembler = assembler;
+    }
+
+    /** Reserves bytes. Returns false if {@code limits.memory_esi} is reached, or if this object is closed. */
+    boolean take(long count) {
+        if (isClosed || !assembler.memory().take(count, assembler.memoryBytesMax())) {
+            return false;
+        }
+        bytes += count;
+        return true;
+    }
+
+    /** Gives back a part of the reserved bytes. */
+    void giveBack(long count) {
+        if (!isClosed) {
+            bytes -= count;
+            assembler.memory().giveBack(count);
+        }
+    }
+
+    /** Gives back all bytes. Nothing can be reserved afterwards. */
+    void close() {
+        if (!isClosed) {
+            isClosed = true;
+            assembler.memory().giveBack(bytes);
+        }
+    }
+
+    /** The reason of a failure, for people. */
+    String text() {
+        return "all pages in assembly together hold " + assembler.memory().usedBytes() + " bytes of at most "
+                + assembler.memoryBytesMax() + " (limits.memory_esi)";
+    }
+}

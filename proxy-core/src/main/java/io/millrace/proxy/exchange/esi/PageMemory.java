@@ -1,0 +1,36 @@
+package io.millrace.proxy.exchange.esi;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The bytes that pages in assembly hold in the Java heap, of all event loops of one proxy. They do not count in
+ * {@code limits.memory_in_flight}, which measures buffers of direct memory.
+ *
+ * <p>Thread-safe.
+ */
+public final class PageMemory {
+    private final AtomicLong used = new AtomicLong();
+
+    /**
+     * Reserves bytes. Returns false if there are not enough; then nothing is reserved.
+     *
+     * @param limit limit of the bytes of all pages
+     */
+    boolean take(long bytes, long limit) {
+        if (used.addAndGet(bytes) <= limit) {
+            return true;
+        }
+        used.addAndGet(-bytes);
+        return false;
+    }
+
+    /** Gives back reserved bytes. */
+    void giveBack(long bytes) {
+        used.addAndGet(-bytes);
+    }
+
+    /** Bytes that are reserved now. */
+    public long usedBytes() {
+        return used.get();
+    }
+}

@@ -1,0 +1,93 @@
+package io.millrace.proxy.exchange.esi;
+
+import io.millrace.proxy.net.ClientStream;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * Sends the content of a page in slices, as fast as the client receives it. A client that receives everything at once
+ * does not occupy the event loop for a whole page.
+ *
+ * <p>Confined to one event loop.
+ */
+final class PageSender {
+    /** Limit in bytes of one write. */
+    static final int SLICE_BYTES = 64 * 1024;
+
+    /** Limit in bytes of the writes without a return to the event loop. */
+    static final int TURN_BYTES = 1 << 20;
+
+    /** Receives the end. */
+    interface End {
+        /** All content is written. */
+        void onSent();
+
+        /** An exception prevented the next write. */
+        void onFault(Throwable fault);
+    }
+
+    private final ClientStream client;
+    private final PageContent content;
+    private final End end;
+    private long sentBytes;
+    private boolean isSending;
+    private boolean isScheduled;
+    private boolean isClosed;
+
+    PageSender(ClientStream client, PageContent content, End end) {
+        this.client = client;
+        this.content = content;
+        this.end = end;
+    }
+
+    /** Bytes written so far. */
+    long sentBytes() {
+        return sentBytes;
+    }
+
+    /** Writes until the client is not writable. Call it again when the client is. */
+    void send() {
+        if (isSending || isScheduled || isClosed) {
+            return;
+        }
+        isSending = true;
+        try {
+            write();
+        } catch (RuntimeException | Error e) {
+            close();
+            end.onFault(e);
+        } finally {
+            isSending = false;
+        }
+    }
+
+    private void write() {
+        int written = 0;
+        while (!isClosed && content.length() > 0 && client.isWritable()) {
+            if (written >= TURN_BYTES) {
+                isScheduled = true;
+                client.eventLoop().execute(this::sendMore);
+                return;
+            }
+            ByteBuf slice = content.next(client.alloc(), SLICE_BYTES);
+            int size = slice.readableBytes();
+            written += size;
+            sentBytes += size;
+            client.write(slice);
+        }
+        if (!isClosed && content.length() == 0) {
+            isClosed = true;
+            end.onSent();
+        }
+    }
+
+    private void sendMore() {
+        isScheduled = false;
+        send();
+    }
+
+    /** Forgets the content that is not sent. The end is not called. */
+    void close() {
+        isClosed = true;
+        content.clear();
+    }
+}
