@@ -525,6 +525,59 @@ class EsiOnTheWireTest {
         assertTrue(response.field("cache-status").contains("detail=esi-document-incomplete"), response.head());
     }
 
+    @ParameterizedTest
+    @CsvSource({"'',502", "onerror='continue',200"})
+    void fragmentsThatBreakOffFail(String attribute, int status) throws Exception {
+        proxy.start(
+                request -> {
+                    if (request.has("GET /page ")) {
+                        request.ok(ESI + STORED, RawInput.latin1("a<esi:include src='/f' " + attribute + "/>b"));
+                    } else {
+                        request.send("HTTP/1.1 200 OK\r\n" + STORED + "Content-Length: 100\r\n\r\nf");
+                        request.reset();
+                    }
+                },
+                config -> config.set(EsiKeys.ENABLED, true));
+        RawClient.Response response = proxy.getAndSettle("/page");
+        assertEquals(status, response.status());
+        if (status == 200) {
+            assertEquals("ab", response.text());
+        } else {
+            assertTrue(response.field("cache-status").contains("detail=esi-fragment-incomplete"), response.head());
+        }
+        assertEquals(0, proxy.proxy().shared().pages().usedBytes());
+    }
+
+    /** A refused page neither closes nor confuses the connection, also while its document still arrives. */
+    @Test
+    void connectionsOutliveRefusedPages() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    if (request.has("GET /long ")) {
+                        request.send("HTTP/1.1 200 OK\r\n" + ESI + "Cache-Control: no-store\r\n"
+                                + "Transfer-Encoding: chunked\r\n\r\n7d0\r\n" + "x".repeat(2000) + "\r\n");
+                        request.awaitClose();
+                        closed.countDown();
+                    } else {
+                        request.ok(
+                                request.has("GET /f ") ? STORED : ESI + STORED,
+                                RawInput.latin1(request.has("GET /f ") ? "F" : "<esi:include/>"));
+                    }
+                },
+                config -> config.set(EsiKeys.ENABLED, true).set("esi.max_document_size", "1KiB"));
+        try (RawClient client = proxy.client()) {
+            for (String path : List.of("/long", "/bad", "/bad")) {
+                assertEquals(502, client.get(path).response().status());
+                assertEquals("F", client.get("/f").response().text());
+            }
+        }
+        closed.await();
+        proxy.settle();
+        assertEquals(0, proxy.counted(Counter.REQUESTS_ACTIVE));
+        assertEquals(0, proxy.proxy().shared().pages().usedBytes());
+    }
+
     @Test
     void codedDocumentsAreRefused() throws Exception {
         start(config -> config);
