@@ -15,6 +15,7 @@ import io.millrace.proxy.cache.ProxyCache;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.caching.key.CacheKey;
+import io.millrace.proxy.config.cache.CompressionConfig;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
@@ -226,6 +227,7 @@ public final class ProxyServer implements AutoCloseable {
                         SelfDetection.of(config, ownAddresses),
                         builder.clock().millis());
         shared.overload().apply(config.remap());
+        shared.dictionaries().limit(CompressionConfig.dictionaryMemory(config.values()));
         ConnectionLimit connectionLimit = new ConnectionLimit(
                 () -> live.config().limits().connections(),
                 loopCount,
@@ -472,6 +474,7 @@ public final class ProxyServer implements AutoCloseable {
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());
         live = next;
+        limitDictionaries(config);
         serverTls.reload(config);
         accessLogs.apply(config);
         originMetrics.update(shared.groups());
@@ -481,6 +484,14 @@ public final class ProxyServer implements AutoCloseable {
         simulateSizes(config);
         metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));
         return new ReloadReport(settings);
+    }
+
+    private void limitDictionaries(ProxyConfig config) {
+        shared.dictionaries().limit(CompressionConfig.dictionaryMemory(config.values()));
+        if (live.exchange().guards() != null) {
+            // Rules may protect responses that were open when they became dictionaries.
+            shared.dictionaries().clear();
+        }
     }
 
     private void simulateSizes(ProxyConfig config) {

@@ -129,6 +129,19 @@ public final class Guards {
     }
 
     /**
+     * Returns true if some requests for a remap rule need a proof.
+     *
+     * @param rule index of the rule
+     */
+    public boolean isAny(int rule) {
+        Authorization authorization = authorization(rule);
+        return signed(rule) != null
+                || password(rule) != null
+                || token(rule) != null
+                || (authorization != null && authorization.config() != null);
+    }
+
+    /**
      * Returns the signatures that requests for a remap rule need; null for none.
      *
      * @param rule index of the rule

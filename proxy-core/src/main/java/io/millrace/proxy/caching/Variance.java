@@ -118,6 +118,11 @@ public final class Variance {
         return cookies;
     }
 
+    /** Returns true if credentials or cookies select the response. */
+    public boolean isByCredentials() {
+        return !cookies.isEmpty() || names.contains(FieldName.COOKIE) || names.contains(FieldName.AUTHORIZATION);
+    }
+
     /** Number of fields and cookies. */
     public int selectorCount() {
         return names.size() + cookies.size();

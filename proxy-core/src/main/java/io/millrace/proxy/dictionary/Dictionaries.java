@@ -1,88 +1,207 @@
 package io.millrace.proxy.dictionary;
 
+import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.http.TargetUri;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dictionaries of a proxy, by origin and hash. Bounded by memory: those not used for the longest time are dropped. A
- * URL has one dictionary, the newest. Dictionaries are in memory only; after a restart they are read again from the cache
- * when their responses are served.
+ * The dictionaries of a proxy, by URL, and by origin and hash. Bounded by memory: those not used for the longest time are
+ * dropped. A URL has one dictionary, the newest. Responses of one origin with equal content share its memory.
+ * Dictionaries are in memory only; after a restart they are read again from the cache when their responses are served.
  *
  * <p>Thread-safe; a lock is held for a few map operations.
  */
 public final class Dictionaries {
-    /** Bytes for an entry without its content. */
-    private static final int ENTRY_BYTES = 4096;
+    /** Limit of the responses with equal content, which a request compares one by one; the oldest is dropped. */
+    static final int RESPONSES_MAX = 4;
 
-    /** Limit of the URLs whose last read is remembered. */
-    private static final int READS_MAX = 1024;
+    /** Limit of the URLs whose last read is remembered, and so of the reads in {@link #READ_INTERVAL_MILLIS}. */
+    static final int READS_MAX = 1024;
 
-    /** A response that is served is read at most once in this time, if it did not become a dictionary. */
+    /** A response that is served is read at most once in this time. */
     private static final long READ_INTERVAL_MILLIS = 60_000;
 
     private final ReentrantLock lock = new ReentrantLock();
     /** By origin and hash, those not used for the longest time first. */
-    private final LinkedHashMap<String, StoredDictionary> byHash = new LinkedHashMap<>(16, 0.75f, true);
-    /** The key in {@link #byHash} of each URL. */
-    private final Map<String, String> byUrl = new LinkedHashMap<>();
+    private final LinkedHashMap<String, Content> byHash = new LinkedHashMap<>();
+
+    private final Map<String, StoredDictionary> byUrl = new HashMap<>();
     /** Epoch milliseconds of the last reads of responses that were served, by URL; the oldest first. */
     private final LinkedHashMap<String, Long> reads = new LinkedHashMap<>();
 
     private long bytes;
+    private long bytesMax = Long.MAX_VALUE;
+    /** Number of calls of {@link #clear}. */
+    private int generation;
+
+    /** Content, and the responses that have it. */
+    private static final class Content {
+        private final CompressionDictionary dictionary;
+        /** The newest first. Immutable: replaced at each change, since requests read it without the lock. */
+        private List<StoredDictionary> responses = List.of();
+
+        Content(CompressionDictionary dictionary) {
+            this.dictionary = dictionary;
+        }
+
+        @SuppressWarnings("ReferenceEquality") // others may have the same content
+        private List<StoredDictionary> without(StoredDictionary removed) {
+            List<StoredDictionary> others = new ArrayList<>(responses);
+            others.removeIf(other -> other == removed);
+            return others;
+        }
+    }
 
     private static String key(TargetUri url, String hashText) {
         return url.scheme() + "://" + url.authority() + " " + hashText;
     }
 
-    private static long bytesOf(StoredDictionary dictionary) {
-        return ENTRY_BYTES + dictionary.content().memoryBytes();
+    private static String keyOf(StoredDictionary dictionary) {
+        return key(dictionary.url(), dictionary.content().hashText());
     }
 
     /**
-     * Returns the dictionary of the URL's origin with this hash.
+     * Returns the dictionaries of the URL's origin with this hash, the newest first. They may be stale or purged. Does not
+     * count as a use.
      *
      * @param hashText as in Available-Dictionary
-     * @return null for none; it may be stale or purged
      */
-    public @Nullable StoredDictionary find(TargetUri url, String hashText) {
+    public List<StoredDictionary> find(TargetUri url, String hashText) {
         String key = key(url, hashText);
         lock.lock();
         try {
-            return byHash.get(key);
+            Content found = byHash.get(key);
+            return found == null ? List.of() : found.responses;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Like {@link #find}, for the content alone; null for none. */
+    public @Nullable CompressionDictionary content(TargetUri url, String hashText) {
+        List<StoredDictionary> found = find(url, hashText);
+        return found.isEmpty() ? null : found.get(0).content();
+    }
+
+    /** Returns the dictionary of a URL; null for none. It may be stale or purged. Does not count as a use. */
+    @Nullable
+    StoredDictionary of(TargetUri url) {
+        String text = url.asString();
+        lock.lock();
+        try {
+            return byUrl.get(text);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Notes that a dictionary is used for a request. */
+    void used(StoredDictionary dictionary) {
+        String key = keyOf(dictionary);
+        lock.lock();
+        try {
+            Content content = byHash.remove(key);
+            if (content != null) {
+                byHash.put(key, content);
+            }
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * Adds a dictionary, in place of the one with its URL. Drops others beyond the limit; drops this one if it exceeds the
-     * limit alone.
+     * Adds a dictionary, in place of the one with its URL. If its content is known, the known one is kept, with the tables
+     * of encoders. Drops others beyond the limit; drops this one if it exceeds the limit alone.
+     *
+     * @param since the result of {@link #generation} before the response was read; all others are ignored
      */
-    public void add(StoredDictionary dictionary, long bytesMax) {
+    public void add(StoredDictionary dictionary, long limit, int since) {
         String url = dictionary.url().asString();
-        String key = key(dictionary.url(), dictionary.content().hashText());
+        String key = keyOf(dictionary);
         lock.lock();
         try {
+            Content known = byHash.get(key);
+            CompressionDictionary content = known == null ? dictionary.content() : known.dictionary;
             remove(url);
-            StoredDictionary same = byHash.remove(key);
-            if (same != null) {
-                byUrl.remove(same.url().asString());
-                bytes -= bytesOf(same);
-            }
-            if (bytesOf(dictionary) > bytesMax) {
+            long most = Math.min(limit, bytesMax);
+            if (since != generation || CompressionDictionary.RESPONSE_BYTES + content.memoryBytes() > most) {
                 return;
             }
-            byHash.put(key, dictionary);
-            byUrl.put(url, key);
-            reads.remove(url);
-            bytes += bytesOf(dictionary);
-            while (bytes > bytesMax) {
-                StoredDictionary eldest = byHash.values().iterator().next();
+            put(url, key, dictionary.with(content));
+            trim(most);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void put(String url, String key, StoredDictionary dictionary) {
+        // Removed first, so that it is the last one again: it counts as used.
+        Content content = byHash.remove(key);
+        if (content == null) {
+            content = new Content(dictionary.content());
+            bytes += content.dictionary.memoryBytes();
+        }
+        byHash.put(key, content);
+        List<StoredDictionary> responses = new ArrayList<>();
+        responses.add(dictionary);
+        responses.addAll(content.responses);
+        if (responses.size() > RESPONSES_MAX) {
+            byUrl.remove(responses.remove(RESPONSES_MAX).url().asString());
+            bytes -= CompressionDictionary.RESPONSE_BYTES;
+        }
+        content.responses = List.copyOf(responses);
+        byUrl.put(url, dictionary);
+        bytes += CompressionDictionary.RESPONSE_BYTES;
+    }
+
+    private void trim(long most) {
+        while (bytes > most && !byHash.isEmpty()) {
+            for (StoredDictionary eldest : byHash.values().iterator().next().responses) {
                 remove(eldest.url().asString());
             }
+        }
+    }
+
+    /**
+     * Sets the limit of the memory, and drops dictionaries beyond it.
+     *
+     * @param limit bytes; 0 if dictionaries are not used any more
+     */
+    public void limit(long limit) {
+        lock.lock();
+        try {
+            bytesMax = limit;
+            trim(limit);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns a number that {@link #clear} changes. */
+    int generation() {
+        lock.lock();
+        try {
+            return generation;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Forgets all dictionaries, those that are being read, and when responses were read. */
+    public void clear() {
+        lock.lock();
+        try {
+            generation++;
+            byHash.clear();
+            byUrl.clear();
+            reads.clear();
+            bytes = 0;
         } finally {
             lock.unlock();
         }
@@ -99,14 +218,13 @@ public final class Dictionaries {
         }
     }
 
-    /** Forgets this dictionary, unless a newer one has its URL. */
+    /** Forgets this dictionary, unless another one has its URL. */
     @SuppressWarnings("ReferenceEquality") // another object with the same content may be newer
     public void forget(StoredDictionary dictionary) {
         String url = dictionary.url().asString();
         lock.lock();
         try {
-            String key = byUrl.get(url);
-            if (key != null && byHash.get(key) == dictionary) {
+            if (byUrl.get(url) == dictionary) {
                 remove(url);
             }
         } finally {
@@ -114,17 +232,52 @@ public final class Dictionaries {
         }
     }
 
+    /**
+     * Replaces a dictionary by one with the same URL and content. Does not count as a use.
+     *
+     * @return false if the first one was dropped or replaced meanwhile
+     */
+    @SuppressWarnings("ReferenceEquality") // another object with the same content may be newer
+    boolean replace(StoredDictionary known, StoredDictionary by) {
+        String url = known.url().asString();
+        String key = keyOf(known);
+        lock.lock();
+        try {
+            Content content = byHash.get(key);
+            if (byUrl.get(url) != known || content == null) {
+                return false;
+            }
+            List<StoredDictionary> responses = content.without(known);
+            responses.add(0, by);
+            content.responses = List.copyOf(responses);
+            byUrl.put(url, by);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void remove(String url) {
-        String key = byUrl.remove(url);
-        StoredDictionary removed = key == null ? null : byHash.remove(key);
-        if (removed != null) {
-            bytes -= bytesOf(removed);
+        StoredDictionary removed = byUrl.remove(url);
+        if (removed == null) {
+            return;
+        }
+        String key = keyOf(removed);
+        Content content = byHash.get(key);
+        bytes -= CompressionDictionary.RESPONSE_BYTES;
+        if (content == null) {
+            return;
+        }
+        content.responses = List.copyOf(content.without(removed));
+        if (content.responses.isEmpty()) {
+            byHash.remove(key);
+            bytes -= content.dictionary.memoryBytes();
         }
     }
 
     /**
      * Returns true if a response that is served should be read, because its URL has no dictionary that is fresh, and it
-     * was not read a short time before.
+     * was not read a short time before. Does not count as a use.
      */
     public boolean isWanted(TargetUri url, long nowMillis) {
         String text = url.asString();
@@ -137,13 +290,20 @@ public final class Dictionaries {
     }
 
     private boolean isWanted(String url, long nowMillis) {
-        String key = byUrl.get(url);
-        StoredDictionary known = key == null ? null : byHash.get(key);
-        if (known != null && known.freshUntilMillis() > nowMillis) {
+        StoredDictionary known = byUrl.get(url);
+        if (bytesMax == 0 || (known != null && known.freshUntilMillis() > nowMillis)) {
             return false;
         }
         Long last = reads.get(url);
-        return last == null || nowMillis - last >= READ_INTERVAL_MILLIS;
+        if (last != null) {
+            return isLongAgo(last, nowMillis);
+        }
+        return reads.size() < READS_MAX || isLongAgo(reads.values().iterator().next(), nowMillis);
+    }
+
+    /** Returns true after the interval, and if the clock was set back. */
+    private static boolean isLongAgo(long millis, long nowMillis) {
+        return nowMillis - millis >= READ_INTERVAL_MILLIS || nowMillis < millis;
     }
 
     /** Notes that a response is read, if it {@link #isWanted is wanted}; returns false otherwise. */
@@ -165,11 +325,11 @@ public final class Dictionaries {
         }
     }
 
-    /** Number of dictionaries. */
+    /** Number of responses that are dictionaries. */
     public long count() {
         lock.lock();
         try {
-            return byHash.size();
+            return byUrl.size();
         } finally {
             lock.unlock();
         }

@@ -1,7 +1,6 @@
 package io.millrace.proxy.dictionary;
 
 import io.millrace.proxy.caching.Invalidations;
-import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.http.FieldName;
@@ -47,14 +46,30 @@ public final class DictionaryChoice {
      * Decides about a request with Available-Dictionary.
      *
      * @param url the URL as the client sees it
+     * @param dryRun whether nothing may change: no dictionary is forgotten or counts as used
      */
-    public Result choose(TargetUri url, FieldSection requestFields, long nowMillis) {
+    public Result choose(TargetUri url, FieldSection requestFields, long nowMillis, boolean dryRun) {
         String hash = hashIn(requestFields);
-        StoredDictionary found = hash == null || !isSecureContext(url) ? null : current(url, hash, nowMillis);
-        if (found == null) {
+        if (hash == null || !isSecureContext(url)) {
             return Result.UNKNOWN;
         }
-        return isReadable(requestFields) && found.terms().match(url, requestFields) ? Result.USED : Result.OTHER;
+        Result result = Result.UNKNOWN;
+        for (StoredDictionary found : dictionaries.find(url, hash)) {
+            if (!isCurrent(found, nowMillis)) {
+                if (!dryRun) {
+                    dictionaries.forget(found);
+                }
+                continue;
+            }
+            if (isReadable(requestFields) && found.terms().match(url, requestFields)) {
+                if (!dryRun) {
+                    dictionaries.used(found);
+                }
+                return Result.USED;
+            }
+            result = Result.OTHER;
+        }
+        return result;
     }
 
     /**
@@ -73,19 +88,10 @@ public final class DictionaryChoice {
         return fields.build();
     }
 
-    private @Nullable StoredDictionary current(TargetUri url, String hash, long nowMillis) {
-        StoredDictionary found = dictionaries.find(url, hash);
-        if (found == null) {
-            return null;
-        }
-        Outdated outdated = invalidations.of(found.keyUrl(), found.head());
-        if (outdated != null
-                || found.freshUntilMillis() <= nowMillis
-                || purger.isPurgedSince(found.keyHash(), found.readSince())) {
-            dictionaries.forget(found);
-            return null;
-        }
-        return found;
+    private boolean isCurrent(StoredDictionary found, long nowMillis) {
+        return found.freshUntilMillis() > nowMillis
+                && invalidations.of(found.keyUrl(), found.head()) == null
+                && !purger.isPurgedSince(found.keyHash(), found.readSince());
     }
 
     /** Returns the hash of Available-Dictionary in its only form; null if it is malformed. */

@@ -12,23 +12,39 @@ import org.jspecify.annotations.Nullable;
  */
 final class DictionaryPattern {
     /** Limit of a pattern in characters. */
-    private static final int LENGTH_MAX = 1024;
+    static final int LENGTH_MAX = 1024;
+
+    /** Limit of the wildcards. */
+    static final int WILDCARDS_MAX = 8;
+
+    /** Limit of path and query that are compared, in characters. Longer URLs do not match. */
+    static final int URL_LENGTH_MAX = 2048;
+
+    /**
+     * Limit of the product of the characters of pattern and URL. The matcher has up to one state for each character of a
+     * pattern with wildcards, and needs about 30 ns for each state and character of the URL: 4 ms, for which an event loop waits.
+     */
+    static final int STEPS_MAX = 128 * 1024;
 
     private static final String ANYTHING = "*";
 
     private final Pattern path;
     private final Pattern query;
+    /** States that the matcher may have at the same time. */
+    private final int states;
 
-    private DictionaryPattern(Pattern path, Pattern query) {
+    private DictionaryPattern(Pattern path, Pattern query, int states) {
         this.path = path;
         this.query = query;
+        this.states = states;
     }
 
     /**
      * Returns the pattern of a dictionary.
      *
      * @param base the URL of the dictionary
-     * @return null if the pattern is malformed, has regular expressions or a fragment, or names another origin
+     * @return null if the pattern is malformed or too complex, has regular expressions or a fragment, or names another
+     *     origin
      */
     static @Nullable DictionaryPattern of(String match, TargetUri base) {
         String relative = withoutOrigin(match, base);
@@ -47,22 +63,29 @@ final class DictionaryPattern {
         } else {
             pathPattern = isAbsolute(pathPart) ? pathPart : directoryOf(base) + pathPart;
         }
+        boolean isQueryImplied = queryPart == null;
         if (queryPart == null) {
             // Components after those that the pattern names match anything; an empty pattern names none.
             queryPart = match.isEmpty() ? PatternParser.escaped(queryOf(base)) : ANYTHING;
         }
-        return compiled(PatternParser.path(pathPattern), PatternParser.query(queryPart));
-    }
-
-    private static @Nullable DictionaryPattern compiled(@Nullable String path, @Nullable String query) {
-        if (path == null || query == null) {
+        PatternParser.Translation path = PatternParser.path(pathPattern);
+        PatternParser.Translation query = PatternParser.query(queryPart);
+        if (path == null
+                || query == null
+                || path.wildcards() + (isQueryImplied ? 0 : query.wildcards()) > WILDCARDS_MAX) {
             return null;
         }
         try {
-            return new DictionaryPattern(Regex.compile(path), Regex.compile(query));
+            return new DictionaryPattern(
+                    Regex.compile(path.expression()), Regex.compile(query.expression()), statesOf(path) + statesOf(query));
         } catch (PatternSyntaxException e) {
             return null;
         }
+    }
+
+    /** Returns the states that the matcher may have at the same time: one without a wildcard. */
+    private static int statesOf(PatternParser.Translation part) {
+        return part.wildcards() == 0 ? 1 : part.length();
     }
 
     /** Removes scheme, host and port, if they are those of the base; returns null if they are others. */
@@ -151,8 +174,14 @@ final class DictionaryPattern {
         return -1;
     }
 
-    /** Returns true if path and query of the URL match. */
+    /** Returns true if path and query of the URL match, and are not too long. */
     boolean matches(TargetUri url) {
-        return path.matcher(url.path()).matches() && query.matcher(queryOf(url)).matches();
+        String pathText = url.path();
+        String queryText = queryOf(url);
+        int urlLength = pathText.length() + queryText.length();
+        return urlLength <= URL_LENGTH_MAX
+                && states * urlLength <= STEPS_MAX
+                && path.matcher(pathText).matches()
+                && query.matcher(queryText).matches();
     }
 }

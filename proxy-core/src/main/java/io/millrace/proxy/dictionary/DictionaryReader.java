@@ -10,6 +10,7 @@ import io.millrace.proxy.encode.ContentDecoders;
 import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.purge.PurgePoint;
 import io.millrace.proxy.purge.Purger;
 import io.millrace.store.CacheStore;
@@ -21,20 +22,22 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the threads for encoding, and adds them to
- * the dictionaries. A response is read when it was stored or validated. It is also read when a full exchange serves it and
- * its dictionary is unknown, as after a restart.
+ * the dictionaries. A response is read when it was stored. It is also read when it was validated, or a full exchange
+ * serves it, and its dictionary is unknown, as after a restart.
  *
  * <p>Confined to one event loop, except for the decoding.
  */
 public final class DictionaryReader {
-    private static final Logger log = LoggerFactory.getLogger(DictionaryReader.class);
+    /** An origin can send any number of responses whose content is not valid in its coding. */
+    private static final FaultLog FAULTS =
+            new FaultLog(LoggerFactory.getLogger(DictionaryReader.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
     /** Pieces that the content has before Netty joins them. */
     private static final int PIECES_MAX = 128;
@@ -74,28 +77,56 @@ public final class DictionaryReader {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Candidate(TargetUri url, TargetUri keyUrl, byte[] primaryKey, StoreKey key, StoredHead head) {}
 
-    /** Returns true if a response with this head may be a dictionary. */
+    /**
+     * Returns true if a response with this head may be a dictionary. False for one that depends on credentials or cookies:
+     * a client that guesses its hash would learn that the content exists.
+     */
     public static boolean mayBe(StoredHead head, DictionaryRules rules) {
         return head.status() == 200
                 && !head.isVaryMarker()
                 && head.contentLength() <= rules.bytesMax()
                 && !head.isNoCache()
-                && head.fields().contains(DictionaryRules.USE_AS_DICTIONARY);
+                && head.fields().contains(DictionaryRules.USE_AS_DICTIONARY)
+                && !head.hasSetCookie()
+                && !head.variance().isByCredentials();
     }
 
     /**
-     * Reads a response that was stored or validated, if it is a dictionary. If it is none, its URL has no dictionary any
-     * more.
+     * Reads a response that was stored, if it is a dictionary. If it is none, its URL has no dictionary any more.
      */
     public void stored(Candidate response, DictionaryRules rules) {
-        DictionaryTerms terms = mayBe(response.head(), rules) && DictionaryChoice.isSecureContext(response.url())
-                ? DictionaryTerms.of(response.head().fields(), response.url())
-                : null;
-        if (terms == null) {
-            dictionaries.forget(response.url());
+        if (mayBe(response.head(), rules) && DictionaryChoice.isSecureContext(response.url())) {
+            open(new Reading(response, rules));
         } else {
-            open(new Reading(response, rules, terms));
+            dictionaries.forget(response.url());
         }
+    }
+
+    /**
+     * Takes over the terms and the lifetime of a response that was validated. Reads it only if its content is not known.
+     *
+     * @param before its head before the validation
+     */
+    public void validated(Candidate response, StoredHead before, DictionaryRules rules) {
+        StoredDictionary known = dictionaries.of(response.url());
+        if (known == null
+                || !known.isReadFrom(response.key(), before)
+                || purger.isPurgedSince(known.keyHash(), known.readSince())
+                || !mayBe(response.head(), rules)) {
+            stored(response, rules);
+            return;
+        }
+        DictionaryTerms terms = DictionaryTerms.of(response.head().fields(), response.url());
+        if (terms == null) {
+            dictionaries.forget(known);
+        } else {
+            dictionaries.replace(known, known.validated(terms, response.head(), freshUntilMillis(response.head())));
+        }
+    }
+
+    /** Called when a response was stored or validated that only some clients may get: its URL has no dictionary. */
+    public void forget(TargetUri url) {
+        dictionaries.forget(url);
     }
 
     /** Returns true if {@link #served} would read the response of a URL. */
@@ -107,11 +138,13 @@ public final class DictionaryReader {
     public void served(Candidate response, DictionaryRules rules) {
         if (DictionaryChoice.isSecureContext(response.url())
                 && dictionaries.beginRead(response.url(), clockMillis.getAsLong())) {
-            DictionaryTerms terms = DictionaryTerms.of(response.head().fields(), response.url());
-            if (terms != null) {
-                open(new Reading(response, rules, terms));
-            }
+            open(new Reading(response, rules));
         }
+    }
+
+    private long freshUntilMillis(StoredHead head) {
+        long nowMillis = clockMillis.getAsLong();
+        return nowMillis + head.ttlSeconds(nowMillis) * 1000;
     }
 
     private void open(Reading reading) {
@@ -121,85 +154,115 @@ public final class DictionaryReader {
             opened(reading, inRam);
         } else if (store.contains(key)) {
             store.open(key, loop, object -> {
-                if (object != null) {
+                if (object == null) {
+                    reading.fail();
+                } else {
                     opened(reading, object);
                 }
             });
+        } else {
+            reading.fail();
         }
     }
 
     private void opened(Reading reading, StoredObject<StoredHead> object) {
         StoredHead head = object.head();
-        boolean isUsable = mayBe(head, reading.rules)
-                && object.isComplete()
-                && object.length() <= reading.rules.bytesMax()
-                && head.isFresh(clockMillis.getAsLong());
-        if (!isUsable || !threads.begin()) {
+        DictionaryTerms terms = mayBe(head, reading.rules)
+                        && object.isComplete()
+                        && object.length() <= reading.rules.bytesMax()
+                        && head.isFresh(clockMillis.getAsLong())
+                ? DictionaryTerms.of(head.fields(), reading.response.url())
+                : null;
+        if (terms == null || !reading.begin(object.length())) {
             object.release();
+            reading.fail();
             return;
         }
-        readOn(reading, object, threads.allocator().compositeDirectBuffer(PIECES_MAX));
+        readOn(reading, object, terms, threads.allocator().compositeDirectBuffer(PIECES_MAX));
     }
 
-    private void readOn(Reading reading, StoredObject<StoredHead> object, CompositeByteBuf content) {
+    private void readOn(
+            Reading reading, StoredObject<StoredHead> object, DictionaryTerms terms, CompositeByteBuf content) {
         int left = (int) (object.length() - content.readableBytes());
         if (left == 0) {
             StoredHead head = object.head();
             object.release();
-            decode(reading, head, content);
+            decode(reading, head, terms, content);
             return;
         }
         int length = Math.min(left, StoredObject.READ_LENGTH_MAX);
         object.read(content.readableBytes(), length, loop, (piece, failure) -> {
             if (piece == null) {
                 object.release();
-                drop(content);
+                reading.fail();
+                reading.end(content);
             } else {
                 content.addComponent(true, piece);
-                readOn(reading, object, content);
+                readOn(reading, object, terms, content);
             }
         });
     }
 
-    /** Releases the content, and the permit to decode it. Any thread. */
-    private void drop(ByteBuf content) {
-        content.release();
-        threads.ended();
-    }
-
-    private void decode(Reading reading, StoredHead head, ByteBuf content) {
-        long nowMillis = clockMillis.getAsLong();
-        long freshUntilMillis = nowMillis + head.ttlSeconds(nowMillis) * 1000;
+    private void decode(Reading reading, StoredHead head, DictionaryTerms terms, ByteBuf content) {
+        long freshUntilMillis = freshUntilMillis(head);
         try {
             threads.decode(() -> {
                 try {
-                    reading.add(head, freshUntilMillis, reading.decoded(head, content));
-                } catch (IOException | RuntimeException e) {
-                    log.debug("the dictionary {} cannot be decoded", reading.response.url(), e);
+                    reading.add(head, terms, freshUntilMillis, content);
+                } catch (IOException | RuntimeException | Error e) {
+                    FAULTS.report("a dictionary cannot be decoded", reading.response.url().asString(), e);
+                    reading.fail();
                 } finally {
-                    drop(content);
+                    reading.end(content);
                 }
             });
         } catch (RejectedExecutionException e) {
             // The proxy is closing.
-            drop(content);
+            reading.end(content);
         }
     }
 
-    /** One response that is being read. */
+    /** One response that is being read. Confined to the event loop, then to the thread that decodes. */
     private final class Reading {
         private final Candidate response;
         private final DictionaryRules rules;
-        private final DictionaryTerms terms;
         private final int keyHash;
         private final PurgePoint since;
+        private final int generation;
+        /** The dictionary that this response replaces; null for none. */
+        private final @Nullable StoredDictionary replaced;
 
-        Reading(Candidate response, DictionaryRules rules, DictionaryTerms terms) {
+        private int permits;
+
+        Reading(Candidate response, DictionaryRules rules) {
             this.response = response;
             this.rules = rules;
-            this.terms = terms;
             this.keyHash = Purger.keyHash(response.primaryKey());
             this.since = purger.point(keyHash);
+            this.generation = dictionaries.generation();
+            this.replaced = dictionaries.of(response.url());
+        }
+
+        /**
+         * Returns true if the response may be read and decoded; {@link #end} must follow. The memory is that of the stored
+         * content, of the decoded one, and of its copy in the dictionary.
+         */
+        private boolean begin(long length) {
+            permits = EncoderThreads.permitsOf(length + 2L * rules.bytesMax());
+            return threads.begin(permits);
+        }
+
+        /** Forgets the dictionary that this response has replaced, since it becomes none itself. */
+        private void fail() {
+            if (replaced != null) {
+                dictionaries.forget(replaced);
+            }
+        }
+
+        /** Releases the stored content, and the permits. Any thread. */
+        private void end(ByteBuf content) {
+            content.release();
+            threads.ended(permits);
         }
 
         /** Returns the content without its coding; null if that is unknown or the content is too long. */
@@ -220,30 +283,38 @@ public final class DictionaryReader {
                     ? null
                     : CompressionDictionary.hashIn(
                             coding, ByteBufUtil.getBytes(content, content.readerIndex(), header));
-            StoredDictionary used = hash == null ? null : dictionaries.find(response.url(), hash);
-            return used == null ? null : ContentDecoders.decode(coding, used.content(), content, rules.bytesMax());
+            CompressionDictionary used = hash == null ? null : dictionaries.content(response.url(), hash);
+            return used == null ? null : ContentDecoders.decode(coding, used, content, rules.bytesMax());
         }
 
-        private void add(StoredHead head, long freshUntilMillis, @Nullable ByteBuf content) {
-            if (content == null) {
+        private void add(StoredHead head, DictionaryTerms terms, long freshUntilMillis, ByteBuf stored)
+                throws IOException {
+            ByteBuf content = decoded(head, stored);
+            CompressionDictionary dictionary = null;
+            if (content != null) {
+                try {
+                    dictionary = CompressionDictionary.of(ByteBufUtil.getBytes(content));
+                } finally {
+                    content.release();
+                }
+            }
+            if (dictionary == null) {
+                fail();
                 return;
             }
-            byte[] bytes = ByteBufUtil.getBytes(content);
-            content.release();
-            CompressionDictionary dictionary = CompressionDictionary.of(bytes);
-            if (dictionary != null) {
-                dictionaries.add(
-                        new StoredDictionary(
-                                response.url(),
-                                terms,
-                                dictionary,
-                                freshUntilMillis,
-                                response.keyUrl(),
-                                head,
-                                keyHash,
-                                since),
-                        rules.memoryBytesMax());
-            }
+            dictionaries.add(
+                    new StoredDictionary(
+                            response.url(),
+                            terms,
+                            dictionary,
+                            freshUntilMillis,
+                            response.keyUrl(),
+                            response.key(),
+                            head,
+                            keyHash,
+                            since),
+                    rules.memoryBytesMax(),
+                    generation);
         }
     }
 }

@@ -18,6 +18,13 @@ import org.jspecify.annotations.Nullable;
 public final class DictionaryTerms {
     private static final FieldName SEC_FETCH_DEST = FieldName.of("Sec-Fetch-Dest");
 
+    /** The keys of the field, and the only type of RFC 9842. */
+    private static final String MATCH = "match";
+
+    private static final String DESTINATIONS = "match-dest";
+    private static final String TYPE = "type";
+    private static final String RAW = "raw";
+
     /** Limit of {@code match-dest}; the Fetch standard has about 20 destinations. */
     private static final int DESTINATIONS_MAX = 64;
 
@@ -38,18 +45,18 @@ public final class DictionaryTerms {
     public static @Nullable DictionaryTerms of(FieldSection responseFields, TargetUri url) {
         Map<String, Member> members = StructuredFields.dictionary(responseFields, DictionaryRules.USE_AS_DICTIONARY);
         if (members == null
-                || !(members.get("match") instanceof Member.Item match)
+                || !(members.get(MATCH) instanceof Member.Item match)
                 || !(match.value() instanceof BareItem.SfString text)) {
             return null;
         }
-        Member type = members.get("type");
+        Member type = members.get(TYPE);
         if (type != null
                 && !(type instanceof Member.Item item
                         && item.value() instanceof BareItem.SfToken token
-                        && token.value().equals("raw"))) {
+                        && token.value().equals(RAW))) {
             return null;
         }
-        List<String> destinations = destinations(members.get("match-dest"));
+        List<String> destinations = destinations(members.get(DESTINATIONS));
         DictionaryPattern pattern = DictionaryPattern.of(text.value(), url);
         return pattern == null || destinations == null ? null : new DictionaryTerms(pattern, destinations);
     }

@@ -20,6 +20,16 @@ final class PatternParser {
     private final StringBuilder expression = new StringBuilder();
     private final StringBuilder fixed = new StringBuilder();
     private int at;
+    private int wildcards;
+    private int length;
+
+    /**
+     * An expression of RE2.
+     *
+     * @param wildcards number of wildcards and of repeated or optional groups; one that is repeated counts twice
+     * @param length number of literal characters, also of those that a repetition contains twice
+     */
+    record Translation(String expression, int wildcards, int length) {}
 
     private PatternParser(String text, String prefix, String segment) {
         this.text = text;
@@ -28,12 +38,12 @@ final class PatternParser {
     }
 
     /** Returns the expression for a path; null if the pattern is malformed or not supported. */
-    static @Nullable String path(String pattern) {
+    static @Nullable Translation path(String pattern) {
         return new PatternParser(pattern, "/", "[^/]+?").translate();
     }
 
     /** Returns the expression for a query; null if the pattern is malformed or not supported. */
-    static @Nullable String query(String pattern) {
+    static @Nullable Translation query(String pattern) {
         return new PatternParser(pattern, "", ".+?").translate();
     }
 
@@ -49,7 +59,7 @@ final class PatternParser {
         return pattern.toString();
     }
 
-    private @Nullable String translate() {
+    private @Nullable Translation translate() {
         while (at < text.length()) {
             char next = text.charAt(at);
             boolean understood =
@@ -66,7 +76,7 @@ final class PatternParser {
             }
         }
         appendFixed();
-        return expression.toString();
+        return new Translation(expression.toString(), wildcards, length);
     }
 
     private boolean literal() {
@@ -184,11 +194,15 @@ final class PatternParser {
 
     /** Appends a part with a modifier; a space for none. */
     private void append(String before, @Nullable String matched, String after, char modifier) {
+        boolean isRepeated = modifier == '+' || modifier == '*';
+        if (matched != null || modifier != ' ') {
+            wildcards += isRepeated ? 2 : 1;
+        }
         expression.append("(?:");
         quote(before);
         if (matched != null) {
             expression.append("(?:").append(matched).append(')');
-            if (modifier == '+' || modifier == '*') {
+            if (isRepeated) {
                 expression.append("(?:");
                 quote(after);
                 quote(before);
@@ -205,6 +219,7 @@ final class PatternParser {
     }
 
     private void quote(CharSequence literal) {
+        length += literal.length();
         for (int i = 0; i < literal.length(); i++) {
             char next = literal.charAt(i);
             if (!Character.isLetterOrDigit(next) && next < 128) {

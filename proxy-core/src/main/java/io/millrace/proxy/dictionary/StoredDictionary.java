@@ -4,6 +4,8 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.PurgePoint;
+import io.millrace.store.StoreKey;
+import java.util.Objects;
 
 /**
  * A stored response that is a dictionary. Immutable.
@@ -13,6 +15,7 @@ import io.millrace.proxy.purge.PurgePoint;
  * @param content its content without a coding
  * @param freshUntilMillis epoch milliseconds at which the response becomes stale
  * @param keyUrl the URL of its cache key, by which purges find it
+ * @param key the key under which it is stored
  * @param head the stored head
  * @param keyHash the hash of its primary key, for {@code Purger.isPurgedSince}
  * @param readSince the state of the purger before the content was read
@@ -23,6 +26,36 @@ public record StoredDictionary(
         CompressionDictionary content,
         long freshUntilMillis,
         TargetUri keyUrl,
+        StoreKey key,
         StoredHead head,
         int keyHash,
-        PurgePoint readSince) {}
+        PurgePoint readSince) {
+
+    /** Returns a copy with the same content in another object. */
+    @SuppressWarnings("ReferenceEquality") // no copy for the same object
+    StoredDictionary with(CompressionDictionary same) {
+        return same == content
+                ? this
+                : new StoredDictionary(url, terms, same, freshUntilMillis, keyUrl, key, head, keyHash, readSince);
+    }
+
+    /** Returns a copy with the terms, head and lifetime after a validation. */
+    StoredDictionary validated(DictionaryTerms newTerms, StoredHead newHead, long newFreshUntilMillis) {
+        return new StoredDictionary(
+                url, newTerms, content, newFreshUntilMillis, keyUrl, key, newHead, keyHash, readSince);
+    }
+
+    /**
+     * Returns true if the content was read from the stored response with this head. Each response has other times, apart
+     * from those within a millisecond, which then differ in their entity tags.
+     *
+     * @param storedKey the key of the response
+     */
+    boolean isReadFrom(StoreKey storedKey, StoredHead stored) {
+        return key.equals(storedKey)
+                && head.requestTimeMillis() == stored.requestTimeMillis()
+                && head.responseTimeMillis() == stored.responseTimeMillis()
+                && head.stamp() == stored.stamp()
+                && Objects.equals(head.entityTag(), stored.entityTag());
+    }
+}

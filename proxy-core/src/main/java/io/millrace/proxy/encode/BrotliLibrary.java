@@ -51,14 +51,30 @@ final class BrotliLibrary {
                 new Encoder.Parameters()
                         .setQuality(Math.max(level, DICTIONARY_LEVEL_MIN))
                         .setWindow(ContentEncoders.WINDOW_BITS));
-        stream.attachDictionary((PreparedDictionary) prepared);
-        return stream;
+        boolean isAttached = false;
+        try {
+            stream.attachDictionary((PreparedDictionary) prepared);
+            isAttached = true;
+            return stream;
+        } finally {
+            if (!isAttached) {
+                stream.close();
+            }
+        }
     }
 
     /** @param dictionary a direct buffer */
     static InputStream decoder(InputStream from, ByteBuffer dictionary) throws IOException {
         BrotliInputStream stream = new BrotliInputStream(from);
-        stream.attachDictionary(dictionary);
-        return stream;
+        boolean isAttached = false;
+        try {
+            stream.attachDictionary(dictionary);
+            isAttached = true;
+            return stream;
+        } finally {
+            if (!isAttached) {
+                stream.close();
+            }
+        }
     }
 }

@@ -9,6 +9,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,14 +27,22 @@ public final class CompressionDictionary {
     /** Least length: libraries ignore shorter dictionaries. */
     public static final int BYTES_MIN = 64;
 
+    /** Bytes of memory of each response with the content: its head, URL and terms. */
+    public static final int RESPONSE_BYTES = 4096;
+
     /** Bytes of a hash. */
     public static final int HASH_BYTES = 32;
 
     /**
-     * Memory of a dictionary in bytes, for each byte of its content: the content in the Java heap and outside of it, and
-     * the tables of Brotli.
+     * Memory of a dictionary in bytes, for each byte of its content: one in the Java heap and one outside of it, and four
+     * in the tables of Brotli.
      */
     private static final int MEMORY_FACTOR = 6;
+
+    /** Bytes of the least hash table of Brotli: 2^17 buckets of two bytes. Above 2 MiB it grows with the content. */
+    private static final int TABLE_BYTES_MIN = 256 * 1024;
+
+    private static final int TABLE_SHARE = 8;
 
     private static final byte[] BROTLI_MAGIC = {(byte) 0xff, 0x44, 0x43, 0x42};
     private static final byte[] ZSTD_MAGIC = {0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0};
@@ -43,6 +52,7 @@ public final class CompressionDictionary {
 
     private final byte[] bytes;
     private final byte[] hash;
+    private final ReentrantLock preparing = new ReentrantLock();
     private volatile @Nullable Object brotli;
 
     private CompressionDictionary(byte[] bytes, byte[] hash) {
@@ -104,7 +114,16 @@ public final class CompressionDictionary {
 
     /** Upper bound of the memory that the dictionary uses, in bytes. */
     public long memoryBytes() {
-        return (long) bytes.length * MEMORY_FACTOR;
+        return memoryBytes(bytes.length);
+    }
+
+    /**
+     * Returns an upper bound of the memory that a dictionary uses, in bytes.
+     *
+     * @param length bytes of its content
+     */
+    public static long memoryBytes(long length) {
+        return length * MEMORY_FACTOR + Math.max(TABLE_BYTES_MIN, length / TABLE_SHARE * 2);
     }
 
     private static byte[] magic(ContentCoding coding) {
@@ -139,13 +158,23 @@ public final class CompressionDictionary {
                 : ZstdLibrary.decoder(from, bytes);
     }
 
+    /** Returns Brotli's tables. Threads that need them at the same time wait for the one that builds them. */
     private Object prepared() {
         Object present = brotli;
-        if (present == null) {
-            present = BrotliLibrary.prepare(direct());
-            brotli = present;
+        if (present != null) {
+            return present;
         }
-        return present;
+        preparing.lock();
+        try {
+            present = brotli;
+            if (present == null) {
+                present = BrotliLibrary.prepare(direct());
+                brotli = present;
+            }
+            return present;
+        } finally {
+            preparing.unlock();
+        }
     }
 
     private ByteBuffer direct() {

@@ -32,6 +32,7 @@ public final class ContentDecoders {
         if (coding == null) {
             return content.readableBytes() > bytesMax ? null : content.retainedDuplicate();
         }
+        requireLibrary(coding);
         return decoded(decoder(coding, new ByteBufInputStream(content)), content, bytesMax);
     }
 
@@ -44,28 +45,44 @@ public final class ContentDecoders {
      */
     public static @Nullable ByteBuf decode(
             ContentCoding coding, CompressionDictionary dictionary, ByteBuf content, int bytesMax) throws IOException {
+        requireLibrary(coding);
         ByteBuf stream = content.slice().skipBytes(CompressionDictionary.headerBytes(coding));
         return decoded(dictionary.decoder(coding, new ByteBufInputStream(stream)), content, bytesMax);
     }
 
-    private static @Nullable ByteBuf decoded(InputStream decoder, ByteBuf content, int bytesMax) throws IOException {
-        ByteBuf decoded = content.alloc().directBuffer((int) Math.min(bytesMax, content.readableBytes() * 4L + 64));
-        boolean complete = false;
+    /** Closes the decoder on every path, since it has memory outside the Java heap. */
+    static @Nullable ByteBuf decoded(InputStream decoder, ByteBuf content, int bytesMax) throws IOException {
         try (InputStream from = decoder) {
-            byte[] part = new byte[BUFFER_BYTES];
-            int length;
-            while ((length = from.read(part)) >= 0) {
-                if (length > bytesMax - decoded.readableBytes()) {
-                    return null;
+            ByteBuf decoded =
+                    content.alloc().directBuffer((int) Math.min(bytesMax, content.readableBytes() * 4L + 64));
+            boolean complete = false;
+            try {
+                complete = copy(from, decoded, bytesMax);
+            } finally {
+                if (!complete) {
+                    decoded.release();
                 }
-                decoded.writeBytes(part, 0, length);
             }
-            complete = true;
-            return decoded;
-        } finally {
-            if (!complete) {
-                decoded.release();
+            return complete ? decoded : null;
+        }
+    }
+
+    /** Returns false if there are more bytes than the limit. */
+    private static boolean copy(InputStream from, ByteBuf to, int bytesMax) throws IOException {
+        byte[] part = new byte[BUFFER_BYTES];
+        int length;
+        while ((length = from.read(part)) >= 0) {
+            if (length > bytesMax - to.readableBytes()) {
+                return false;
             }
+            to.writeBytes(part, 0, length);
+        }
+        return true;
+    }
+
+    private static void requireLibrary(ContentCoding coding) throws IOException {
+        if (!ContentEncoders.isAvailable(coding)) {
+            throw new IOException("this process has no library for " + coding.token());
         }
     }
 

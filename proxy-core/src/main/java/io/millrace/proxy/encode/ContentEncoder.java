@@ -78,7 +78,7 @@ final class ContentEncoder {
         }
         try {
             opened.close();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             log.debug("an encoder whose output is not needed failed at its end", e);
         }
     }

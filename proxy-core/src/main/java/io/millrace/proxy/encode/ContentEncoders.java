@@ -14,6 +14,9 @@ public final class ContentEncoders {
     /** Bytes of the history in which encoders search: 512 KiB limit the memory of one encoder to a few MiB. */
     static final int WINDOW_BITS = 19;
 
+    /** Window of 8 MiB, the limit in HTTP (RFC 9659). */
+    static final int WINDOW_BITS_MAX = 23;
+
     private static final int BUFFER_BYTES = 16 * 1024;
 
     private static final int BROTLI_LEVEL_QUICK = 6;
@@ -22,6 +25,14 @@ public final class ContentEncoders {
     private static final int BROTLI_LEVEL_LARGE = 10;
     private static final int ZSTD_LEVEL_LARGE = 16;
     private static final int PERMITS_LARGE = 4;
+
+    /** The least level of Zstandard whose tables are larger than the window. */
+    static final int ZSTD_LEVEL_TABLES = 10;
+
+    private static final long ZSTD_TABLE_BYTES = 8 << 20;
+
+    /** Two tables of 4 bytes for each position of the window, for the dictionary and again for the content. */
+    private static final int ZSTD_TABLE_SHARE = 2 * 2 * 4;
 
     private ContentEncoders() {}
 
@@ -46,7 +57,7 @@ public final class ContentEncoders {
     }
 
     /**
-     * Returns the number of permits of {@link EncoderThreads} that an encoder needs: slow levels, and those with a
+     * Returns the number of permits of {@link EncoderThreads} that an encoder needs: slow levels, and Brotli with a
      * dictionary, search in up to 10 MiB of tables, others in up to 4 MiB.
      */
     static int permits(ContentCoding coding, int level) {
@@ -58,6 +69,34 @@ public final class ContentEncoders {
                     case DICTIONARY_BROTLI, DICTIONARY_ZSTD -> true;
                 };
         return isLarge ? PERMITS_LARGE : 1;
+    }
+
+    /**
+     * Like {@link #permits(ContentCoding, int)}, for an encoder with a dictionary. Brotli's tables of the dictionary are
+     * those of {@link CompressionDictionary}. Zstandard copies the dictionary and builds tables for each encoder.
+     *
+     * @param length bytes of the content; -1 if it is not known
+     */
+    static int permits(ContentCoding coding, int level, long dictionaryLength, long length) {
+        int least = permits(coding, level);
+        if (coding != ContentCoding.DICTIONARY_ZSTD) {
+            return least;
+        }
+        long window = 1L << windowBits(dictionaryLength, length);
+        long tables = level < ZSTD_LEVEL_TABLES ? ZSTD_TABLE_BYTES : window * ZSTD_TABLE_SHARE;
+        return Math.max(least, EncoderThreads.permitsOf(dictionaryLength + window + tables));
+    }
+
+    /**
+     * Returns the window of Zstandard with a dictionary, which can be used up to the end of the window only. So the window
+     * is as long as the content, up to the limit that each client accepts (RFC 9842 s5).
+     *
+     * @param length bytes of the content; -1 if it is not known, and is expected to be about as long as the dictionary
+     */
+    static int windowBits(long dictionaryLength, long length) {
+        long bytes = length < 0 ? 2 * dictionaryLength : length;
+        int bits = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, bytes - 1));
+        return Math.max(WINDOW_BITS, Math.min(bits, WINDOW_BITS_MAX));
     }
 
     /** Returns the Maven coordinates of the library that a coding needs; empty for none. */
@@ -116,6 +155,16 @@ public final class ContentEncoders {
         Gzip(OutputStream to, int level) throws IOException {
             super(to, BUFFER_BYTES, true);
             def.setLevel(level);
+        }
+
+        /** Frees the memory also if the end cannot be written. */
+        @Override
+        public void close() throws IOException {
+            try {
+                super.close();
+            } finally {
+                def.end();
+            }
         }
     }
 }

@@ -117,7 +117,7 @@ public final class EncodedBody {
             CompressionDictionary dictionary,
             long length,
             Receiver receiver) {
-        int permits = ContentEncoders.permits(coding, level);
+        int permits = ContentEncoders.permits(coding, level, dictionary.length(), length);
         ContentEncoder encoder = ContentEncoders.create(coding, level, dictionary, length);
         return threads.begin(permits)
                 ? new EncodedBody(loop, threads, encoder, false, permits, length, receiver)
@@ -183,8 +183,11 @@ public final class EncodedBody {
     }
 
     private void freeNow() {
-        encoder.close();
-        threads.ended(permits);
+        try {
+            encoder.close();
+        } finally {
+            threads.ended(permits);
+        }
     }
 
     private void run() {

@@ -19,9 +19,11 @@ import java.util.concurrent.atomic.LongAdder;
 public final class EncoderThreads implements Executor, AutoCloseable {
     /**
      * Permits for encoders and decoders of one proxy. Each encoder needs one permit for up to 4 MiB of memory outside the
-     * Java heap; one of a slow level needs {@link ContentEncoders#permits more}.
+     * Java heap; one of a slow level or with a dictionary needs {@link ContentEncoders#permits more}.
      */
     static final int PERMITS_MAX = 128;
+
+    private static final long PERMIT_BYTES = 4 << 20;
 
     private static final int THREADS_MAX = 8;
     private static final int IDLE_SECONDS = 10;
@@ -52,13 +54,22 @@ public final class EncoderThreads implements Executor, AutoCloseable {
         return allocator;
     }
 
+    /**
+     * Returns the number of permits for memory: at least one, and at most half of all, so that others can work meanwhile.
+     *
+     * @param bytes memory of an encoder or decoder, or of the content that it needs at the same time
+     */
+    public static int permitsOf(long bytes) {
+        return (int) Math.max(1, Math.min(PERMITS_MAX / 2, (bytes + PERMIT_BYTES - 1) / PERMIT_BYTES));
+    }
+
     /** Returns true if one more decoder may exist; {@link #ended()} must follow. */
     public boolean begin() {
         return begin(1);
     }
 
-    /** Returns true if an encoder that needs these permits may exist; {@link #ended(int)} must follow. */
-    boolean begin(int wanted) {
+    /** Returns true if an encoder or decoder that needs these permits may exist; {@link #ended(int)} must follow. */
+    public boolean begin(int wanted) {
         if (permits.addAndGet(wanted) <= PERMITS_MAX) {
             return true;
         }
@@ -71,8 +82,8 @@ public final class EncoderThreads implements Executor, AutoCloseable {
         ended(1);
     }
 
-    /** Called when an encoder with these permits was closed. */
-    void ended(int held) {
+    /** Called when an encoder or decoder with these permits was closed. */
+    public void ended(int held) {
         permits.addAndGet(-held);
     }
 

@@ -3,14 +3,15 @@ package io.millrace.proxy.encode;
 import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import com.github.luben.zstd.util.Native;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
 /** The only class that uses zstd-jni, an optional dependency. */
 final class ZstdLibrary {
-    /** Window of 8 MiB, the limit in HTTP (RFC 9659). It bounds the memory of a decoder. */
-    private static final int WINDOW_BITS_MAX = 23;
+    /** It bounds the memory of a decoder. */
+    private static final int WINDOW_BITS_MAX = ContentEncoders.WINDOW_BITS_MAX;
 
     private ZstdLibrary() {}
 
@@ -20,28 +21,59 @@ final class ZstdLibrary {
         return Native.isLoaded();
     }
 
+    /** Sets a parameter of a stream. */
+    private interface Setting<S> {
+        void set(S stream) throws IOException;
+    }
+
+    /** Returns the stream after a setting; closes it if that fails, since it has memory outside the Java heap. */
+    private static <S extends Closeable> S with(S stream, Setting<S> setting) throws IOException {
+        boolean isSet = false;
+        try {
+            setting.set(stream);
+            isSet = true;
+            return stream;
+        } finally {
+            if (!isSet) {
+                stream.close();
+            }
+        }
+    }
+
     static InputStream decoder(InputStream from) throws IOException {
-        return new ZstdInputStreamNoFinalizer(from).setLongMax(WINDOW_BITS_MAX);
+        return with(new ZstdInputStreamNoFinalizer(from), stream -> stream.setLongMax(WINDOW_BITS_MAX));
     }
 
     static OutputStream over(OutputStream to, int level) throws IOException {
-        return new ZstdOutputStreamNoFinalizer(to, level).setWindowLog(ContentEncoders.WINDOW_BITS);
+        return with(
+                new ZstdOutputStreamNoFinalizer(to, level),
+                stream -> setWindow(stream, level, ContentEncoders.WINDOW_BITS));
+    }
+
+    /** Sets the window. Slow levels would have tables of up to 80 MiB, also for a window of 512 KiB. */
+    private static ZstdOutputStreamNoFinalizer setWindow(ZstdOutputStreamNoFinalizer stream, int level, int bits)
+            throws IOException {
+        stream.setWindowLog(bits);
+        return level < ContentEncoders.ZSTD_LEVEL_TABLES
+                ? stream
+                : stream.setChainLog(bits).setHashLog(bits);
     }
 
     /**
-     * Returns an encoder with a dictionary. A dictionary can be used up to the end of the window only. So the window is as
-     * long as the content, up to the limit that each client accepts (RFC 9842 s5).
+     * Returns an encoder with a dictionary.
      *
-     * @param length bytes of the content; -1 if it is not known, and is expected to be about as long as the dictionary
+     * @param length bytes of the content; -1 if it is not known
      */
     static OutputStream over(OutputStream to, int level, byte[] dictionary, long length) throws IOException {
-        long bytes = length < 0 ? 2L * dictionary.length : length;
-        int bits = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, bytes - 1));
-        int window = Math.max(ContentEncoders.WINDOW_BITS, Math.min(bits, WINDOW_BITS_MAX));
-        return new ZstdOutputStreamNoFinalizer(to, level).setWindowLog(window).setDict(dictionary);
+        int window = ContentEncoders.windowBits(dictionary.length, length);
+        return with(
+                new ZstdOutputStreamNoFinalizer(to, level),
+                stream -> setWindow(stream, level, window).setDict(dictionary));
     }
 
     static InputStream decoder(InputStream from, byte[] dictionary) throws IOException {
-        return new ZstdInputStreamNoFinalizer(from).setLongMax(WINDOW_BITS_MAX).setDict(dictionary);
+        return with(
+                new ZstdInputStreamNoFinalizer(from),
+                stream -> stream.setLongMax(WINDOW_BITS_MAX).setDict(dictionary));
     }
 }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
 import io.millrace.proxy.caching.Invalidations;
@@ -12,7 +13,6 @@ import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.config.access.ErrorPageConfig;
 import io.millrace.proxy.dictionary.Dictionaries;
 import io.millrace.proxy.dictionary.DictionaryReader;
-import io.millrace.proxy.dictionary.StoredDictionary;
 import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.exchange.decide.Decision;
@@ -33,6 +33,7 @@ import io.millrace.proxy.exchange.settings.ExchangeSettings;
 import io.millrace.proxy.exchange.settings.InvalidationScopes;
 import io.millrace.proxy.exchange.settings.WallClock;
 import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.OutboundHead;
@@ -397,20 +398,38 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         String hash = plan.cacheSettings().encoding().dictionaries().isOff()
                 ? null
                 : fields.get(DictionaryRules.AVAILABLE_DICTIONARY);
-        StoredDictionary found = hash == null
+        return hash == null
                 ? null
-                : shared.dictionaries().find(settings().access().clientUrl(plan.request(), plan.client()), hash);
-        return found == null ? null : found.content();
+                : shared.dictionaries().content(settings().access().clientUrl(plan.request(), plan.client()), hash);
     }
 
-    /** Called when a fetch has stored or validated a response, which may be a dictionary. */
-    void dictionaryStored(FetchPlan plan, StoreKey key, StoredHead head) {
+    /**
+     * Called when a fetch has stored or validated a response, which may be a dictionary.
+     *
+     * @param before the head before the validation; null for a new response
+     */
+    void dictionaryStored(FetchPlan plan, StoreKey key, StoredHead head, @Nullable StoredHead before) {
         DictionaryRules rules = plan.cacheSettings().encoding().dictionaries();
-        if (!rules.isOff()) {
-            TargetUri url = settings().access().clientUrl(plan.request(), plan.client());
-            dictionaryReader.stored(
-                    new DictionaryReader.Candidate(url, plan.keyUrl(), plan.primaryBytes(), key, head), rules);
+        if (rules.isOff()) {
+            return;
         }
+        TargetUri url = settings().access().clientUrl(plan.request(), plan.client());
+        DictionaryReader.Candidate response =
+                new DictionaryReader.Candidate(url, plan.keyUrl(), plan.primaryBytes(), key, head);
+        if (isProtected(plan.request(), plan.mapped())) {
+            dictionaryReader.forget(url);
+        } else if (before == null) {
+            dictionaryReader.stored(response, rules);
+        } else {
+            dictionaryReader.validated(response, before, rules);
+        }
+    }
+
+    /** Returns true if only some clients may get the response: those that guess its hash must not learn that it exists. */
+    private boolean isProtected(RequestHead request, Mapped mapped) {
+        Guards guards = settings().guards();
+        return request.fields().contains(FieldName.AUTHORIZATION)
+                || (guards != null && guards.isAny(mapped.rule().index()));
     }
 
     /** Returns true if a full exchange must serve a response, because that is a dictionary that is not known. */
@@ -418,6 +437,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         DictionaryRules rules = decision.cacheSettings().encoding().dictionaries();
         return !rules.isOff()
                 && DictionaryReader.mayBe(head, rules)
+                && !isProtected(decision.request(), decision.mapped())
                 && dictionaryReader.isWanted(settings().access().clientUrl(decision.request(), client), nowMillis);
     }
 
@@ -426,7 +446,11 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         DictionaryRules rules = decision.cacheSettings().encoding().dictionaries();
         StoredObject<StoredHead> object = decision.object();
         StoreKey primary = decision.primaryKey();
-        if (!rules.isOff() && object != null && primary != null && DictionaryReader.mayBe(object.head(), rules)) {
+        if (!rules.isOff()
+                && object != null
+                && primary != null
+                && DictionaryReader.mayBe(object.head(), rules)
+                && !isProtected(decision.request(), decision.mapped())) {
             TargetUri url = settings().access().clientUrl(decision.request(), client);
             dictionaryReader.served(
                     new DictionaryReader.Candidate(

@@ -426,7 +426,7 @@ final class FetchStoring {
         StoreKey key = storedKey;
         StoredHead head = storedHead;
         if (key != null && head != null) {
-            exchangeLoop.dictionaryStored(plan, key, head);
+            exchangeLoop.dictionaryStored(plan, key, head, null);
         }
     }
 
@@ -550,12 +550,13 @@ final class FetchStoring {
     }
 
     private void update(StoredObject<StoredHead> object, StoredHead head) {
+        StoredHead before = object.head();
         if (!exchangeLoop.update(object, plan.keyUrl(), plan.stamp(), head)) {
             return;
         }
         StoreKey key = plan.key();
         if (key != null) {
-            exchangeLoop.dictionaryStored(plan, key, head);
+            exchangeLoop.dictionaryStored(plan, key, head, before);
         }
         if (exchangeLoop.variants().pinMarker(plan, head) && !isCurrent()) {
             exchangeLoop.variants().removeMarker(plan);

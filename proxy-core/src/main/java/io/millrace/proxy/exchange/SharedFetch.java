@@ -380,7 +380,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 respond(received, framing);
             } else {
                 ResponseHead answer = encoded.received(received, framing);
-                if (encoded.isOverLimit()) {
+                if (encoded.isSubstitute()) {
                     storage.withhold(true);
                 }
                 respond(answer, encoded.framing(framing));
@@ -622,7 +622,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.ENDED));
             return;
         }
-        if (collapsed && !FollowerMatch.fits(plan, follower.request(), response, content.isInBlocks())) {
+        EncodedResponse encoded = encoding;
+        boolean isAccepted = encoded == null || encoded.isAcceptedBy(follower.request());
+        if (collapsed
+                && !(isAccepted && FollowerMatch.fits(plan, follower.request(), response, content.isInBlocks()))) {
             followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.REFUSED));
             return;
         }

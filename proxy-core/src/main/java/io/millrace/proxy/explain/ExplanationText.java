@@ -254,7 +254,8 @@ public final class ExplanationText {
                     isUsed
                             ? "the client's dictionary is used"
                             : "the client's dictionary is not used: it is unknown, stale or purged, or does not match"
-                                    + " the request, or the client prefers another encoding",
+                                    + " the request, or the URL is longer than 2 KiB or too long for its match, or the"
+                                    + " client prefers another encoding",
                     CompressionKeys.DICTIONARIES);
         }
     }

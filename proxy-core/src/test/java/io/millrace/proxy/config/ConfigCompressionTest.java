@@ -95,6 +95,9 @@ class ConfigCompressionTest {
                 "compression: {encodings: [dcb]} # compression.encodings: 'dcb' is no encoding; use br, zstd and gzip",
                 "compression: {dictionaries: {encodings: [br]}} # 'br' is no encoding with a dictionary; use dcb and dcz",
                 "compression: {dictionaries: {max_size: 1GiB}} # compression.dictionaries.max_size: 1GiB is above the",
+                "compression: {dictionaries: {max_size: 8MiB}} # max_size 8MiB needs 51204KiB of memory with the tables of"
+                        + " encoders, above compression.dictionaries.memory 32MiB; lower max_size or raise memory",
+                "compression: {dictionaries: {memory: 8MiB}} # compression.dictionaries.memory: max_size 2MiB needs",
                 "compression: {types: [html]} # compression.types: 'html' is no media type, such as text/html or",
                 "compression: {min_size: 2MiB, max_size: 1MiB} # compression.min_size: min_size 2MiB is above max_size",
                 "compression: {br_level: 12} # compression.br_level: 12 is above the limit of 11",

@@ -11,6 +11,7 @@ import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Tests the memory of dictionaries, and their replacement. */
@@ -35,6 +36,7 @@ class DictionariesTest {
                 freshUntilMillis,
                 url(url),
                 null,
+                null,
                 0,
                 null);
     }
@@ -43,14 +45,20 @@ class DictionariesTest {
         return dictionary(url, octet, NO_LIMIT);
     }
 
+    private void add(StoredDictionary dictionary, long limit) {
+        dictionaries.add(dictionary, limit, dictionaries.generation());
+    }
+
     private StoredDictionary find(String url, StoredDictionary like) {
-        return dictionaries.find(url(url), like.content().hashText());
+        return dictionaries.find(url(url), like.content().hashText()).stream()
+                .findFirst()
+                .orElse(null);
     }
 
     @Test
     void aDictionaryBelongsToItsOrigin() {
         StoredDictionary one = dictionary("https://a.example/d", 1);
-        dictionaries.add(one, NO_LIMIT);
+        add(one, NO_LIMIT);
         assertSame(one, find("https://a.example/other", one));
         assertNull(find("http://a.example/d", one));
         assertNull(find("https://b.example/d", one));
@@ -61,9 +69,9 @@ class DictionariesTest {
     void aUrlHasOneDictionary() {
         StoredDictionary first = dictionary("https://a.example/d", 1);
         StoredDictionary second = dictionary("https://a.example/d", 2);
-        dictionaries.add(first, NO_LIMIT);
+        add(first, NO_LIMIT);
         long bytes = dictionaries.bytes();
-        dictionaries.add(second, NO_LIMIT);
+        add(second, NO_LIMIT);
         assertNull(find("https://a.example/d", first));
         assertNotNull(find("https://a.example/d", second));
         dictionaries.forget(first);
@@ -74,17 +82,88 @@ class DictionariesTest {
         assertEquals(0, dictionaries.bytes());
     }
 
-    /** Two URLs with the same content have one dictionary: that of the newest response. */
+    /** Two URLs with the same content share its memory, and its tables; both have their terms. */
     @Test
     void equalContentIsHeldOnce() {
         StoredDictionary first = dictionary("https://a.example/1", 1);
-        StoredDictionary second = dictionary("https://a.example/2", 1);
-        dictionaries.add(first, NO_LIMIT);
-        dictionaries.add(second, NO_LIMIT);
-        assertSame(second, find("https://a.example/", first));
+        add(first, NO_LIMIT);
+        long one = dictionaries.bytes();
+        add(dictionary("https://a.example/2", 1), NO_LIMIT);
+        assertEquals(one + CompressionDictionary.RESPONSE_BYTES, dictionaries.bytes());
+        List<StoredDictionary> found =
+                dictionaries.find(url("https://a.example/"), first.content().hashText());
+        assertEquals(List.of("/2", "/1"), found.stream().map(d -> d.url().path()).toList());
+        assertSame(first.content(), found.get(0).content());
+        for (int i = 0; i < 3; i++) {
+            assertFalse(dictionaries.isWanted(url("https://a.example/1"), 1));
+            assertFalse(dictionaries.isWanted(url("https://a.example/2"), 1));
+        }
         dictionaries.forget(url("https://a.example/1"));
-        assertEquals(1, dictionaries.count());
+        assertEquals(one, dictionaries.bytes());
         dictionaries.forget(url("https://a.example/2"));
+        assertEquals(0, dictionaries.bytes());
+    }
+
+    @Test
+    void theNumberOfResponsesWithEqualContentIsLimited() {
+        for (int i = 0; i < 3 * Dictionaries.RESPONSES_MAX; i++) {
+            add(dictionary("https://a.example/" + i, 1), NO_LIMIT);
+        }
+        assertEquals(Dictionaries.RESPONSES_MAX, dictionaries.count());
+        for (int i = 2 * Dictionaries.RESPONSES_MAX; i < 3 * Dictionaries.RESPONSES_MAX; i++) {
+            dictionaries.forget(url("https://a.example/" + i));
+        }
+        assertEquals(0, dictionaries.bytes());
+    }
+
+    /** The tables of encoders are kept if the same content is stored again. */
+    @Test
+    void theContentOfAUrlThatIsAddedAgainIsKept() {
+        StoredDictionary first = dictionary("https://a.example/1", 1);
+        add(first, NO_LIMIT);
+        long bytes = dictionaries.bytes();
+        add(dictionary("https://a.example/1", 1), NO_LIMIT);
+        assertSame(first.content(), find("https://a.example/", first).content());
+        assertEquals(bytes, dictionaries.bytes());
+    }
+
+    @Test
+    void aValidatedDictionaryIsReplacedUnlessItWasDropped() {
+        StoredDictionary first = dictionary("https://a.example/1", 1, 100);
+        add(first, NO_LIMIT);
+        StoredDictionary validated = first.validated(first.terms(), null, 200);
+        assertTrue(dictionaries.replace(first, validated));
+        assertFalse(dictionaries.replace(first, validated));
+        assertSame(validated, dictionaries.of(url("https://a.example/1")));
+        assertSame(validated, find("https://a.example/", first));
+        dictionaries.forget(validated);
+        assertEquals(0, dictionaries.bytes());
+    }
+
+    @Test
+    void aLowerLimitDropsDictionariesAtOnce() {
+        StoredDictionary one = dictionary("https://a.example/1", 1);
+        StoredDictionary two = dictionary("https://a.example/2", 2);
+        add(one, NO_LIMIT);
+        long limit = dictionaries.bytes();
+        add(two, NO_LIMIT);
+        dictionaries.limit(limit);
+        assertNull(find("https://a.example/", one));
+        assertNotNull(find("https://a.example/", two));
+        add(one, NO_LIMIT);
+        assertEquals(limit, dictionaries.bytes());
+        dictionaries.limit(0);
+        assertEquals(0, dictionaries.count());
+        assertFalse(dictionaries.isWanted(url("https://a.example/1"), 1));
+    }
+
+    @Test
+    void aDictionaryThatWasReadBeforeTheClearingIsIgnored() {
+        int before = dictionaries.generation();
+        add(dictionary("https://a.example/1", 1), NO_LIMIT);
+        dictionaries.clear();
+        dictionaries.add(dictionary("https://a.example/2", 2), NO_LIMIT, before);
+        assertEquals(0, dictionaries.count());
         assertEquals(0, dictionaries.bytes());
     }
 
@@ -93,31 +172,57 @@ class DictionariesTest {
         StoredDictionary[] all = new StoredDictionary[4];
         for (int i = 0; i < 3; i++) {
             all[i] = dictionary("https://a.example/" + i, i);
-            dictionaries.add(all[i], NO_LIMIT);
+            add(all[i], NO_LIMIT);
         }
         long limit = dictionaries.bytes();
-        assertNotNull(find("https://a.example/", all[0]));
+        dictionaries.used(all[0]);
+        // None of these is a use.
+        find("https://a.example/", all[1]);
+        dictionaries.of(all[1].url());
+        dictionaries.isWanted(all[1].url(), 1);
+        dictionaries.beginRead(all[1].url(), 1);
+        dictionaries.forget(dictionary("https://a.example/1", 1));
         all[3] = dictionary("https://a.example/3", 3);
-        dictionaries.add(all[3], limit);
+        add(all[3], limit);
         assertNull(find("https://a.example/", all[1]));
         assertNotNull(find("https://a.example/", all[0]));
         assertNotNull(find("https://a.example/", all[2]));
         assertNotNull(find("https://a.example/", all[3]));
-        dictionaries.add(dictionary("https://a.example/4", 4), 100);
+        add(dictionary("https://a.example/4", 4), 100);
         assertEquals(limit, dictionaries.bytes());
     }
 
     @Test
-    void aServedResponseIsReadAgainAfterAMinuteOrWhenItsDictionaryIsStale() {
+    void aServedResponseIsReadAtMostOnceInAMinute() {
         TargetUri url = url("https://a.example/d");
         assertTrue(dictionaries.beginRead(url, 1000));
         assertFalse(dictionaries.beginRead(url, 2000));
         assertTrue(dictionaries.beginRead(url, 62_000));
-        dictionaries.add(dictionary("https://a.example/d", 1, 100_000), NO_LIMIT);
-        assertFalse(dictionaries.beginRead(url, 99_999));
-        assertTrue(dictionaries.beginRead(url, 100_000));
-        for (int i = 0; i < 2000; i++) {
-            assertTrue(dictionaries.beginRead(url("https://a.example/" + i), 1));
+        add(dictionary("https://a.example/d", 1, 200_000), NO_LIMIT);
+        assertFalse(dictionaries.beginRead(url, 199_999));
+        assertTrue(dictionaries.beginRead(url, 200_000));
+        dictionaries.forget(url);
+        assertTrue(dictionaries.beginRead(url, 199_000), "the clock was set back");
+    }
+
+    /** Otherwise each hit would read a response for which there is no memory. */
+    @Test
+    void aDictionaryThatWasDroppedIsNotReadAtEachHit() {
+        TargetUri url = url("https://a.example/1");
+        assertTrue(dictionaries.beginRead(url, 1000));
+        add(dictionary("https://a.example/1", 1), NO_LIMIT);
+        dictionaries.limit(dictionaries.bytes());
+        add(dictionary("https://a.example/2", 2), NO_LIMIT);
+        assertNull(dictionaries.of(url));
+        assertFalse(dictionaries.isWanted(url, 2000));
+        assertTrue(dictionaries.isWanted(url, 61_000));
+    }
+
+    @Test
+    void theNumberOfReadsInAMinuteIsLimited() {
+        for (int i = 0; i < 2 * Dictionaries.READS_MAX; i++) {
+            assertEquals(i < Dictionaries.READS_MAX, dictionaries.beginRead(url("https://a.example/" + i), 1));
         }
+        assertTrue(dictionaries.beginRead(url("https://a.example/x"), 60_001));
     }
 }

@@ -100,6 +100,27 @@ class CompressionDictionaryTest {
         assertNull(CompressionDictionary.hashIn(coding, Arrays.copyOf(encoded, 10)));
     }
 
+    /** Zstandard copies the dictionary for each encoder, so large ones leave room for fewer encoders. */
+    @ParameterizedTest
+    @CsvSource({
+        "DICTIONARY_BROTLI, 5, 65536, 4",
+        "DICTIONARY_BROTLI, 11, 16777216, 4",
+        "DICTIONARY_ZSTD, 6, 65536, 4",
+        "DICTIONARY_ZSTD, 6, 2097152, 4",
+        "DICTIONARY_ZSTD, 6, 16777216, 8",
+        "DICTIONARY_ZSTD, 15, 2097152, 18",
+        "DICTIONARY_ZSTD, 19, 16777216, 38"
+    })
+    void largeDictionariesNeedMorePermits(ContentCoding coding, int level, int length, int permits) {
+        assertEquals(permits, ContentEncoders.permits(coding, level, length, -1));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1000, 268144", "2097152, 13107200", "16777216, 104857600"})
+    void theMemoryIncludesTheTables(int length, long bytes) {
+        assertEquals(bytes, CompressionDictionary.memoryBytes(length));
+    }
+
     /** The library would read such content as a dictionary in its own format. */
     @Test
     void contentThatIsNoRawDictionaryIsRefused() {

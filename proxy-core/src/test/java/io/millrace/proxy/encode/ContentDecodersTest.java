@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.github.luben.zstd.ZstdOutputStream;
 import io.millrace.proxy.caching.settings.ContentCoding;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Tests the limits of decoders. */
@@ -48,6 +51,43 @@ class ContentDecodersTest {
         assertNotNull(decoded);
         assertSame(pool, decoded.alloc());
         decoded.release();
+        content.release();
+    }
+
+    /** A decoder has memory outside of the Java heap: it is closed although the pool is full. */
+    @Test
+    void theDecoderIsClosedIfThereIsNoBuffer() {
+        AtomicInteger closed = new AtomicInteger();
+        InputStream decoder = new InputStream() {
+            @Override
+            public int read() {
+                return -1;
+            }
+
+            @Override
+            public void close() {
+                closed.incrementAndGet();
+            }
+        };
+        ByteBufAllocator full = new AbstractByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newHeapBuffer(int initial, int most) {
+                return Unpooled.buffer(initial, most);
+            }
+
+            @Override
+            public boolean isDirectBufferPooled() {
+                return false;
+            }
+
+            @Override
+            protected ByteBuf newDirectBuffer(int initial, int most) {
+                throw new OutOfMemoryError("test");
+            }
+        };
+        ByteBuf content = full.compositeHeapBuffer(1);
+        assertThrows(OutOfMemoryError.class, () -> ContentDecoders.decoded(decoder, content, 5000));
+        assertEquals(1, closed.get());
         content.release();
     }
 

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.settings.ContentCoding;
 import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.encode.ContentEncoders;
@@ -47,6 +48,20 @@ public final class CompressionConfig {
                 values.get(CompressionKeys.MAX_SIZE),
                 levels,
                 dictionaries);
+    }
+
+    /** Returns the limit of the memory of all dictionaries in bytes; 0 if no rule uses them. */
+    public static long dictionaryMemory(ConfigValues values) {
+        boolean isUsed = usesDictionaries(values);
+        for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
+            isUsed |= rule.hasSettingsOfRule() && usesDictionaries(rule.over(values));
+        }
+        return isUsed ? values.get(CompressionKeys.DICTIONARIES_MEMORY) : 0;
+    }
+
+    /** Returns true if dictionaries are used under these values. */
+    public static boolean usesDictionaries(ConfigValues values) {
+        return values.get(CompressionKeys.ENABLED) && values.get(CompressionKeys.DICTIONARIES_ENABLED);
     }
 
     private static ConfigKey<Integer> levelKey(ContentCoding coding) {

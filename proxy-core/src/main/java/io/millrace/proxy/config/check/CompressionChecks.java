@@ -6,11 +6,14 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.config.value.Units;
 import java.util.List;
 
 /** Checks the settings of compression, for all requests and for each remap rule. */
 final class CompressionChecks {
+    private static final long KIB = 1024;
+
     private final ConfigProblems problems;
     private final Place wholeFile;
 
@@ -54,11 +57,32 @@ final class CompressionChecks {
                     path,
                     "min_size " + Units.formatSize(least) + " is above max_size " + Units.formatSize(most));
         }
+        checkDictionaryMemory(own, inForce, prefix);
         boolean isSet = own.isSet(CompressionKeys.ENABLED) || own.isSet(CompressionKeys.ENCODINGS);
         String warning = isSet ? CompressionConfig.missingLibraries(inForce) : null;
         if (warning != null && !problems.isBroken(encodings)) {
             problems.warning(at(encodings), encodings, warning);
         }
+    }
+
+    private void checkDictionaryMemory(ConfigValues own, ConfigValues inForce, String prefix) {
+        boolean isSizeSet = own.isSet(CompressionKeys.DICTIONARIES_MAX_SIZE);
+        boolean isMemorySet = own.isSet(CompressionKeys.DICTIONARIES_MEMORY);
+        long size = inForce.get(CompressionKeys.DICTIONARIES_MAX_SIZE);
+        long needed = CompressionDictionary.memoryBytes(size) + CompressionDictionary.RESPONSE_BYTES;
+        long memory = inForce.get(CompressionKeys.DICTIONARIES_MEMORY);
+        if (!(isSizeSet || isMemorySet) || !CompressionConfig.usesDictionaries(inForce) || needed <= memory) {
+            return;
+        }
+        String path = isSizeSet
+                ? prefix + CompressionKeys.DICTIONARIES_MAX_SIZE.path()
+                : CompressionKeys.DICTIONARIES_MEMORY.path();
+        problems.error(
+                at(path),
+                path,
+                "max_size " + Units.formatSize(size) + " needs " + Units.formatSize((needed + KIB - 1) / KIB * KIB)
+                        + " of memory with the tables of encoders, above " + CompressionKeys.DICTIONARIES_MEMORY.path()
+                        + " " + Units.formatSize(memory) + "; lower max_size or raise memory");
     }
 
     private Place at(String path) {

@@ -238,7 +238,7 @@ final class ConfigBinder {
             } else if (isSection(shape, EsiKeys.SECTION)) {
                 // As for TLS.
                 into.put(EsiKeys.ENABLED, true);
-            } else if (shape.path().endsWith(CompressionKeys.DICTIONARIES)) {
+            } else if (isSection(shape, CompressionKeys.DICTIONARIES)) {
                 into.put(CompressionKeys.DICTIONARIES_ENABLED, true);
             }
             bindSection(mapping, shape, path, into);

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.forward;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.settings.ContentCoding;
+import io.millrace.proxy.caching.settings.DictionaryRules;
 import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.edge.EsiRule;
 import io.millrace.proxy.encode.CompressionDictionary;
@@ -16,6 +17,7 @@ import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
@@ -52,8 +54,8 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     private @Nullable ContentCoding coding;
     private @Nullable EncodedBody body;
     private @Nullable FieldSection trailers;
-    /** True if the content stays as it is because too many other responses are being encoded. */
-    private boolean isOverLimit;
+    /** True if the response is not in the coding of its variant: it is for clients that wait now. */
+    private boolean isSubstitute;
     /** True while the fetch wants no content. */
     private boolean isPaused;
     /** True once the origin's response has ended. */
@@ -116,15 +118,21 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
             return EncodedHeads.encodedByOrigin(head, rules);
         }
         ContentCoding chosen = rules.choose(plan.request().fields());
+        isSubstitute = false;
         if (chosen != null && !isHead) {
             body = begin(chosen, length);
+            if (body == null) {
+                isSubstitute = true;
+                chosen = chosen.usesDictionary() ? withoutDictionary(plan.request()) : null;
+                body = chosen == null ? null : begin(chosen, length);
+                chosen = body == null ? null : chosen;
+            }
         }
-        isOverLimit = chosen != null && !isHead && body == null;
-        if (chosen == null || isOverLimit) {
+        coding = chosen;
+        if (chosen == null) {
             counters.increment(Counter.COMPRESSION_PLAIN);
             return EncodedHeads.varied(head, rules);
         }
-        coding = chosen;
         if (!isHead) {
             counters.increment(responses(chosen));
         }
@@ -140,12 +148,26 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         return with == null ? null : EncodedBody.begin(loop, threads, chosen, rules.level(chosen), with, length, this);
     }
 
+    /** Returns the coding that a client without a dictionary would get; null for none. */
+    private @Nullable ContentCoding withoutDictionary(RequestHead request) {
+        return rules.choose(FieldSection.builder()
+                .addAll(request.fields())
+                .remove(DictionaryRules.AVAILABLE_DICTIONARY)
+                .build());
+    }
+
     /**
-     * Returns true if the content stays as it is because too many other responses are being encoded. It must not be
-     * stored as the variant for later clients, who accept the coding.
+     * Returns true if the response is in another coding than its variant, or in none: too many other responses are being
+     * encoded, or the dictionary was dropped. It must not be stored for later clients, who accept the coding of the
+     * variant.
      */
-    public boolean isOverLimit() {
-        return isOverLimit;
+    public boolean isSubstitute() {
+        return isSubstitute;
+    }
+
+    /** Returns true if a follower, which accepts the coding of the variant, accepts the coding of the response too. */
+    public boolean isAcceptedBy(RequestHead follower) {
+        return !isSubstitute || coding == null || coding == withoutDictionary(follower);
     }
 
     /** Returns the framing of the content for the fetch: of unknown length if it is encoded. */
