@@ -77,7 +77,9 @@ final class DictionaryPattern {
         }
         try {
             return new DictionaryPattern(
-                    Regex.compile(path.expression()), Regex.compile(query.expression()), statesOf(path) + statesOf(query));
+                    Regex.compile(path.expression()),
+                    Regex.compile(query.expression()),
+                    statesOf(path) + statesOf(query));
         } catch (PatternSyntaxException e) {
             return null;
         }

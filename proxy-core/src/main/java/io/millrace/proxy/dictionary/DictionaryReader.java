@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class DictionaryReader {
     /** An origin can send any number of responses whose content is not valid in its coding. */
-    private static final FaultLog FAULTS =
-            new FaultLog(LoggerFactory.getLogger(DictionaryReader.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
+    private static final FaultLog FAULTS = new FaultLog(
+            LoggerFactory.getLogger(DictionaryReader.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
     /** Pieces that the content has before Netty joins them. */
     private static final int PIECES_MAX = 128;
@@ -210,7 +210,10 @@ public final class DictionaryReader {
                 try {
                     reading.add(head, terms, freshUntilMillis, content);
                 } catch (IOException | RuntimeException | Error e) {
-                    FAULTS.report("a dictionary cannot be decoded", reading.response.url().asString(), e);
+                    FAULTS.report(
+                            "a dictionary cannot be decoded",
+                            reading.response.url().asString(),
+                            e);
                     reading.fail();
                 } finally {
                     reading.end(content);

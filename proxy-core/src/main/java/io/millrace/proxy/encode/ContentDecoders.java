@@ -53,8 +53,7 @@ public final class ContentDecoders {
     /** Closes the decoder on every path, since it has memory outside the Java heap. */
     static @Nullable ByteBuf decoded(InputStream decoder, ByteBuf content, int bytesMax) throws IOException {
         try (InputStream from = decoder) {
-            ByteBuf decoded =
-                    content.alloc().directBuffer((int) Math.min(bytesMax, content.readableBytes() * 4L + 64));
+            ByteBuf decoded = content.alloc().directBuffer((int) Math.min(bytesMax, content.readableBytes() * 4L + 64));
             boolean complete = false;
             try {
                 complete = copy(from, decoded, bytesMax);

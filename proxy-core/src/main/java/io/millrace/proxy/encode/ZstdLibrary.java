@@ -66,14 +66,12 @@ final class ZstdLibrary {
      */
     static OutputStream over(OutputStream to, int level, byte[] dictionary, long length) throws IOException {
         int window = ContentEncoders.windowBits(dictionary.length, length);
-        return with(
-                new ZstdOutputStreamNoFinalizer(to, level),
-                stream -> setWindow(stream, level, window).setDict(dictionary));
+        return with(new ZstdOutputStreamNoFinalizer(to, level), stream -> setWindow(stream, level, window)
+                .setDict(dictionary));
     }
 
     static InputStream decoder(InputStream from, byte[] dictionary) throws IOException {
-        return with(
-                new ZstdInputStreamNoFinalizer(from),
-                stream -> stream.setLongMax(WINDOW_BITS_MAX).setDict(dictionary));
+        return with(new ZstdInputStreamNoFinalizer(from), stream -> stream.setLongMax(WINDOW_BITS_MAX)
+                .setDict(dictionary));
     }
 }

@@ -92,7 +92,8 @@ class DictionariesTest {
         assertEquals(one + CompressionDictionary.RESPONSE_BYTES, dictionaries.bytes());
         List<StoredDictionary> found =
                 dictionaries.find(url("https://a.example/"), first.content().hashText());
-        assertEquals(List.of("/2", "/1"), found.stream().map(d -> d.url().path()).toList());
+        assertEquals(
+                List.of("/2", "/1"), found.stream().map(d -> d.url().path()).toList());
         assertSame(first.content(), found.get(0).content());
         for (int i = 0; i < 3; i++) {
             assertFalse(dictionaries.isWanted(url("https://a.example/1"), 1));

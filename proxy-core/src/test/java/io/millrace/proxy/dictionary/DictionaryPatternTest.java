@@ -121,8 +121,7 @@ class DictionaryPatternTest {
     void limitsTheUrl(int letters, int urlLength, boolean matches) {
         DictionaryPattern pattern = DictionaryPattern.of("/*" + "a".repeat(letters), BASE);
         assertNotNull(pattern);
-        assertEquals(
-                matches, pattern.matches(url("https://site.example/" + "a".repeat(urlLength))));
+        assertEquals(matches, pattern.matches(url("https://site.example/" + "a".repeat(urlLength))));
     }
 
     @ParameterizedTest

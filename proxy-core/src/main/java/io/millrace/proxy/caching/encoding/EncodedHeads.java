@@ -119,8 +119,7 @@ public final class EncodedHeads {
         int line = response.fields().find(FieldName.CONTENT_ENCODING);
         boolean withDictionary = !rules.dictionaries().isOff()
                 && line >= 0
-                && (response.fields().hasToken(
-                                FieldName.CONTENT_ENCODING, ContentCoding.DICTIONARY_BROTLI.token())
+                && (response.fields().hasToken(FieldName.CONTENT_ENCODING, ContentCoding.DICTIONARY_BROTLI.token())
                         || response.fields()
                                 .hasToken(FieldName.CONTENT_ENCODING, ContentCoding.DICTIONARY_ZSTD.token()));
         return withDictionary ? varied(response, rules) : response;

@@ -6,8 +6,8 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.config.value.Units;
+import io.millrace.proxy.encode.CompressionDictionary;
 import java.util.List;
 
 /** Checks the settings of compression, for all requests and for each remap rule. */

@@ -332,7 +332,8 @@ public final class RequestDecider {
         RequestHead request = decision.request();
         DictionaryChoice choice =
                 new DictionaryChoice(shared.dictionaries(), shared.invalidator().invalidations(), shared.purger());
-        DictionaryChoice.Result result = choice.choose(access.clientUrl(request, client), request.fields(), nowMillis, dryRun);
+        DictionaryChoice.Result result =
+                choice.choose(access.clientUrl(request, client), request.fields(), nowMillis, dryRun);
         if (!dryRun && !decision.isUncounted()) {
             counters.increment(
                     switch (result) {
