@@ -9,18 +9,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.aayushatharva.brotli4j.decoder.BrotliInputStream;
 import com.github.luben.zstd.ZstdInputStream;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.key.LoadedFile;
+import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.observe.Counter;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -40,6 +45,9 @@ class DictionaryCompressionTest {
     private static final int DCB_HEADER = 36;
 
     private static final int DCZ_HEADER = 40;
+
+    /** All permits of encoders. */
+    private static final int PERMITS = 128;
 
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -383,6 +391,104 @@ class DictionaryCompressionTest {
         assertEquals(2, proxy.origin().requests());
         RawClient.Response other = get("/app2.js", "Accept-Encoding: gzip\r\n");
         assertFalse("dcz".equals(other.field("content-encoding")), other.head());
+    }
+
+    /** Only these clients may get the response: another one that guesses the hash must not learn that it exists. */
+    @ParameterizedTest
+    @CsvSource({
+        "'', '', 1",
+        "'Cookie: a=b', '', 1",
+        "'', 'Vary: Cookie', 0",
+        "'', 'Vary: accept-encoding, authorization', 0",
+        "'', 'Set-Cookie: a=b', 0",
+        "'Authorization: Basic YTpi', 'Cache-Control: public', 0"
+    })
+    void protectedResponsesAreNoDictionaries(String requestField, String responseField, int count) throws Exception {
+        start(
+                request -> request.ok(
+                        FRESH + SCRIPT + MATCH + (responseField.isEmpty() ? "" : responseField + "\r\n"),
+                        script(1, 9000)),
+                "cache.cache_responses_to_cookies",
+                "all");
+        String line = requestField.isEmpty() ? "" : requestField + "\r\n";
+        get("/app1.js", BROWSER, line);
+        get("/app1.js", BROWSER, line);
+        awaitDictionaries(count);
+        assertEquals(count == 1 ? "dcb" : "br", codingOf("/app3.js", BROWSER, line, available(script(1, 9000))));
+    }
+
+    /** In rules with signed URLs or other proofs, responses are no dictionaries, also if a reload adds the proof. */
+    @Test
+    void responsesOfGuardedRulesAreNoDictionaries(@TempDir Path directory) throws Exception {
+        LoadedFile keys =
+                LoadedFile.read(Files.writeString(directory.resolve("keys"), "key3 = secret\nexcl_regex = /app\n"));
+        start(scripts(9000));
+        byte[] dictionary = learnt(9000);
+        proxy.reload(config -> config.set("compression.enabled", "true")
+                .set("compression.dictionaries.enabled", "true")
+                .set(SignedUrlKeys.KEYS, keys));
+        awaitDictionaries(0);
+        assertEquals(200, get("/app1.js", BROWSER).status());
+        assertEquals("br", codingOf("/app2.js", BROWSER, available(dictionary)));
+        assertEquals(0, proxy.proxy().shared().dictionaries().count());
+    }
+
+    /** A reload that turns dictionaries off frees their memory. */
+    @Test
+    void aReloadDropsDictionariesBeyondTheLimit() throws Exception {
+        start(scripts(9000));
+        learnt(9000);
+        proxy.reload(config -> config.set("compression.enabled", "true"));
+        assertEquals(0, proxy.proxy().shared().dictionaries().bytes());
+    }
+
+    /** A validation takes over new terms at once, without reading the content, for which there is no permit here. */
+    @Test
+    void aValidatedDictionaryHasTheNewTerms() throws Exception {
+        start(request -> {
+            if (request.has("If-None-Match: ")) {
+                request.send("HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=600\r\n"
+                        + "Use-As-Dictionary: match=\"/lib*.js\"\r\n\r\n");
+            } else {
+                scripts(9000).answer(request);
+            }
+        });
+        byte[] dictionary = learnt(9000);
+        proxy.advanceSeconds(601);
+        EncoderThreads threads = proxy.proxy().shared().encoderThreads();
+        assertTrue(threads.begin(PERMITS));
+        assertEquals(200, get("/app1.js", BROWSER).status());
+        threads.ended(PERMITS);
+        assertEquals("dcb", codingOf("/lib2.js", BROWSER, available(dictionary)));
+        assertEquals("br", codingOf("/app2.js", BROWSER, available(dictionary)));
+    }
+
+    /** A client whose dictionary cannot be used gets the coding of clients without one, but later ones do not. */
+    @Test
+    void withoutTheDictionaryTheCodingIsTheOrdinaryOne() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        start(request -> {
+            if (!request.has("/app1.js")) {
+                go.await();
+            }
+            scripts(9000).answer(request);
+        });
+        byte[] dictionary = learnt(9000);
+        EncoderThreads threads = proxy.proxy().shared().encoderThreads();
+        assertTrue(threads.begin(PERMITS - 2));
+        String end = "\r\nHost: localhost\r\n" + available(dictionary) + "Accept-Encoding: dcb, ";
+        RawClient first = proxy.client();
+        first.send("GET /app2.js HTTP/1.1" + end + "br\r\n\r\n");
+        ProxyExtension.await("the request", () -> proxy.origin().requests() == 2);
+        RawClient second = proxy.client();
+        second.send("GET /app2.js HTTP/1.1" + end + "gzip\r\n\r\n");
+        proxy.awaitFollowers(1);
+        go.countDown();
+        assertEquals("br", first.response().field("content-encoding"));
+        assertEquals("gzip", second.response().field("content-encoding"));
+        proxy.settle();
+        threads.ended(PERMITS - 2);
+        assertEquals("dcb", codingOf("/app2.js", BROWSER, available(dictionary)));
     }
 
     /** Without dictionaries nothing changes: neither Vary nor the request to the origin. */

@@ -1,14 +1,20 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.dictionary.Dictionaries;
+import io.millrace.proxy.http.TargetUri;
 import java.io.IOException;
 import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests live changes of compression. */
 class LiveCompressionTest {
     private static final String BROWSER = "Accept-Encoding: gzip, deflate, br, zstd\r\n";
+    private static final String DICTIONARY =
+            "Cache-Control: max-age=600\r\nContent-Type: text/html\r\nUse-As-Dictionary: match=\"/*\"\r\n";
 
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -87,17 +93,45 @@ class LiveCompressionTest {
 
     @LiveKey("compression.dictionaries.memory")
     void dictionariesMemory() throws Exception {
-        withDictionary("{memory: <1MiB|64MiB>}", 300_000, "br", "dcb");
+        byte[] first = CompressionOnTheWireTest.text(110_000);
+        byte[] second = CompressionOnTheWireTest.text(111_000);
+        AtomicInteger requests = new AtomicInteger();
+        live.script(request -> request.ok(DICTIONARY, requests.getAndIncrement() % 3 == 0 ? first : second));
+        // The memory is enough for one dictionary, or for both.
+        live.file("compression: {dictionaries: {memory: <1MiB|64MiB>, max_size: 120KiB}}")
+                .turns("br", "dcb", () -> {
+                    Dictionaries dictionaries = live.proxy().proxy().shared().dictionaries();
+                    dictionaries.clear();
+                    ask(BROWSER);
+                    ProxyExtension.await("a dictionary", () -> dictionaries.count() == 1);
+                    ask(BROWSER);
+                    ProxyExtension.await("the second one", () -> isKnown(dictionaries, second));
+                    return ask("Accept-Encoding: br, dcb, dcz\r\n" + available(first));
+                });
+    }
+
+    private static boolean isKnown(Dictionaries dictionaries, byte[] content) {
+        TargetUri url = (TargetUri) TargetUri.parseAbsolute("http://localhost/");
+        return !dictionaries.find(url, hash(content)).isEmpty();
+    }
+
+    private static String hash(byte[] content) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(content);
+            return ":" + Base64.getEncoder().encodeToString(hash) + ":";
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String available(byte[] content) {
+        return "Available-Dictionary: " + hash(content) + "\r\n";
     }
 
     /** A response becomes a dictionary, and the next one is encoded with it, as far as the settings permit that. */
     private void withDictionary(String section, int length, String before, String after) throws Exception {
         byte[] content = CompressionOnTheWireTest.text(length);
-        byte[] hash = MessageDigest.getInstance("SHA-256").digest(content);
-        String field = "Available-Dictionary: :" + Base64.getEncoder().encodeToString(hash) + ":\r\n";
-        live.script(request -> request.ok(
-                "Cache-Control: max-age=600\r\nContent-Type: text/html\r\nUse-As-Dictionary: match=\"/*\"\r\n",
-                content));
+        live.script(request -> request.ok(DICTIONARY, content));
         live.file("compression: {dictionaries: " + section + "}").turns(before, after, () -> {
             ask(BROWSER);
             String expected = live.isChanged() ? after : before;
@@ -106,7 +140,7 @@ class LiveCompressionTest {
                         "a dictionary",
                         () -> live.proxy().proxy().shared().dictionaries().count() > 0);
             }
-            return ask("Accept-Encoding: br, dcb, dcz\r\n" + field);
+            return ask("Accept-Encoding: br, dcb, dcz\r\n" + available(content));
         });
     }
 

@@ -126,11 +126,14 @@ public final class Dictionaries {
         String key = keyOf(dictionary);
         lock.lock();
         try {
+            if (since != generation) {
+                return;
+            }
             Content known = byHash.get(key);
             CompressionDictionary content = known == null ? dictionary.content() : known.dictionary;
             remove(url);
             long most = Math.min(limit, bytesMax);
-            if (since != generation || CompressionDictionary.RESPONSE_BYTES + content.memoryBytes() > most) {
+            if (CompressionDictionary.RESPONSE_BYTES + content.memoryBytes() > most) {
                 return;
             }
             put(url, key, dictionary.with(content));

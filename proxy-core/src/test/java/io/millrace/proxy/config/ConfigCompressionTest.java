@@ -85,6 +85,19 @@ class ConfigCompressionTest {
         assertTrue(one.get(1).dictionaries().isOff());
     }
 
+    /** The memory is that of all rules, so a rule that turns dictionaries on is checked too. */
+    @ParameterizedTest
+    @CsvSource({"8MiB, 2MiB, false", "8MiB, 1MiB, true", "14MiB, 2MiB, true"})
+    void theMemoryIsEnoughForADictionaryOfEachRule(String memory, String size, boolean isValid) {
+        String rule = "{map: /, to: 'http://o/', compression: {dictionaries: {max_size: " + size + "}}}";
+        String general = "compression: {enabled: false, dictionaries: {enabled: false, memory: " + memory + "}}\n";
+        assertEquals(isValid, read(general + "remap: [" + rule + "]\n").config() != null);
+        String byDefault = "{map: /, to: 'http://o/', compression: {dictionaries: {}}}";
+        boolean isDefaultValid = !memory.equals("8MiB");
+        assertEquals(
+                isDefaultValid, read(general + "remap: [" + byDefault + "]\n").config() != null);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '#',

@@ -86,7 +86,9 @@ public final class CompressionKeys {
             .within(1024L, 16L << 20)
             .defaultsTo(2L << 20)
             .perRule()
-            .description("Largest response that becomes a dictionary, without its encoding.");
+            .description(
+                    "Largest response that becomes a dictionary, without its encoding. Six times this size, and 256"
+                            + " KiB or more, must fit in compression.dictionaries.memory.");
     public static final ConfigKey<Long> DICTIONARIES_MEMORY = ConfigKey.builder(
                     "compression.dictionaries.memory", ValueType.SIZE)
             .within(1L << 20, 4L << 30)

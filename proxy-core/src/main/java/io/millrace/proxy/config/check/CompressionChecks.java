@@ -67,11 +67,14 @@ final class CompressionChecks {
 
     private void checkDictionaryMemory(ConfigValues own, ConfigValues inForce, String prefix) {
         boolean isSizeSet = own.isSet(CompressionKeys.DICTIONARIES_MAX_SIZE);
-        boolean isMemorySet = own.isSet(CompressionKeys.DICTIONARIES_MEMORY);
+        boolean isChanged = isSizeSet
+                || own.isSet(CompressionKeys.DICTIONARIES_MEMORY)
+                || own.isSet(CompressionKeys.DICTIONARIES_ENABLED)
+                || own.isSet(CompressionKeys.ENABLED);
         long size = inForce.get(CompressionKeys.DICTIONARIES_MAX_SIZE);
         long needed = CompressionDictionary.memoryBytes(size) + CompressionDictionary.RESPONSE_BYTES;
         long memory = inForce.get(CompressionKeys.DICTIONARIES_MEMORY);
-        if (!(isSizeSet || isMemorySet) || !CompressionConfig.usesDictionaries(inForce) || needed <= memory) {
+        if (!isChanged || !CompressionConfig.usesDictionaries(inForce) || needed <= memory) {
             return;
         }
         String path = isSizeSet
