@@ -344,7 +344,7 @@ class DictionaryCompressionTest {
 
     /** Too long responses, and those that are not stored, are no dictionaries. */
     @ParameterizedTest
-    @CsvSource({"max-age=600, 9000, 1", "max-age=600, 30000, 0", "no-store, 9000, 0", "max-age=0, 9000, 0"})
+    @CsvSource({"max-age=600, 9000, 2", "max-age=600, 30000, 0", "no-store, 9000, 0", "max-age=0, 9000, 0"})
     void onlyStoredResponsesUpToTheLimitAreDictionaries(String control, int length, int count) throws Exception {
         start(
                 request -> request.ok("Cache-Control: " + control + "\r\n" + SCRIPT + MATCH, script(1, length)),
@@ -353,7 +353,7 @@ class DictionaryCompressionTest {
         get("/app1.js", BROWSER);
         get("/app2.js", BROWSER);
         awaitDictionaries(count);
-        assertEquals(count == 1 ? "dcb" : "br", codingOf("/app3.js", BROWSER, available(script(1, length))));
+        assertEquals(count > 0 ? "dcb" : "br", codingOf("/app3.js", BROWSER, available(script(1, length))));
     }
 
     /** An origin that has dictionaries itself gets the fields of the client, and its response passes as it is. */
@@ -456,7 +456,8 @@ class DictionaryCompressionTest {
         byte[] dictionary = learnt(9000);
         proxy.advanceSeconds(601);
         EncoderThreads threads = proxy.proxy().shared().encoderThreads();
-        assertTrue(threads.begin(PERMITS));
+        // The reading of the dictionary ends after it was added.
+        ProxyExtension.await("all permits", () -> threads.begin(PERMITS));
         assertEquals(200, get("/app1.js", BROWSER).status());
         threads.ended(PERMITS);
         assertEquals("dcb", codingOf("/lib2.js", BROWSER, available(dictionary)));
@@ -475,7 +476,8 @@ class DictionaryCompressionTest {
         });
         byte[] dictionary = learnt(9000);
         EncoderThreads threads = proxy.proxy().shared().encoderThreads();
-        assertTrue(threads.begin(PERMITS - 2));
+        ProxyExtension.await("all permits but two", () -> threads.begin(PERMITS));
+        threads.ended(2);
         String end = "\r\nHost: localhost\r\n" + available(dictionary) + "Accept-Encoding: dcb, ";
         RawClient first = proxy.client();
         first.send("GET /app2.js HTTP/1.1" + end + "br\r\n\r\n");

@@ -52,12 +52,14 @@ public final class CompressionDictionary {
 
     private final byte[] bytes;
     private final byte[] hash;
+    private final String hashText;
     private final ReentrantLock preparing = new ReentrantLock();
     private volatile @Nullable Object brotli;
 
     private CompressionDictionary(byte[] bytes, byte[] hash) {
         this.bytes = bytes;
         this.hash = hash;
+        this.hashText = hashText(hash);
     }
 
     /**
@@ -80,7 +82,7 @@ public final class CompressionDictionary {
 
     /** Returns the hash in the form of Available-Dictionary: a byte sequence of RFC 9651. */
     public String hashText() {
-        return hashText(hash);
+        return hashText;
     }
 
     /** Returns a hash in the form of Available-Dictionary. */
