@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
  */
 final class PageContent {
     /** A part of an array. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Piece(byte[] bytes, int start, int end) {}
 
     private final ArrayDeque<Piece> pieces = new ArrayDeque<>();
