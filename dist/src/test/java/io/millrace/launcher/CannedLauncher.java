@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
  * test's thread.
  */
 final class CannedLauncher implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final Pattern BOUND = Pattern.compile("listens on \\S*:(\\d+)");
     private static final String WORKER_OPTIONS = """
