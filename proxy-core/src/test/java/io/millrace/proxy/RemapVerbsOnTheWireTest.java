@@ -80,7 +80,7 @@ class RemapVerbsOnTheWireTest {
         RawClient.Response post = ask("POST /p HTTP/1.1\r\nHost: kept.example\r\nContent-Length: 3\r\n\r\nabc");
         assertEquals(308, post.status());
         assertEquals(0, proxy.origin().requests());
-        assertEquals(7, proxy.counted(Counter.REDIRECTS_RULE));
+        assertEquals(7, proxy.counted(Counter.REDIRECTS_REMAP));
         assertEquals(1, proxy.counted(Counter.DENIED_NOT_MAPPED));
     }
 

@@ -4,6 +4,7 @@ import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.process.WorkerStatus;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.observe.log.output.LogOutputConfig;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ListenerSockets;
@@ -42,7 +43,7 @@ public record StartMessage(
         List<String> lines = new ArrayList<>();
         lines.add("Millrace " + BuildVersion.ofJar() + " listens on "
                 + listeners.stream().map(ListenerSockets::boundAddress).collect(Collectors.joining(", ")));
-        lines.add("  serves   " + rules());
+        lines.add("  remap    " + rules());
         lines.add("  cache    " + volumes() + "RAM " + size(config.cache().ramBytes()));
         lines.add("  log      " + logs());
         lines.add("  config   " + configName);
@@ -68,9 +69,10 @@ public record StartMessage(
 
     private String rules() {
         if (config.remap().size() == 1) {
-            return config.remap().get(0).to().toString();
+            RemapRuleConfig rule = config.remap().get(0);
+            return rule.from() + " to " + rule.to();
         }
-        return config.remap().size() + " remap rules";
+        return config.remap().size() + " rules";
     }
 
     private String logs() {

@@ -26,7 +26,7 @@ class StartMessageTest {
         String text = String.join("\n", lines);
         for (String part : List.of(
                 "listens on :8080",
-                "http://127.0.0.1:9000",
+                "remap    / to http://127.0.0.1:9000/",
                 "/var/cache/m (2 GiB)",
                 "RAM 64 MiB",
                 "/var/log/m/access.log",

@@ -191,7 +191,7 @@ public enum Counter {
 
     ACME_CHALLENGES_HTTP(TlsMetric.ACME_CHALLENGES, "by a request", "http-01"),
 
-    REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a remap rule that redirects", "rule"),
+    REDIRECTS_REMAP(MetricFamily.REDIRECTS, "by a remap rule that redirects", "remap"),
     REDIRECTS_REFERER(MetricFamily.REDIRECTS, "the request's Referer does not match referers of the rule", "referer"),
     REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped, by no_host_url_redirect", "no-host"),
     REDIRECTS_RULES(MetricFamily.REDIRECTS, "by the action redirect of an element of rules", "rules"),
@@ -337,8 +337,11 @@ public enum Counter {
     DNS_LOOKUPS_CACHED(OriginMetric.DNS_LOOKUPS, "a cached answer that is still valid", "cached"),
     DNS_LOOKUPS_ANSWERED(OriginMetric.DNS_LOOKUPS, "by a name server", "answered"),
     DNS_LOOKUPS_UNKNOWN(OriginMetric.DNS_LOOKUPS, "no such name or no address", "unknown"),
-    DNS_LOOKUPS_STALE(OriginMetric.DNS_LOOKUPS, "an expired answer, because no name server answered", "stale"),
-    DNS_LOOKUPS_FAILED(OriginMetric.DNS_LOOKUPS, "no name server answered", "failed"),
+    DNS_LOOKUPS_STALE(
+            OriginMetric.DNS_LOOKUPS,
+            "an expired answer, because no name server answered, or dns.in_flight_max was reached",
+            "stale"),
+    DNS_LOOKUPS_FAILED(OriginMetric.DNS_LOOKUPS, "no name server answered, or dns.in_flight_max was reached", "failed"),
     ORIGIN_FAILURES_DNS(OriginMetric.FAILURES, "the name did not resolve", "dns"),
     ORIGIN_FAILURES_CONNECT(OriginMetric.FAILURES, "refused or unreachable", "connect"),
     ORIGIN_FAILURES_CONNECT_TIMEOUT(OriginMetric.FAILURES, "over timeouts.origin_connect", "connect-timeout"),

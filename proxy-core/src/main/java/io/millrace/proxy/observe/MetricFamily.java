@@ -177,7 +177,7 @@ public enum MetricFamily implements Metric {
             Kind.GAUGE,
             "keys",
             "Keys of request limits, such as clients, whose burst is not refilled yet; the table has room for"
-                    + " 2097152."),
+                    + " 2097152, and deletes some keys too early from about a million on."),
     REQUEST_LIMIT_EVICTIONS(
             "millrace_request_limit_evictions_total",
             Kind.COUNTER,

@@ -131,8 +131,8 @@ public final class CachePolicyKeys {
             .perRule()
             .description(
                     "Response fields with the tags by which a response can be purged. Surrogate-Key and xkey separate"
-                            + " tags by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either. An"
-                            + " empty list turns tags off.");
+                            + " tags by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either;"
+                            + " Cache-Groups is a list of strings (RFC 9651). An empty list turns tags off.");
     public static final ConfigKey<Boolean> TAGS_KEEP = ConfigKey.builder("cache.tags.keep", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()

@@ -86,9 +86,8 @@ public final class CompressionKeys {
             .within(1024L, 16L << 20)
             .defaultsTo(2L << 20)
             .perRule()
-            .description(
-                    "Largest response that becomes a dictionary, without its encoding. Six times this size, and 256"
-                            + " KiB or more, must fit in compression.dictionaries.memory.");
+            .description("Largest response that becomes a dictionary, without its encoding. Six times this size, plus a"
+                    + " quarter of it but at least 256 KiB, must fit in compression.dictionaries.memory.");
     public static final ConfigKey<Long> DICTIONARIES_MEMORY = ConfigKey.builder(
                     "compression.dictionaries.memory", ValueType.SIZE)
             .within(1L << 20, 4L << 30)

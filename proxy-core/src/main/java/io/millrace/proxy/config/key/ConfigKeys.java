@@ -120,7 +120,7 @@ public final class ConfigKeys {
     public static final ConfigKey<List<ConfigValues>> STORAGE = ConfigKey.builder("storage", ValueType.LIST)
             .rolling()
             .atsName("storage.config")
-            .description("Volumes on disk; without any, the cache is in RAM only.");
+            .description("Storage paths on disk; without any, the cache is in RAM only.");
     public static final ConfigKey<Path> STORAGE_PATH = ConfigKey.builder("storage[].path", ValueType.PATH)
             .rolling()
             .required()

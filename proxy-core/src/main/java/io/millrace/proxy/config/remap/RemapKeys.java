@@ -22,10 +22,11 @@ import java.util.Map;
 public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = ConfigKey.builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
-            .description("Client URLs that begin with this are mapped. A URL without a port matches every port except"
-                    + " the ports in other rules for the same host. A path alone matches every host. The schemes ws and"
-                    + " wss match requests for WebSocket. A rule has exactly one of the keys from map to"
-                    + " regex_redirect_temporary, which determines its kind.");
+            .description(
+                    "Client URLs that begin with this are mapped. A URL without a port matches every port; rules that"
+                            + " name the request's port are tried first. A path alone matches every host. The schemes ws and"
+                            + " wss match requests for WebSocket. A rule has exactly one of the keys from map to"
+                            + " regex_redirect_temporary, which determines its kind.");
     public static final ConfigKey<RuleUrl> REGEX_MAP = ConfigKey.builder("remap[].regex_map", ValueType.RULE_REGEX)
             .atsName("regex_map")
             .description(

@@ -437,7 +437,7 @@ public final class RequestDecider {
     private Decision notMapped(Decision decision, RemapResult found, ExchangeSettings settings) {
         RequestHead request = decision.request();
         if (found instanceof Redirected redirected) {
-            counters.increment(Counter.REDIRECTS_RULE);
+            counters.increment(Counter.REDIRECTS_REMAP);
             int status = redirected.status(request.minorVersion());
             return decision.redirected(status, redirected.location(request.target()), redirected.reason());
         }
