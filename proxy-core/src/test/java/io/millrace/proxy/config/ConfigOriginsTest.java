@@ -149,6 +149,12 @@ class ConfigOriginsTest {
     }
 
     @Test
+    void groupsOfBranchesAreInUse() throws IOException {
+        String split = "split: [{origins: shop, weight: 5}]";
+        assertEquals("", problems(load(group("hosts: [http://a]").replace("origins: shop", split))));
+    }
+
+    @Test
     void suggestsTheGroupThatWasMeant() throws IOException {
         assertEquals(
                 "3:5 origins[0]: no rule of remap names it, nor does forward_proxy.origins\n".strip(),

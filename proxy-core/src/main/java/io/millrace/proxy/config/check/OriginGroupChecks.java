@@ -257,6 +257,14 @@ public final class OriginGroupChecks {
                 used.add(rule.origins());
             }
         }
+        for (ConfigValues rule : config.values().elements(ConfigKeys.REMAP)) {
+            for (ConfigValues branch : rule.elements(SplitKeys.SPLIT)) {
+                String name = branch.find(SplitKeys.ORIGINS);
+                if (name != null) {
+                    used.add(name);
+                }
+            }
+        }
         if (config.forwardProxy().origins() != null) {
             used.add(config.forwardProxy().origins());
         }
