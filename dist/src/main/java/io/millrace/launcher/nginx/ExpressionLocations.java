@@ -30,7 +30,9 @@ final class ExpressionLocations {
             "rewrite",
             "gzip",
             "brotli",
-            "zstd");
+            "zstd",
+            "mirror",
+            "mirror_request_body");
 
     private final Workspace workspace;
     private final Headers headers;
@@ -85,7 +87,7 @@ final class ExpressionLocations {
             return;
         }
         Target outer = wider == null ? null : Target.of(server.handler(wider.scope()));
-        if (wider == null || !target.isSameOrigin(outer)) {
+        if (wider == null || !target.isSameChoice(outer)) {
             source.notMapped("rules match paths by their beginning only, so that an expression cannot select an"
                     + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
             return;
@@ -104,7 +106,7 @@ final class ExpressionLocations {
                     && ExpressionOrder.isCompared(location, each)
                     && each.kind() != Kind.EXACT
                     && server.isMapping(each)
-                    && !target.isSameOrigin(Target.of(server.handler(each.scope())))) {
+                    && !target.isSameChoice(Target.of(server.handler(each.scope())))) {
                 source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
             }
         }

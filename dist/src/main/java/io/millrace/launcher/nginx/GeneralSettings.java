@@ -225,26 +225,54 @@ final class GeneralSettings {
 
     /**
      * Translates limit_conn, which limits the requests in progress of one client, as limits.per_client.requests does.
+     * That limit holds for all rules, so it is written only if all of them have one: the largest.
      */
     private void connections() {
+        List<Scope> proxied = scopes.stream()
+                .filter(each -> !each.own("proxy_pass", "grpc_pass").isEmpty())
+                .toList();
+        boolean everywhere = proxied.stream().allMatch(each -> each.last("limit_conn") != null);
+        Directive largest = null;
         for (Directive each : found("limit_conn")) {
-            Directive zone = null;
-            for (Directive one : http.own("limit_conn_zone")) {
-                zone = one.args().stream().anyMatch(word -> word.startsWith("zone=" + each.arg(0) + ":")) ? one : zone;
-            }
-            if (zone == null || !zone.arg(0).matches("\\$(binary_)?remote_addr")) {
+            if (!isByClient(each)) {
                 each.notMapped("requests are limited by client only: limits.per_client.requests");
-            } else if (draft.root().find("limits.per_client.requests") != null) {
-                each.notMapped("there is one limit for all rules");
-            } else {
+            } else if (!everywhere) {
+                each.notMapped("limits.per_client.requests holds for all rules, and some of them have no limit");
+                workspace.warn("the requests of a client are not limited: see "
+                        + each.entry().place());
+            } else if (largest == null || number(each) > number(largest)) {
+                largest = each;
+            }
+        }
+        for (Directive each : found("limit_conn")) {
+            if (largest != null && !each.isHandled() && number(each) < number(largest)) {
+                each.notMapped("all rules have one limit, the largest: that of "
+                        + largest.entry().place());
+            } else if (largest != null && !each.isHandled()) {
                 draft.set("limits.per_client.requests", each.arg(1), each.markHandled());
                 each.entry()
                         .note("requests that wait for the origin count too; beyond the limit a client gets 429, in"
                                 + " nginx 503");
                 markRemovable("limits.per_client.requests");
-                zone.note("taken into account with " + each.entry().place());
+                zone(each)
+                        .forEach(one -> one.note(
+                                "taken into account with " + each.entry().place()));
             }
         }
+    }
+
+    private static int number(Directive limit) {
+        return limit.arg(1).matches("\\d{1,9}") ? Integer.parseInt(limit.arg(1)) : 0;
+    }
+
+    private List<Directive> zone(Directive limit) {
+        return http.own("limit_conn_zone").stream()
+                .filter(one -> one.args().stream().anyMatch(word -> word.startsWith("zone=" + limit.arg(0) + ":")))
+                .toList();
+    }
+
+    private boolean isByClient(Directive limit) {
+        return zone(limit).stream().anyMatch(one -> one.arg(0).matches("\\$(binary_)?remote_addr"));
     }
 
     /** Returns the time after which nginx removes a response without requests, in Millrace's form. */

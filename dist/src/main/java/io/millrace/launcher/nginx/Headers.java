@@ -47,6 +47,11 @@ final class Headers {
                 .matches("\\$(http_host|host|server_name)(:(\\$server_port|\\$proxy_port|\\d+))?");
     }
 
+    /** Returns true if a value of Host is a fixed name, which becomes the host of the rule's {@code to}. */
+    static boolean isFixed(String value) {
+        return value.matches("[A-Za-z0-9.-]+(:\\d+)?");
+    }
+
     /** Translates the fields of requests for one rule, except Host. */
     void translateRequestFields(Scope scope, UrlBase base, DraftNode rule) {
         rules.add(rule);
@@ -66,6 +71,8 @@ final class Headers {
                 rule.putWords("upgrade", List.of("websocket"))
                         .removableIfInvalid()
                         .from(each.markHandled());
+            } else if (name.equals("range") && value.replaceAll("[{}]", "").equals("$slice_range")) {
+                each.note("missing parts of ranges are fetched without slices");
             } else if (name.equals("connection")) {
                 connection(each, value);
             } else if (value.replaceAll("[{}]", "").equals("$http_" + name.replace('-', '_'))) {

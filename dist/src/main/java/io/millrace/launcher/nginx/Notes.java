@@ -38,7 +38,7 @@ final class Notes {
             rewrite set limit_req limit_req_zone limit_req_dry_run expires more_set_headers more_clear_headers proxy_bind
             http2_max_concurrent_streams gzip gzip_types gzip_min_length gzip_comp_level brotli brotli_types
             brotli_min_length brotli_comp_level zstd zstd_types zstd_min_length
-            zstd_comp_level""".strip().split("\\s+", -1));
+            zstd_comp_level mirror_request_body""".strip().split("\\s+", -1));
 
     static {
         put(NO_EFFECT, PROCESS, """
@@ -126,7 +126,7 @@ final class Notes {
                 MISSING,
                 "requests of other methods than GET and HEAD are not answered from the cache",
                 "proxy_cache_methods");
-        put(MISSING, "not translated; write mirror with the origin that gets the copies", "mirror mirror_request_body");
+        put(MISSING, "not translated; write mirror with the origin that gets the copies", "mirror");
         put(MISSING, "origins get the method, fields and content of the client's request", """
                 proxy_method proxy_set_body proxy_pass_request_headers proxy_pass_request_body""");
         put(MISSING, "set purge.allow; clients send PURGE for the URL", "proxy_cache_purge");
@@ -136,7 +136,7 @@ final class Notes {
                 MISSING,
                 "only constant variables, and those of proxy_cache_bypass and proxy_no_cache, are translated",
                 "map");
-        put(MISSING, "not translated; write remap[].split", "split_clients");
+        put(MISSING, "no proxy_pass of a rule uses the variable; remap[].split chooses origins only", "split_clients");
         put(MISSING, "the importer cannot translate the condition; write an element of rules with when", "if");
         put(MISSING, "not translated; map_with_referer restricts a rule by Referer", "valid_referers");
         put(MISSING, "only HTTP is proxied: no plain TCP or UDP, and no mail", "stream mail");

@@ -2,14 +2,16 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.remap.RuleSettings;
 import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,12 +19,28 @@ import org.jspecify.annotations.Nullable;
  * Confined to one thread.
  */
 final class OriginRules {
-    /** A rule to be written; rules with a lower rank are written first. */
-    private record Planned(int rank, Consumer<DraftNode> content) {}
+    /**
+     * A rule of the kind {@code reverse_map}.
+     *
+     * @param origin URL of the origin
+     * @param client URL for clients
+     * @param source the line with the origin
+     * @param written the line for which the rule is written
+     */
+    private record Reverse(String origin, String client, Entry source, Entry written) {
+        boolean changesPath() {
+            return !origin.substring(origin.indexOf('/', 8)).equals(client.substring(client.indexOf('/', 8)));
+        }
+
+        /** The part of the responses for which Millrace uses the first rule only. */
+        String key() {
+            return origin + " " + client.replaceFirst("^(https?://[^/:]+).*", "$1");
+        }
+    }
 
     private final Workspace workspace;
     /** Rules of the kind {@code reverse_map}. */
-    private final List<Planned> reversed = new ArrayList<>();
+    private final List<Reverse> reversed = new ArrayList<>();
 
     OriginRules(Workspace workspace) {
         this.workspace = workspace;
@@ -94,30 +112,35 @@ final class OriginRules {
         if (usual && (pristine || base.expression())) {
             return;
         }
-        String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
-        String name = base.isForAllUrls() || base.expression() ? firstHost(server) : base.host();
-        String begin = scheme + "://" + name + port(server, scheme);
-        String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
-        String whole = (url.startsWith("/") ? begin + url : url)
-                .replace("$scheme", scheme)
-                .replaceAll("\\$(http_)?host", name);
-        if (!from.matches("https?://[^$~]+") || whole.contains("$") || name.isEmpty()) {
-            if (setting != null) {
-                setting.notMapped("Location is changed by fixed URLs only: a rule with reverse_map");
+        List<String> schemes = base.isForAllUrls()
+                ? server.listens().stream()
+                        .map(Listen::scheme)
+                        .distinct()
+                        .sorted()
+                        .toList()
+                : List.of(base.scheme());
+        for (String scheme : schemes) {
+            String name = base.isForAllUrls() || base.expression() ? firstHost(server) : base.host();
+            String begin = scheme + "://" + name + port(server, scheme);
+            String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
+            String whole = (url.startsWith("/") ? begin + url : url)
+                    .replace("$scheme", scheme)
+                    .replaceAll("\\$(http_)?host", name);
+            if (!from.matches("https?://[^$~]+") || whole.contains("$") || name.isEmpty()) {
+                if (setting != null) {
+                    setting.notMapped("Location is changed by fixed URLs only: a rule with reverse_map");
+                }
+                return;
             }
-            return;
+            Entry source = target.source().entry();
+            Entry written = setting != null && !usual ? setting.markHandled() : source;
+            reversed.add(new Reverse(complete(from), complete(whole), source, written));
         }
-        String origin = from.indexOf('/', 8) < 0 ? from + "/" : from;
-        // Rules for longer origin URLs are written first.
-        reversed.add(new Planned(-origin.length(), node -> {
-            node.put("reverse_map", origin);
-            node.put("to", whole.indexOf('/', 8) < 0 ? whole + "/" : whole);
-            if (setting != null && !usual) {
-                node.from(setting.markHandled());
-            } else {
-                node.from(target.source().entry());
-            }
-        }));
+    }
+
+    /** Returns a URL with at least a slash as its path. */
+    private static String complete(String url) {
+        return url.indexOf('/', 8) < 0 ? url + "/" : url;
     }
 
     /** Returns the port of the server's first address with the scheme. Returns an empty text for the default port. */
@@ -161,41 +184,45 @@ final class OriginRules {
         }
     }
 
-    /** Translates the verification of the origin's certificate, and the client certificate for the origin. */
-    void translateTls(Scope scope, RuleSettings.Rule rule, Target target) {
+    /**
+     * Translates the verification of the origin's certificate, and the client certificate for the origin.
+     *
+     * @param section the keys before their last word, such as {@code origin.tls.}
+     */
+    void translateTls(Scope scope, RuleSettings.Rule rule, Target target, String section) {
         if (!target.scheme().equals("https")) {
             return;
         }
         String family = target.grpc() ? "grpc_ssl_" : "proxy_ssl_";
         Directive verify = scope.last(family + "verify");
         if (verify != null && verify.isOn()) {
-            rule.put("origin.tls.verify", "on", verify.markHandled());
+            rule.put(section + "verify", "on", verify.markHandled());
         } else if (verify != null) {
-            rule.put("origin.tls.verify", "off", verify.markHandled());
+            rule.put(section + "verify", "off", verify.markHandled());
         } else {
             rule.putDefault(
-                    "origin.tls.verify",
+                    section + "verify",
                     "warn",
                     "nginx verifies no certificates of origins (" + family + "verify);"
                             + " remove the line once all are valid");
         }
-        file(scope, rule, family + "trusted_certificate", "origin.tls.ca_file");
-        file(scope, rule, family + "certificate", "origin.tls.certificate");
-        file(scope, rule, family + "certificate_key", "origin.tls.key");
+        file(scope, rule, family + "trusted_certificate", section + "ca_file");
+        file(scope, rule, family + "certificate", section + "certificate");
+        file(scope, rule, family + "certificate_key", section + "key");
         Directive name = scope.last(family + "name");
         if (name != null && name.arg(0).matches("[A-Za-z0-9.-]+")) {
-            rule.put("origin.tls.name", name.arg(0), name.markHandled());
+            rule.put(section + "name", name.arg(0), name.markHandled());
         } else if (name != null && name.arg(0).matches("\\$(http_)?host")) {
-            rule.put("origin.tls.sni", "host", name.markHandled());
+            rule.put(section + "sni", "host", name.markHandled());
         }
         Directive sni = scope.last(family + "server_name");
         if (sni != null) {
-            sni.markHandled().matchesDefaultOf("origin.tls.sni");
+            sni.markHandled().matchesDefaultOf(section + "sni");
         }
         Directive protocols = scope.last(family + "protocols");
         if (protocols != null) {
             boolean old = protocols.args().contains("TLSv1.2");
-            rule.put("origin.tls.min_version", old ? "TLSv1.2" : "TLSv1.3", protocols.markHandled());
+            rule.put(section + "min_version", old ? "TLSv1.2" : "TLSv1.3", protocols.markHandled());
         }
     }
 
@@ -206,11 +233,27 @@ final class OriginRules {
         }
     }
 
-    /** Writes the rules of the kind {@code reverse_map}. */
+    /**
+     * Writes the rules of the kind {@code reverse_map}. Those for longer origin URLs are written first. Of several rules
+     * for one origin URL and one host of clients, Millrace would use the first only. This is the one with equal paths.
+     */
     void writeReverseRules() {
-        reversed.sort(Comparator.comparingInt(Planned::rank));
-        for (Planned each : reversed) {
-            each.content().accept(workspace.draft().root().addElement("remap"));
+        reversed.sort(
+                Comparator.<Reverse>comparingInt(each -> -each.origin.length()).thenComparing(Reverse::changesPath));
+        Map<String, Reverse> written = new HashMap<>();
+        for (Reverse each : reversed) {
+            Reverse first = written.putIfAbsent(each.key(), each);
+            if (first != null) {
+                if (!first.client.equals(each.client)) {
+                    each.written.note("Location fields with " + each.origin + " lead to " + first.client + ", see "
+                            + first.source.place());
+                }
+                continue;
+            }
+            DraftNode node = workspace.draft().root().addElement("remap");
+            node.put("reverse_map", each.origin);
+            node.put("to", each.client);
+            node.from(each.written);
         }
     }
 }

@@ -50,6 +50,8 @@ final class RuleWriter {
     private final Set<String> separated = new HashSet<>();
 
     private final RequestLimits limits;
+    private final SplitWriter splits;
+    private final MirrorWriter mirrors;
 
     /**
      * Creates a writer.
@@ -65,6 +67,8 @@ final class RuleWriter {
         expressions = new ExpressionLocations(workspace, headers, conditions, requestRules);
         limits = new RequestLimits(http);
         origins = new OriginRules(workspace);
+        splits = new SplitWriter(upstreams);
+        mirrors = new MirrorWriter(origins);
     }
 
     /** Plans the rules of a server; {@link #finish} writes them. */
@@ -368,7 +372,7 @@ final class RuleWriter {
             }
             scope.block().markHandled().note("written where try_files or error_page leads to it");
         }
-        Target target = Target.of(scope);
+        Target target = denies ? null : Target.of(scope);
         AuthRequest authorization = authorization(server, base, location, denies);
         boolean authenticates = authorization == null && AccessPlan.requiresAuthentication(location.scope());
         if (denies || authenticates || (authorization == null && AccessPlan.requiresAuthentication(scope))) {
@@ -419,7 +423,7 @@ final class RuleWriter {
     private void write(Server server, UrlBase base, String path, Scope scope, Target target, DraftNode node) {
         proxied.add(scope);
         node.put(base.verb(), base.pattern(path));
-        String defaultPath = target.path() == null ? path : target.path();
+        String defaultPath = target.path() == null ? path : target.appends() ? target.path() + path : target.path();
         String stripped = OriginRules.stripped(scope, path);
         String to = target.path() == null && stripped != null ? stripped : defaultPath;
         if (target.path() != null && path.endsWith("/") && !defaultPath.endsWith("/")) {
@@ -429,7 +433,7 @@ final class RuleWriter {
         String authority = target.authority();
         boolean upstream = target.socket() == null && upstreams.has(authority);
         boolean pristine = host != null && Headers.isClientHost(host.arg(1));
-        boolean literal = host != null && host.arg(1).matches("[A-Za-z0-9.-]+(:\\d+)?");
+        boolean literal = host != null && Headers.isFixed(host.arg(1));
         String named = literal && host != null
                 ? host.arg(1)
                 : upstream && authority.contains("_") ? authority.replace('_', '-') : authority;
@@ -445,10 +449,12 @@ final class RuleWriter {
         } else if (literal && !named.equals(authority)) {
             node.put("origins", upstreams.single(target.scheme(), authority, target));
         }
+        splits.write(scope, target, node);
         RuleSettings.Rule rule = settings.add(node);
         if (host != null) {
             OriginRules.host(host, rule, pristine, literal);
         }
+        mirrors.write(server, scope, target, to.equals(path), rule);
         requestRules.write(base, path, node);
         limits.add(node, scope);
         headers.translateRequestFields(scope, base, node);
@@ -474,8 +480,11 @@ final class RuleWriter {
             scope.all("proxy_request_buffering")
                     .forEach(each -> rule.put("origin.request_buffer", "0", each.markHandled()));
         }
-        origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
-        origins.translateTls(scope, rule, target);
+        // With variables in proxy_pass, nginx changes Location only if proxy_redirect is set.
+        if (!target.source().arg(0).contains("$") || scope.last("proxy_redirect") != null) {
+            origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
+        }
+        origins.translateTls(scope, rule, target, "origin.tls.");
         OriginRules.localAddress(server.scope(), scope, rule);
         CompressionPlan.fill(scope, rule);
     }

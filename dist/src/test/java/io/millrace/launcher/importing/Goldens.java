@@ -60,7 +60,10 @@ public final class Goldens {
         Path yaml = expected.resolve(base + ".yaml");
         Path report = expected.resolve(base + ".txt");
         String text = anywhere(result.yaml());
-        String table = anywhere(String.join("\n", ImportReport.table(result)) + "\n");
+        // Warnings about the size of a disk depend on the machine.
+        String table = anywhere(ImportReport.table(result).stream()
+                .filter(line -> !line.contains("the file system of "))
+                .collect(Collectors.joining("\n", "", "\n")));
         if (Boolean.getBoolean("millrace.golden.write")) {
             Files.createDirectories(expected);
             Files.writeString(yaml, text);

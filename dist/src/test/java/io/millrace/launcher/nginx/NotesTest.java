@@ -32,7 +32,7 @@ final class NotesTest {
         "gzip_proxied any, NO_EFFECT, 'any, as in Millrace'",
         "gzip_proxied expired, NO_EFFECT, responses to requests with Via are compressed like all others",
         "gzip_types text/css, NO_EFFECT, no imported rule uses it",
-        "mirror /copy, NOT_MAPPED, not translated; write mirror with the origin that gets the copies",
+        "mirror /copy, NOT_MAPPED, no location /copy of the server has a proxy_pass; write mirror.to",
         "mirror off, NO_EFFECT, 'off, as in Millrace'",
         "error_page 404 /404.html, NOT_MAPPED, not translated; write error_pages",
     })

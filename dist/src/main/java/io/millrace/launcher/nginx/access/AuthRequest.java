@@ -31,7 +31,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         if (found == null || !isAlone(found, location) || !found.arg(0).matches("/[^$]*")) {
             return null;
         }
-        Scope inner = inner(server, found.arg(0));
+        Scope inner = server.location(found.arg(0));
         List<Directive> passes = inner == null ? List.of() : inner.own("proxy_pass");
         if (inner == null
                 || passes.size() != 1
@@ -39,7 +39,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
             return null;
         }
         String url = inner.expand(passes.get(0).arg(0));
-        boolean group = outermost(server).own("upstream").stream()
+        boolean group = server.everywhere("upstream").stream()
                 .anyMatch(each -> each.arg(0).equals(host(url)));
         if (group || !url.matches(PLAIN_URL)) {
             return null;
@@ -58,28 +58,6 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
 
     private static String host(String url) {
         return url.replaceFirst("^[a-zA-Z]+://", "").replaceFirst("/.*$", "");
-    }
-
-    private static Scope outermost(Scope scope) {
-        Scope outer = scope;
-        for (Scope each = scope.parent(); each != null; each = each.parent()) {
-            outer = each.own("upstream").isEmpty() ? outer : each;
-        }
-        return outer;
-    }
-
-    private static @Nullable Scope inner(Scope server, String path) {
-        for (Directive each : server.own("location")) {
-            if (each.text().equals("= " + path) || each.text().equals("=" + path)) {
-                return new Scope(server, each);
-            }
-        }
-        for (Directive each : server.own("location")) {
-            if (each.text().equals(path) || each.text().equals("^~ " + path)) {
-                return new Scope(server, each);
-            }
-        }
-        return null;
     }
 
     /**

@@ -2,13 +2,18 @@ package io.millrace.launcher.nginx.cache;
 
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.remap.RuleSettings;
+import io.millrace.launcher.nginx.remap.SplitClients;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Translates the directives {@code proxy_cache*} of a location to settings of its rule. Stateless. */
@@ -17,6 +22,13 @@ public final class CachePlan {
 
     /** The comment of {@code cache.leak_guard}. */
     public static final String LEAK_GUARD = String.format(DEFAULT, "it has no leak guard", "on");
+
+    /** Statuses of {@code any} without 200 and 301. */
+    private static final List<String> ANY =
+            List.of("204", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503", "504");
+
+    /** Statuses that Millrace stores with a heuristic lifetime unless they are listed. */
+    private static final Set<String> HEURISTIC = Set.of("203", "204", "300", "308", "404", "405", "410", "414", "501");
 
     private CachePlan() {}
 
@@ -109,41 +121,101 @@ public final class CachePlan {
         negative(scope, rule);
     }
 
-    /** Writes the lifetime of responses with other statuses than 200 and 301. Millrace has only one value for them. */
+    /**
+     * Writes the lifetime of responses with other statuses than 200 and 301. Millrace has only one value for them, the
+     * shortest.
+     */
     private static void negative(Scope scope, RuleSettings.Rule rule) {
-        Set<String> codes = new LinkedHashSet<>();
-        Directive first = null;
-        List<Entry> sources = new ArrayList<>();
+        Directive valid = lifetime(scope);
+        Map<Directive, Set<String>> codes = new LinkedHashMap<>();
+        Set<String> known = new HashSet<>();
         for (Directive each : scope.all("proxy_cache_valid")) {
-            List<String> ownCodes = new ArrayList<>(statuses(each));
-            if (ownCodes.remove("any")) {
-                ownCodes.addAll(List.of(
-                        "204", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503", "504"));
+            Set<String> own = otherCodes(each);
+            boolean isPermanent = own.isEmpty();
+            own.removeIf(code -> !known.add(code));
+            if (isPermanent) {
+                permanent(each, valid);
+            } else if (own.isEmpty()) {
+                each.note("earlier lines have these statuses");
+            } else {
+                codes.put(each, own);
             }
-            ownCodes.removeIf(code -> List.of("200", "301").contains(code) || !code.matches("[2-5]\\d\\d"));
-            if (statuses(each).isEmpty()) {
-                ownCodes.add("302");
-            }
-            if (ownCodes.isEmpty()) {
-                each.markHandled().matchesDefaultOf("cache.heuristic_min_lifetime");
-                continue;
-            }
-            if (first != null && !each.lastArg().equals(first.lastArg())) {
-                each.notMapped("statuses other than 200 and 301 have one lifetime, that of "
-                        + first.entry().place());
-            }
-            first = first == null ? each : first;
-            sources.add(each.markHandled());
-            codes.addAll(ownCodes);
         }
-        String time = first == null ? null : Values.time(first.lastArg());
-        if (time == null) {
+        boolean stores = codes.keySet().stream().anyMatch(each -> millis(each) > 0);
+        codes.entrySet()
+                .removeIf(each -> millis(each.getKey()) == 0 && isLeftOut(each.getKey(), each.getValue(), stores));
+        writeNegative(codes, rule);
+    }
+
+    /**
+     * Returns true if responses with the statuses of a line with the time 0 are not listed. They are not stored, or
+     * other statuses need the only lifetime of the list.
+     */
+    private static boolean isLeftOut(Directive line, Set<String> codes, boolean stores) {
+        List<String> heuristic = codes.stream().filter(HEURISTIC::contains).toList();
+        if (heuristic.isEmpty()) {
+            line.markHandled().matchesDefaultOf("cache.negative_caching.list");
+        } else if (stores) {
+            line.notMapped(String.join(", ", heuristic) + " without a lifetime are stored as long as 200");
+        }
+        return heuristic.isEmpty() || stores;
+    }
+
+    private static void writeNegative(Map<Directive, Set<String>> codes, RuleSettings.Rule rule) {
+        Directive shortest = null;
+        for (Directive each : codes.keySet()) {
+            shortest = shortest == null || millis(each) < millis(shortest) ? each : shortest;
+        }
+        String time = shortest == null ? null : Values.time(shortest.lastArg());
+        if (shortest == null || time == null) {
             return;
         }
-        Entry[] all = sources.toArray(Entry[]::new);
-        rule.put("cache.negative_caching.enabled", "true", all);
-        rule.put("cache.negative_caching.lifetime", time, all);
-        rule.putWords("cache.negative_caching.list", codes.stream().sorted().toList(), all);
+        Set<String> all = new TreeSet<>();
+        List<Entry> sources = new ArrayList<>();
+        for (Map.Entry<Directive, Set<String>> each : codes.entrySet()) {
+            Directive line = each.getKey();
+            all.addAll(each.getValue());
+            sources.add(line.markHandled());
+            if (millis(line) != millis(shortest)) {
+                line.notMapped("statuses other than 200 and 301 have one lifetime, the shortest: that of "
+                        + shortest.entry().place());
+            }
+        }
+        Entry[] entries = sources.toArray(Entry[]::new);
+        rule.put("cache.negative_caching.enabled", "true", entries);
+        rule.put("cache.negative_caching.lifetime", time, entries);
+        rule.putWords("cache.negative_caching.list", List.copyOf(all), entries);
+    }
+
+    /** Reports a line for the statuses 200, 206 and 301, which have the lifetime of responses with 200. */
+    private static void permanent(Directive line, @Nullable Directive valid) {
+        if (valid == null) {
+            line.notMapped(
+                    "without a line for 200 these responses are stored only if they have a lifetime; write rules with ttl");
+        } else if (millis(line) == millis(valid)) {
+            line.markHandled().matchesDefaultOf("cache.heuristic_min_lifetime");
+        } else {
+            line.notMapped(
+                    "200 and 301 have one lifetime, that of " + valid.entry().place());
+        }
+    }
+
+    private static long millis(Directive valid) {
+        Long millis = Values.millis(valid.lastArg());
+        return millis == null ? Long.MAX_VALUE : millis;
+    }
+
+    /** Returns the statuses of a line other than 200, 206 and 301. Partial responses are parts of one with 200. */
+    private static Set<String> otherCodes(Directive valid) {
+        Set<String> codes = new LinkedHashSet<>(statuses(valid));
+        if (codes.remove("any")) {
+            codes.addAll(ANY);
+        }
+        codes.removeIf(code -> List.of("200", "206", "301").contains(code) || !code.matches("[2-5]\\d\\d"));
+        if (statuses(valid).isEmpty()) {
+            codes.add("302");
+        }
+        return codes;
     }
 
     private static void ignoredFields(Scope scope, RuleSettings.Rule rule) {
@@ -154,12 +226,16 @@ public final class CachePlan {
             for (String word : each.args()) {
                 switch (word.toLowerCase(java.util.Locale.ROOT)) {
                     case "cache-control" -> {
-                        rule.put("cache.ignore_server_no_cache", "true", entry);
                         if (time != null) {
+                            rule.put("cache.ignore_server_no_cache", "true", entry);
                             rule.put("cache.guaranteed_min_lifetime", time, entry);
                             rule.put("cache.guaranteed_max_lifetime", time, entry);
+                            entry.note("responses with private are not stored");
+                        } else {
+                            entry.notMapped(
+                                    "Cache-Control: without proxy_cache_valid for 200 nginx ignores the lifetime"
+                                            + " too; Millrace obeys the field");
                         }
-                        entry.note("responses with private are not stored");
                     }
                     case "expires" -> {
                         if (time != null) {
@@ -283,7 +359,9 @@ public final class CachePlan {
                     } else if (name.startsWith("arg_")) {
                         query = true;
                         entry.note("the key has the whole query; cache.key.included_params names single parameters");
-                    } else {
+                    } else if (SplitClients.choosesOrigin(scope, name)) {
+                        entry.note("each branch of the split has stored responses of its own");
+                    } else if (!mapped(scope, entry, name, fields, cookies)) {
                         unknown.add("$" + name);
                     }
                 }
@@ -297,13 +375,36 @@ public final class CachePlan {
         variants(rule, entry, fields, cookies, unknown);
     }
 
+    /**
+     * Adds the field or cookie from which a {@code map} computes a variable. Returns false if the variable has another
+     * source.
+     */
+    private static boolean mapped(Scope scope, Entry entry, String name, List<String> fields, List<String> cookies) {
+        for (Directive each : scope.everywhere("map")) {
+            String source = each.arg(0).replaceAll("[${}]", "");
+            if (each.arg(1).equals("$" + name) && source.matches("http_host|host|server_name|scheme|uri")) {
+                entry.note("$" + name + " depends on the URL, which the key always has");
+                return true;
+            }
+            boolean cookie = source.matches("cookie_\\w+");
+            if (!each.arg(1).equals("$" + name) || (!cookie && !source.matches("http_\\w+"))) {
+                continue;
+            }
+            (cookie ? cookies : fields).add(cookie ? source.substring(7) : fieldName(source.substring(5)));
+            entry.notMapped("$" + name + ": the key has the whole value of $" + source
+                    + " instead, so that more variants are stored");
+            return true;
+        }
+        return false;
+    }
+
     private static void variants(
             RuleSettings.Rule rule, Entry entry, List<String> fields, List<String> cookies, List<String> unknown) {
         if (!fields.isEmpty()) {
-            rule.putWords("cache.key.fields", fields, entry);
+            rule.putWords("cache.key.fields", fields.stream().distinct().toList(), entry);
         }
         if (!cookies.isEmpty()) {
-            rule.putWords("cache.key.cookies", cookies, entry);
+            rule.putWords("cache.key.cookies", cookies.stream().distinct().toList(), entry);
         }
         if (!unknown.isEmpty()) {
             entry.notMapped(String.join(", ", unknown) + ": the key is made of the URL, request fields and cookies");

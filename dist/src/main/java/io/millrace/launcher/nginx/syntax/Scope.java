@@ -80,6 +80,25 @@ public final class Scope {
         return value(name, "off").equals("on");
     }
 
+    /**
+     * Returns the location in this block for exactly this path, which is that of an internal request. Returns null if
+     * there is none.
+     */
+    @Nullable
+    public Scope location(String path) {
+        for (Directive each : own("location")) {
+            if (each.text().equals("= " + path) || each.text().equals("=" + path)) {
+                return new Scope(this, each);
+            }
+        }
+        for (Directive each : own("location")) {
+            if (each.text().equals(path) || each.text().equals("^~ " + path)) {
+                return new Scope(this, each);
+            }
+        }
+        return null;
+    }
+
     /** Returns the {@code set} directive that defines a variable; null if there is none. */
     @Nullable
     public Directive set(String variable) {
