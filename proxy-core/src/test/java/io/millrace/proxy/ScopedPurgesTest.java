@@ -158,8 +158,9 @@ class ScopedPurgesTest {
                         + " a port, a purge covers http and https'",
                 "PREFIX, -, https://test.example:80/a, 'stored responses are gone; port 80 is not the default port of"
                         + " https: without a port, a purge covers http and https'",
-                "HOST, test.example:8090, -, 'stored responses are gone; no remap rule maps this host with this port;"
-                        + " rules map test.example'",
+                "HOST, test.example:8090, -, stored responses are gone",
+                "HOST, port.example:80, -, 'stored responses are gone; no remap rule maps this host with this port;"
+                        + " rules map port.example:8090'",
                 "PREFIX, -, http://port.example/a, 'stored responses are gone; no remap rule maps this host with this"
                         + " port; rules map port.example:8090'",
                 "HOST, port.example:8090, -, stored responses are gone",

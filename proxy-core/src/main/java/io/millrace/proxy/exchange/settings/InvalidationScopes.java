@@ -119,6 +119,7 @@ public final class InvalidationScopes {
     private static boolean mapsPort(RemapRule rule, TargetUri url) {
         RuleUrl from = rule.config().from();
         return from.host() == null
+                || from.port() < 0
                 || rule.config().verb().group() == RemapVerb.Group.RECEIVED_PORT
                 || (rule.hasDefaultPort() ? url.isDefaultPort() : url.port() == from.port());
     }
