@@ -103,6 +103,16 @@ public final class NatsServer implements AutoCloseable {
         signal("-CONT");
     }
 
+    /** Makes the server read its configuration again. */
+    public void reload() {
+        signal("-HUP");
+    }
+
+    /** Returns the log of the server. */
+    public String log() throws IOException {
+        return Files.readString(directory.resolve("log"));
+    }
+
     private void signal(String name) {
         Process running = process;
         if (running != null && running.isAlive()) {

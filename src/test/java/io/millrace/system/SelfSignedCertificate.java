@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Assumptions;
  * @param certificate PEM file
  * @param key PEM file (PKCS #8), not encrypted
  */
-record SelfSignedCertificate(Path certificate, Path key) {
+public record SelfSignedCertificate(Path certificate, Path key) {
     /**
      * Writes {@code cert.pem} and {@code key.pem}.
      *
      * @param name DNS name: the common name and the only subject alternative name
      */
-    static SelfSignedCertificate write(Path directory, String name) throws IOException {
+    public static SelfSignedCertificate write(Path directory, String name) throws IOException {
         Assumptions.assumeTrue(Command.isInstalled("openssl"), "SKIPPED: openssl is not installed");
         Path certificate = directory.resolve("cert.pem");
         Path key = directory.resolve("key.pem");

@@ -42,6 +42,21 @@ interface FleetLink extends AutoCloseable {
     /** Returns true while a server is connected. */
     boolean isConnected();
 
+    /** Returns true if the client no longer tries to connect, so that the link must be opened again. */
+    boolean isClosed();
+
+    /**
+     * Returns why no server is connected or, while one is connected, which permissions the servers refuse to this node,
+     * with the remedy; empty for no problem.
+     */
+    String problem();
+
+    /**
+     * Sends a message that the servers do not store, so that they report a missing permission before the first purge.
+     * The result appears in {@link #problem()}.
+     */
+    void checkPermissions();
+
     /** Returns the number of connections so far, which increases with each new connection of the client. */
     long connections();
 

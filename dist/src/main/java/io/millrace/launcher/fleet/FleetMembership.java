@@ -5,6 +5,7 @@ import io.millrace.launcher.fleet.config.ConfigTargets;
 import io.millrace.proxy.admin.fleet.FleetConfigResource;
 import io.millrace.proxy.admin.fleet.FleetPurgeResource;
 import io.millrace.proxy.admin.fleet.FleetReadResource;
+import io.millrace.proxy.admin.fleet.FleetSource;
 import io.millrace.proxy.admin.fleet.FleetStatusResource;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.config.fleet.FleetConfig;
@@ -114,6 +115,10 @@ public final class FleetMembership implements AutoCloseable {
         worker = purges;
     }
 
+    FleetSource.Status status() {
+        return new FleetView(state).status();
+    }
+
     /** Returns the resources for the launcher's admin API. */
     public List<AdminResource> resources() {
         FleetView view = new FleetView(state);
@@ -133,7 +138,7 @@ public final class FleetMembership implements AutoCloseable {
         int known = (int) state.nodes.all().stream()
                 .filter(heard -> !heard.report().leaving())
                 .count();
-        return state.figures.prometheusText(state.isConnected(), live, known - live)
+        return state.figures.prometheusText(state.isConnected() && !state.isRefused(), live, known - live)
                 + FleetFigures.ringText(ring.countsByTier())
                 + FleetFigures.configText(state.config, sharing.revision());
     }
@@ -185,12 +190,14 @@ public final class FleetMembership implements AutoCloseable {
             try (FleetLink link = opener.open(present)) {
                 serve(present, link);
             } catch (FleetException e) {
-                LOG.error("fleet {}: {}", present.name(), e.getMessage());
+                if (!String.valueOf(e.getMessage()).equals(state.problem())) {
+                    LOG.error("fleet {}: {}", present.name(), e.getMessage());
+                }
                 state.setDisconnected(String.valueOf(e.getMessage()));
                 pause(present, REFUSED_RETRY_NANOS);
             } catch (IOException e) {
                 LOG.debug("fleet {}", present.name(), e);
-                state.setDisconnected("not connected: " + e.getMessage());
+                state.setDisconnected(String.valueOf(e.getMessage()));
                 pause(present, CONNECT_RETRY_NANOS);
             } catch (InterruptedException e) {
                 return;

@@ -74,6 +74,10 @@ final class FleetSession {
     private boolean positionKnown;
     private boolean following;
     private long connections = -1;
+    /** Number of the connection for which the permissions were checked, and the time of the check. */
+    private long permitted = -1;
+
+    private long permittedAt;
     private long expected;
     private long subscriptions;
     private long checkedAt;
@@ -159,7 +163,10 @@ final class FleetSession {
         long now = state.nowMillis();
         if (!link.isConnected()) {
             following = false;
-            state.setDisconnected("no NATS server is connected");
+            if (link.isClosed()) {
+                throw new FleetException(link.problem());
+            }
+            state.setDisconnected(link.problem());
             return false;
         }
         try {
@@ -168,11 +175,27 @@ final class FleetSession {
             }
             boolean worked = following && receive();
             report(now, false);
+            checkPermissions(now);
             return worked;
         } catch (IOException | FleetException e) {
             following = false;
             positionKnown = false;
+            String refused = link.isConnected() ? link.problem() : "";
+            if (!refused.isEmpty()) {
+                throw new IOException(refused, e);
+            }
             throw e;
+        }
+    }
+
+    /** Reports refused permissions, and checks these again after each connection, and while any is refused. */
+    private void checkPermissions(long now) {
+        String refused = link.isConnected() ? link.problem() : "";
+        state.setRefusal(refused);
+        if (link.connections() != permitted || (!refused.isEmpty() && now - permittedAt >= REPORT_MILLIS)) {
+            permitted = link.connections();
+            permittedAt = now;
+            link.checkPermissions();
         }
     }
 

@@ -42,6 +42,9 @@ final class FleetState {
     private final Map<String, Long> reported = new HashMap<>();
     private volatile @Nullable FleetConfig settings;
     private volatile String problem = "";
+    /** Permissions that the servers refuse; empty for none. */
+    private volatile String refusal = "";
+
     private volatile String created = "";
     private volatile long connectedSince;
     /** Start of the latest comparison with the stream that found no loss, epoch milliseconds. */
@@ -49,7 +52,7 @@ final class FleetState {
 
     private volatile boolean checkWanted;
     private boolean wasDown;
-    /** Start of the current time without a connection, epoch milliseconds; 0 while connected. */
+    /** Start of the current time without a connection or permission, epoch milliseconds; 0 while all is well. */
     private volatile long downSince;
 
     FleetState(EventSink events, LongSupplier clockMillis) {
@@ -74,22 +77,31 @@ final class FleetState {
         connectedSince = 0;
         downSince = next == null ? 0 : nowMillis();
         problem = "";
+        refusal = "";
         config.clear();
         if (before != null && (next == null || !next.name().equals(before.name()))) {
             nodes.clear();
         }
     }
 
-    /** Returns the reason why the node is not connected; empty while it is connected. */
+    /**
+     * Returns the reason why the node is not connected or, while it is connected, the permissions that the servers
+     * refuse; empty for none.
+     */
     String problem() {
-        return problem;
+        return refusal.isEmpty() ? problem : refusal;
+    }
+
+    /** Returns true if the node is connected, but may not send its messages or receive those of other nodes. */
+    boolean isRefused() {
+        return !refusal.isEmpty();
     }
 
     boolean isConnected() {
         return connectedSince > 0;
     }
 
-    /** Returns true if the node has been without a connection for so long that the alarm is raised. */
+    /** Returns true if the node has been without a connection or permission for so long that the alarm is raised. */
     boolean isDownTooLong() {
         long since = downSince;
         return since > 0 && nowMillis() - since >= ALARM_AFTER_MILLIS;
@@ -131,7 +143,7 @@ final class FleetState {
         created = streamCreated;
         if (connectedSince == 0) {
             connectedSince = nowMillis();
-            downSince = 0;
+            downSince = isRefused() ? downSince : 0;
             problem = "";
             if (wasDown) {
                 event(EventKind.FLEET_UP, name(), "connected to the NATS servers");
@@ -144,11 +156,25 @@ final class FleetState {
     void setDisconnected(String reason) {
         boolean first = connectedSince > 0 || !wasDown;
         connectedSince = 0;
+        refusal = "";
         downSince = downSince == 0 ? nowMillis() : downSince;
         problem = reason;
         if (first) {
             wasDown = true;
             event(EventKind.FLEET_DOWN, name(), reason);
+        }
+    }
+
+    /** Sets the permissions that the servers refuse to this node; empty for none. Reports changes as events. */
+    void setRefusal(String text) {
+        String before = refusal;
+        refusal = text;
+        if (before.isEmpty() && !text.isEmpty()) {
+            downSince = downSince == 0 ? nowMillis() : downSince;
+            event(EventKind.FLEET_DOWN, name(), text);
+        } else if (text.isEmpty() && !before.isEmpty()) {
+            downSince = isConnected() ? 0 : downSince;
+            event(EventKind.FLEET_UP, name(), "the NATS servers permit the messages of this node");
         }
     }
 

@@ -31,14 +31,32 @@ final class FleetView implements FleetSource {
                 settings.name(),
                 settings.node(),
                 settings.tier(),
-                state.isConnected() ? "connected" : "disconnected",
-                state.problem(),
+                word(),
+                problem(settings),
                 settings.onGap().name().toLowerCase(Locale.ROOT),
                 state.created(),
                 state.figures.newest.get(),
                 state.figures.lastApplied.get(),
                 state.figures.outboxBytes.get(),
                 nodes);
+    }
+
+    private String word() {
+        if (state.isRefused()) {
+            return "refused";
+        }
+        return state.isConnected() ? "connected" : "disconnected";
+    }
+
+    private String problem(FleetConfig settings) {
+        return state.problem().isEmpty() && !state.isConnected()
+                ? "connecting to " + servers(settings)
+                : state.problem();
+    }
+
+    /** Returns the URLs of the servers without the passwords in them. */
+    static String servers(FleetConfig settings) {
+        return String.join(", ", settings.servers()).replaceAll("//[^/@, ]*@", "//");
     }
 
     private Node node(NodeTable.Heard heard, long now) {
@@ -58,7 +76,8 @@ final class FleetView implements FleetSource {
 
     @Override
     public @Nullable Spread spread(String purgeId) {
-        if (state.settings() == null) {
+        FleetConfig settings = state.settings();
+        if (settings == null) {
             return null;
         }
         OwnPurges.Place place = state.own.find(purgeId);

@@ -4,20 +4,13 @@ import io.millrace.launcher.fleet.config.ConfigStore;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
-import io.nats.client.AuthHandler;
-import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
-import io.nats.client.ConnectionListener;
-import io.nats.client.Consumer;
 import io.nats.client.Dispatcher;
-import io.nats.client.ErrorListener;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.JetStreamSubscription;
 import io.nats.client.Message;
-import io.nats.client.Nats;
-import io.nats.client.Options;
 import io.nats.client.PublishOptions;
 import io.nats.client.PushSubscribeOptions;
 import io.nats.client.api.AckPolicy;
@@ -31,12 +24,7 @@ import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
 import io.nats.client.api.StreamInfo;
 import io.nats.client.impl.Headers;
-import io.netty.handler.ssl.JdkSslContext;
-import io.netty.handler.ssl.SslContextBuilder;
-import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.util.List;
@@ -46,23 +34,17 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
-import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The connection to NATS servers with JetStream. Subjects are {@code millrace.FLEET.purge.NODE} for the stream, {@code
- * millrace.FLEET.node.NODE} for reports, and {@code millrace.FLEET.ask.NODE} for queries. No other class uses the NATS
- * client.
+ * millrace.FLEET.node.NODE} for reports, and {@code millrace.FLEET.ask.NODE} for queries.
  */
 final class NatsLink implements FleetLink {
     private static final Logger LOG = LoggerFactory.getLogger(NatsLink.class);
 
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
-    private static final Duration RECONNECT_WAIT = Duration.ofMillis(500);
-    private static final Duration PING_INTERVAL = Duration.ofSeconds(2);
-    private static final int PINGS_OUT_MAX = 2;
     /** Time for which the stream keeps messages. A node that was away longer has a gap. */
     private static final Duration KEPT = Duration.ofDays(7);
     /** Time for which the server recognizes a message that is sent again. */
@@ -73,10 +55,13 @@ final class NatsLink implements FleetLink {
     private static final int NOT_FOUND = 404;
     private static final int SERVER_ERROR = 500;
     private static final String ID_FIELD = "Nats-Msg-Id";
+    /** A message with the name of another stream in this field is not stored. */
+    private static final String EXPECTED_STREAM_FIELD = "Nats-Expected-Stream";
 
     private final FleetConfig settings;
     private final Connection connection;
     private final AtomicLong connections;
+    private final NatsProblems problems;
     private final JetStream jetStream;
     private final JetStreamManagement management;
     private final String stream;
@@ -85,17 +70,26 @@ final class NatsLink implements FleetLink {
     private @Nullable Dispatcher dispatcher;
     private volatile BiConsumer<String, byte[]> receiver = (node, report) -> {};
 
-    private NatsLink(FleetConfig settings, Connection connection, AtomicLong connections) throws IOException {
+    private NatsLink(FleetConfig settings, Connection connection, NatsConnector connector) throws IOException {
         this.settings = settings;
         this.connection = connection;
-        this.connections = connections;
+        this.connections = connector.connections();
+        this.problems = connector.problems();
         this.jetStream = connection.jetStream();
         this.management = connection.jetStreamManagement();
         this.stream = "MILLRACE_" + settings.name();
         this.subjects = "millrace." + settings.name() + ".purge.*";
         this.reports = connection.createDispatcher(
                 message -> receiver.accept(lastToken(message.getSubject()), message.getData()));
-        reports.subscribe("millrace." + settings.name() + ".node.*");
+        reports.subscribe(reportSubjects());
+    }
+
+    private String reportSubjects() {
+        return "millrace." + settings.name() + ".node.*";
+    }
+
+    private String ownSubject() {
+        return "millrace." + settings.name() + ".purge." + settings.node();
     }
 
     private static String lastToken(String subject) {
@@ -103,105 +97,20 @@ final class NatsLink implements FleetLink {
     }
 
     static FleetLink open(FleetConfig settings) throws FleetException, IOException, InterruptedException {
-        AtomicLong connections = new AtomicLong();
-        Options options = options(settings, connections);
-        Connection connection;
+        NatsConnector connector = new NatsConnector(settings);
+        Connection connection = connector.connect();
         try {
-            connection = Nats.connect(options);
-        } catch (AuthenticationException e) {
-            throw new FleetException("the NATS servers refused the credentials: " + e.getMessage());
-        }
-        try {
-            NatsLink link = new NatsLink(settings, connection, connections);
+            NatsLink link = new NatsLink(settings, connection, connector);
             link.createStream();
             return link;
         } catch (FleetException | IOException | RuntimeException e) {
             connection.close();
+            // A server does not answer a message that it refuses, so the request has timed out.
+            String missing = connector.problems().missingPermissions();
+            if (!missing.isEmpty()) {
+                throw new FleetException(missing);
+            }
             throw e;
-        }
-    }
-
-    private static Options options(FleetConfig settings, AtomicLong connections) throws FleetException {
-        Options.Builder options = new Options.Builder()
-                .servers(settings.servers().toArray(new String[0]))
-                .connectionName("millrace " + settings.name() + " " + settings.node())
-                .maxReconnects(-1)
-                .connectionTimeout(CONNECT_TIMEOUT)
-                .reconnectWait(RECONNECT_WAIT)
-                .pingInterval(PING_INTERVAL)
-                .maxPingsOut(PINGS_OUT_MAX)
-                .reconnectBufferSize(0)
-                .connectionListener((changed, event) -> {
-                    if (event == ConnectionListener.Events.CONNECTED
-                            || event == ConnectionListener.Events.RECONNECTED) {
-                        connections.incrementAndGet();
-                    }
-                })
-                .errorListener(new Errors());
-        try {
-            AuthHandler credentials = credentials(settings);
-            if (credentials != null) {
-                options.authHandler(credentials);
-            }
-            Path token = settings.tokenFile();
-            if (token != null) {
-                options.token(Files.readString(token).strip().toCharArray());
-            }
-            SSLContext tls = tls(settings);
-            if (tls != null) {
-                options.sslContext(tls);
-            }
-        } catch (IOException | IllegalArgumentException | IllegalStateException e) {
-            throw new FleetException("the credentials or certificates cannot be read: " + e.getMessage());
-        }
-        return options.build();
-    }
-
-    private static @Nullable AuthHandler credentials(FleetConfig settings) throws IOException {
-        Path file = settings.credentialsFile();
-        if (file != null) {
-            return Nats.credentials(file.toString());
-        }
-        Path nkey = settings.nkeyFile();
-        return nkey == null
-                ? null
-                : Nats.staticCredentials(null, Files.readString(nkey).strip().toCharArray());
-    }
-
-    private static @Nullable SSLContext tls(FleetConfig settings) throws IOException {
-        Path ca = settings.caFile();
-        Path certificate = settings.certificate();
-        Path key = settings.key();
-        if (ca == null && certificate == null) {
-            return null;
-        }
-        SslContextBuilder builder = SslContextBuilder.forClient().sslProvider(SslProvider.JDK);
-        if (ca != null) {
-            builder.trustManager(ca.toFile());
-        }
-        if (certificate != null && key != null) {
-            builder.keyManager(certificate.toFile(), key.toFile());
-        }
-        return ((JdkSslContext) builder.build()).context();
-    }
-
-    /**
-     * Logs problems of the client. They need no other reaction, because the session detects lost messages by itself.
-     */
-    private static final class Errors implements ErrorListener {
-        @Override
-        public void errorOccurred(Connection connection, String error) {
-            LOG.warn("NATS server: {}", error);
-        }
-
-        @Override
-        public void exceptionOccurred(Connection connection, Exception exception) {
-            LOG.debug("NATS client", exception);
-        }
-
-        @Override
-        public void slowConsumerDetected(Connection connection, Consumer consumer) {
-            LOG.warn("NATS client: messages of the fleet arrive faster than this node applies them");
         }
     }
 
@@ -277,6 +186,34 @@ final class NatsLink implements FleetLink {
     @Override
     public boolean isConnected() {
         return connection.getStatus() == Connection.Status.CONNECTED;
+    }
+
+    @Override
+    public boolean isClosed() {
+        return connection.getStatus() == Connection.Status.CLOSED;
+    }
+
+    @Override
+    public String problem() {
+        if (isConnected()) {
+            return problems.missingPermissions();
+        }
+        String refused = problems.refusedConnections();
+        return refused.isEmpty() ? NatsConnector.noServer(settings, problems) : refused;
+    }
+
+    @Override
+    public void checkPermissions() {
+        try {
+            connection.publish(ownSubject(), null, new Headers().put(EXPECTED_STREAM_FIELD, "none"), new byte[0]);
+            if (problems.refusesSubscription(reportSubjects())) {
+                problems.repeatSubscription(reportSubjects());
+                reports.unsubscribe(reportSubjects());
+                reports.subscribe(reportSubjects());
+            }
+        } catch (IllegalStateException e) {
+            LOG.debug("the permissions are not checked, because no server is connected: {}", e.getMessage());
+        }
     }
 
     @Override
@@ -396,7 +333,7 @@ final class NatsLink implements FleetLink {
     private CompletableFuture<Long> publish(byte[] body, Headers fields) {
         return jetStream
                 .publishAsync(
-                        "millrace." + settings.name() + ".purge." + settings.node(),
+                        ownSubject(),
                         fields,
                         body,
                         PublishOptions.builder().expectedStream(stream).build())

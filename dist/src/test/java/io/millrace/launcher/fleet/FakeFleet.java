@@ -101,6 +101,12 @@ final class FakeFleet {
         private long next;
         private long connections = 1;
         boolean up = true;
+        /** Whether the client has ended its attempts to connect. */
+        boolean closed;
+        /** Permissions that the servers refuse. */
+        String refusal = "";
+
+        int checks;
 
         Link(String node) {
             this.node = node;
@@ -128,6 +134,21 @@ final class FakeFleet {
         @Override
         public boolean isConnected() {
             return up;
+        }
+
+        @Override
+        public boolean isClosed() {
+            return closed;
+        }
+
+        @Override
+        public String problem() {
+            return up ? refusal : "no server";
+        }
+
+        @Override
+        public void checkPermissions() {
+            checks++;
         }
 
         @Override

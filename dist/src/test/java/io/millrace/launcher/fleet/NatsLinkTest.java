@@ -143,7 +143,7 @@ class NatsLinkTest {
         try (NatsServer server = NatsServer.start(directory.resolve("s1"), "--auth", "secret")) {
             FleetException refused =
                     assertThrows(FleetException.class, () -> NatsLink.open(settings(server, "a", wrong)));
-            assertTrue(refused.getMessage().contains("refused the credentials"), refused::getMessage);
+            assertTrue(refused.getMessage().contains("refused the authorization"), refused::getMessage);
             Path right = Files.writeString(directory.resolve("right"), "secret\n");
             NatsLink.open(settings(server, "a", right)).close();
         }

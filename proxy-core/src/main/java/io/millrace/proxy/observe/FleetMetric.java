@@ -8,7 +8,7 @@ public enum FleetMetric implements Metric {
             "millrace_fleet_connected",
             Kind.GAUGE,
             "boolean",
-            "1 while this node is connected to its fleet and follows the stream of purges; if 0, see"
+            "1 while this node is connected to its fleet, follows the stream of purges and may publish; if 0, see"
                     + " millctl fleet status."),
     NODES(
             "millrace_fleet_nodes",

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
         abbreviateSynopsis = true,
         description = {
             "Show the nodes of the fleet: tier, version, state and lag.",
-            "The exit code is 1 if this node is not connected to its fleet."
+            "The exit code is 1 if this node is not connected, or lacks a permission."
         },
         footer = {"", "Example: millctl fleet status"})
 public final class FleetStatusCommand extends ApiCommand {
@@ -27,6 +27,7 @@ public final class FleetStatusCommand extends ApiCommand {
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get("/v1/fleet");
         show(response, FleetView.status(answered(response), console().paint()));
-        return response.json().text("state", "").equals("disconnected") ? ExitCode.FAILED : ExitCode.OK;
+        String state = response.json().text("state", "");
+        return state.equals("disconnected") || state.equals("refused") ? ExitCode.FAILED : ExitCode.OK;
     }
 }

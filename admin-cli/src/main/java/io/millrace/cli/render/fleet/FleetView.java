@@ -21,11 +21,12 @@ public final class FleetView {
         if (report.text("state", "off").equals("off")) {
             return List.of("no fleet; see fleet.name");
         }
-        boolean connected = report.text("state", "").equals("connected");
+        String state = report.text("state", "");
+        boolean connected = state.equals("connected");
         List<String> lines = new ArrayList<>();
         String names = "fleet " + report.text("fleet", "?") + ", node " + report.text("node", "?");
         lines.add(Printable.of(names + ", tier " + report.text("tier", "?")));
-        lines.add(labelled("state", connected ? paint.good("connected") : paint.doubtful("disconnected")));
+        lines.add(labelled("state", connected ? paint.good("connected") : paint.doubtful(Printable.of(state))));
         if (!report.text("problem", "").isEmpty()) {
             lines.add(labelled("problem", Printable.of(report.text("problem", ""))));
         }

@@ -1,0 +1,212 @@
+package io.millrace.launcher.fleet;
+
+import io.nats.client.Connection;
+import io.nats.client.Consumer;
+import io.nats.client.ErrorListener;
+import java.security.GeneralSecurityException;
+import java.util.Iterator;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The problems of one client of NATS: subjects that the servers refuse, and failed connections. The servers report a
+ * refused message asynchronously, and do not answer it. Thread-safe.
+ */
+final class NatsProblems implements ErrorListener {
+    /** Time after which a refusal that was not repeated is over. */
+    static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+    private static final Logger LOG = LoggerFactory.getLogger(NatsProblems.class);
+    private static final Pattern REFUSED =
+            Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*");
+    private static final int CAUSES_MAX = 8;
+    private static final int SERVERS_MAX = 64;
+
+    private final LongSupplier clockNanos;
+    private final String fleet;
+    private final String login;
+    /** Times of the latest refusal by permission, such as {@code publish a.b}. */
+    private final Map<String, Long> refused = new ConcurrentHashMap<>();
+    /** Reasons why the connections failed, by server. */
+    private final Map<String, String> failed = new ConcurrentHashMap<>();
+    /** Latest failure that belongs to no known server; empty for none. */
+    private volatile String latest = "";
+
+    private volatile String server = "";
+
+    /**
+     * @param fleet name of the fleet
+     * @param login key of the configuration that authenticates this node; empty for none
+     * @param clockNanos monotonic clock
+     */
+    NatsProblems(String fleet, String login, LongSupplier clockNanos) {
+        this.fleet = fleet;
+        this.login = login;
+        this.clockNanos = clockNanos;
+    }
+
+    /** Records the server to which the client connects, or is connected. */
+    void setServer(String next) {
+        server = next;
+    }
+
+    /** Forgets the failed connections, because a server is connected. */
+    void setConnected() {
+        failed.clear();
+        latest = "";
+    }
+
+    @Override
+    public void errorOccurred(Connection connection, String error) {
+        String text = error.toLowerCase(Locale.ROOT);
+        Matcher refusal = REFUSED.matcher(text);
+        if (refusal.matches()) {
+            // The subject keeps its case: offsets of the lower-case copy are those of the original.
+            String subject = error.substring(refusal.start(2), refusal.end(2));
+            String action = refusal.group(1).equals("publish") ? "publish" : "subscribe";
+            if (refused.put(action + " " + subject, clockNanos.getAsLong()) == null) {
+                LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
+            }
+        } else if (text.contains("authorization") || text.contains("authentication")) {
+            fail(authorization(error));
+        } else {
+            LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
+        }
+    }
+
+    private String authorization(String error) {
+        return "refused the authorization of this node (" + error + "): "
+                + (login.isEmpty()
+                        ? "set fleet.nkey_file, fleet.credentials_file or fleet.token_file"
+                        : "compare " + login + " with the users of the server");
+    }
+
+    @Override
+    public void exceptionOccurred(Connection connection, Exception exception) {
+        LOG.debug("NATS client", exception);
+        String text = rootOf(exception).getMessage();
+        if (text != null && text.equals("SSL required by server.")) {
+            fail("requires TLS: write tls:// in fleet.servers, and set fleet.tls.ca_file");
+        } else if (text != null && text.equals("SSL connection wanted by client.")) {
+            fail("offers no TLS: write nats:// in fleet.servers without fleet.tls, or give the server a certificate");
+        } else {
+            latest = text == null ? rootOf(exception).getClass().getSimpleName() : text;
+        }
+    }
+
+    @Override
+    public void slowConsumerDetected(Connection connection, Consumer consumer) {
+        LOG.warn("fleet {}: messages of the fleet arrive faster than this node applies them", fleet);
+    }
+
+    private void fail(String reason) {
+        if (failed.size() < SERVERS_MAX || failed.containsKey(server)) {
+            failed.put(server, reason);
+        }
+    }
+
+    /** Records that the TLS handshake with the present server failed. */
+    void tlsFailed(SSLException failure) {
+        Throwable root = rootOf(failure);
+        String text = String.valueOf(root.getMessage());
+        if (failure.getMessage() != null && failure.getMessage().startsWith("Received fatal alert")) {
+            fail("refused the TLS handshake (" + failure.getMessage()
+                    + "): it may need fleet.tls.certificate and fleet.tls.key");
+        } else if (text.startsWith("No subject alternative") || text.startsWith("No name matching")) {
+            fail("has a certificate for another host (" + text + "): use a host of the certificate in fleet.servers");
+        } else if (root instanceof GeneralSecurityException) {
+            fail("has a certificate that is not trusted (" + text
+                    + "): fleet.tls.ca_file must have the authority that issued it");
+        } else {
+            fail("failed in the TLS handshake (" + text + ")");
+        }
+    }
+
+    private static Throwable rootOf(Throwable failure) {
+        Throwable root = failure;
+        for (int i = 0; i < CAUSES_MAX; i++) {
+            Throwable cause = root.getCause();
+            if (cause == null) {
+                break;
+            }
+            root = cause;
+        }
+        return root;
+    }
+
+    /** Returns why servers refuse this node; empty if no server has answered, or a server is connected. */
+    String refusedConnections() {
+        StringBuilder text = new StringBuilder();
+        for (String refusing : new TreeSet<>(failed.keySet())) {
+            text.append(text.isEmpty() ? "" : "; ").append("the NATS server ").append(refusing);
+            text.append(' ').append(failed.get(refusing));
+        }
+        return text.toString();
+    }
+
+    /** Returns the latest failure of the network; empty for none. */
+    String latest() {
+        return latest;
+    }
+
+    /** Grants subscriptions that are repeated now until the servers have had the time to refuse them again. */
+    void repeatSubscription(String subject) {
+        refused.computeIfPresent("subscribe " + subject, (key, at) -> clockNanos.getAsLong());
+    }
+
+    /** Returns true if the servers refuse a subscription. */
+    boolean refusesSubscription(String subject) {
+        return refused.containsKey("subscribe " + subject);
+    }
+
+    /** Returns the permissions that this node lacks, with the remedy; empty for none. */
+    String missingPermissions() {
+        if (refused.isEmpty()) {
+            return "";
+        }
+        long now = clockNanos.getAsLong();
+        TreeSet<String> missing = new TreeSet<>();
+        for (Iterator<Map.Entry<String, Long>> all = refused.entrySet().iterator(); all.hasNext(); ) {
+            Map.Entry<String, Long> one = all.next();
+            if (now - one.getValue() > KEPT_NANOS) {
+                all.remove();
+                LOG.info("fleet {}: the NATS servers no longer refuse {}", fleet, one.getKey());
+                continue;
+            }
+            String permission = permission(one.getKey());
+            if (!permission.isEmpty()) {
+                missing.add(permission);
+            }
+        }
+        return missing.isEmpty()
+                ? ""
+                : "the NATS servers refuse the permission to " + String.join(", to ", missing)
+                        + ": permit this to the user of this node, or correct fleet.name and fleet.node";
+    }
+
+    /**
+     * Returns a permission as the configuration of the server has it; empty for one without which purges work. A member
+     * may lack the permission to query other nodes.
+     */
+    private static String permission(String refusal) {
+        int space = refusal.indexOf(' ');
+        String subject = refusal.substring(space + 1);
+        boolean isPublish = refusal.startsWith("publish");
+        if (subject.contains(".ask.") || subject.contains("KV_MILLRACE") || subject.startsWith("$KV.")) {
+            return "";
+        }
+        if (subject.startsWith("_INBOX.")) {
+            return isPublish ? "" : "subscribe to _INBOX.>";
+        }
+        return (isPublish ? "publish to " : "subscribe to ") + (subject.startsWith("$JS.") ? "$JS.API.>" : subject);
+    }
+}
