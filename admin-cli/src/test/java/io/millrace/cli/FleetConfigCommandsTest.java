@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests what the commands sign and send. Statements have the time, so they are no golden files. */
 final class FleetConfigCommandsTest {
@@ -34,16 +36,21 @@ final class FleetConfigCommandsTest {
     @TempDir
     Path directory;
 
+    private long clock;
+    /** Time by which the clock advances in each pause. */
+    private long pauseNanos;
+
     private Run run(String... arguments) {
         Pause none = new Pause() {
             @Override
             public boolean pass(Duration time) {
+                clock += pauseNanos;
                 return true;
             }
 
             @Override
             public long nanos() {
-                return 0;
+                return clock;
             }
         };
         return Run.of(new ProcessEnvironment(Map.of(), Path.of("/"), Path.of("/"), null, false), none, arguments);
@@ -167,6 +174,30 @@ final class FleetConfigCommandsTest {
         assertEquals(2, absent.exitCode(), absent::toString);
     }
 
+    /** The history is not asked: its latest other content is not always the one before the canary. */
+    @ParameterizedTest
+    @CsvSource({"2, c3, the content of revision 2", "0, none, its local file alone"})
+    void aRollbackOfACanaryRestoresTheContentBeforeIt(long previous, String content, String text) throws Exception {
+        String canary = STATE.replace("\"stage\":\"all\"", "\"stage\":\"canary\"")
+                .replace(
+                        "\"canary\":[]",
+                        "\"previous\":" + previous + ",\"previous_content\":\"" + content + "\",\"canary\":[\"n1\"]");
+        Run run = withAdmin(List.of(canary, PUSHED), "fleet", "config", "rollback");
+        assertEquals(0, run.exitCode(), run::toString);
+        assertTrue(run.err().contains("ends the canary of revision 3; every node goes back to " + text), run::toString);
+        String statement = body(1).text("statement", "");
+        assertTrue(statement.contains("\nrevision 4\ncontent " + content + "\nrestores " + previous + "\n"), statement);
+    }
+
+    @Test
+    void aRollbackWithoutAnEarlierContentChangesNothing() throws Exception {
+        String history = "{\"revisions\":[{\"revision\":3,\"content\":\"c3\",\"failure\":\"\",\"current\":true}]}";
+        Run run = withAdmin(List.of(STATE, history), "fleet", "config", "rollback");
+        assertEquals(2, run.exitCode(), run::toString);
+        assertTrue(
+                run.err().contains("no earlier revision with another content, so no node has changed"), run::toString);
+    }
+
     @Test
     void waitingEndsWhenEveryLiveNodeHasDecided() throws Exception {
         Path file = Files.writeString(directory.resolve("site.yaml"), "remap: []\n");
@@ -189,6 +220,39 @@ final class FleetConfigCommandsTest {
                 file.toString(),
                 "--wait");
         assertEquals(1, run.exitCode(), run::toString);
+    }
+
+    @Test
+    void waitingNamesTheNodesThatDidNotConfirmWithoutAConnection() throws Exception {
+        Path file = Files.writeString(directory.resolve("site.yaml"), "remap: []\n");
+        String down = STATE.replace(
+                        "\"state\":\"on\",\"problem\":\"\"", "\"state\":\"disconnected\",\"problem\":\"no server\"")
+                .replace("\"newest\":3", "\"newest\":4");
+        String nodes = down.replace(
+                "\"nodes\":[]",
+                "\"nodes\":[{\"node\":\"n1\",\"connection\":\"away\",\"state\":\"applied\",\"revision\":4},"
+                        + "{\"node\":\"n2\",\"connection\":\"away\",\"state\":\"applied\",\"revision\":3}]");
+        for (String last : List.of(nodes, down)) {
+            clock = 0;
+            pauseNanos = Duration.ofSeconds(40).toNanos();
+            Run run = withAdmin(
+                    List.of(STATE, "{\"received\":30}", PUSHED, last, last),
+                    "fleet",
+                    "config",
+                    "push",
+                    file.toString(),
+                    "--wait");
+            assertEquals(75, run.exitCode(), run::toString);
+            String names = last.equals(nodes) ? "n2" : "unknown nodes";
+            assertTrue(
+                    run.err()
+                            .contains("revision 4 is not confirmed after 30 s by " + names
+                                    + ": this node has no connection to the fleet: no server"),
+                    run::toString);
+        }
+        Run run = withAdmin(List.of(down), "fleet", "config", "push", file.toString());
+        assertEquals(1, run.exitCode(), run::toString);
+        assertTrue(run.err().contains("cannot be reached, so no node has changed: no server"), run::toString);
     }
 
     private static String oneNode(String stand, long revision, long newest) {

@@ -5,7 +5,6 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The state of the fleet membership for the admin API. Thread-safe. */
@@ -82,14 +81,21 @@ final class FleetView implements FleetSource {
         }
         OwnPurges.Place place = state.own.find(purgeId);
         if (place == null) {
-            String note = state.isConnected()
+            NodeTable.Spread others = state.nodes.unpublished(settings.node(), state.nowMillis());
+            boolean isKnown = !others.missing().isEmpty() || !others.away().isEmpty();
+            String note = problem(settings).isEmpty()
                     ? "the purge is not published, or is none of the latest " + OwnPurges.MAX + " purges of this node"
-                    : "the purge waits in the outbox: " + state.problem();
-            return new Spread(false, 0, note, List.of(), Map.of(), Map.of());
+                    : "the purge waits in the outbox: " + problem(settings);
+            if (!isKnown && !state.isConnected()) {
+                note += "; the other nodes are unknown, because none was heard since the start of this node";
+            }
+            return new Spread(false, 0, note, List.of(), others.missing(), others.away());
         }
         NodeTable.Spread spread = state.nodes.spread(place.created(), place.sequence(), state.nowMillis());
         String note = "";
-        if (!state.areMembersKnown()) {
+        if (!state.isConnected()) {
+            note = "the nodes are those of the time before the connection was lost: " + problem(settings);
+        } else if (!state.areMembersKnown()) {
             note = "the nodes of the fleet are not known yet";
         } else if (spread.isComplete() && !state.isVerifiedAfter(place.appliedEverywhere(state.nowMillis()))) {
             // The nodes have applied a message with this number. If the servers had lost the purge, it would be another

@@ -99,6 +99,28 @@ final class NodeTable {
     }
 
     /**
+     * Returns the other nodes as nodes without a purge that is not published.
+     *
+     * @param self name of this node
+     */
+    Spread unpublished(String self, long nowMillis) {
+        Map<String, String> missing = new TreeMap<>();
+        Map<String, Long> away = new TreeMap<>();
+        for (Heard heard : all()) {
+            NodeReport report = heard.report();
+            if (report.leaving() || report.node().equals(self)) {
+                continue;
+            }
+            if (heard.isLive(nowMillis)) {
+                missing.put(report.node(), "cannot have the purge before it is published");
+            } else {
+                away.put(report.node(), Math.max(0, nowMillis - heard.atMillis()) / 1000);
+            }
+        }
+        return new Spread(List.of(), missing, away);
+    }
+
+    /**
      * Returns which nodes have applied a message.
      *
      * @param created time of creation of the stream with the message

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -370,6 +371,41 @@ class FleetModelTest {
         node.link.up = true;
         node.step();
         assertEquals(false, node.state.isDownTooLong());
+    }
+
+    @Test
+    void aRefusedPermissionIsAStateAndAnAlarm() throws Exception {
+        Node node = settled(new FakeFleet()).get(0);
+        FleetView view = new FleetView(node.state);
+        int checks = node.link.checks;
+        node.link.refusal = "no permission";
+        node.step();
+        assertEquals("refused", view.status().state());
+        assertEquals("no permission", view.status().problem());
+        now += FleetState.ALARM_AFTER_MILLIS;
+        node.step();
+        assertTrue(node.state.isDownTooLong());
+        assertEquals(checks + 2, node.link.checks);
+        node.link.refusal = "";
+        node.step();
+        assertEquals("connected", view.status().state());
+        assertEquals(false, node.state.isDownTooLong());
+    }
+
+    @Test
+    void aPurgeThatIsNotPublishedNamesTheNodesWithoutIt() throws Exception {
+        List<Node> nodes = settled(new FakeFleet());
+        Node node = nodes.get(0);
+        FleetView view = new FleetView(node.state);
+        node.link.cut();
+        node.step();
+        assertEquals(Set.of("n1", "n2"), view.spread("u1").missing().keySet());
+        now += NodeTable.LIVE_MILLIS;
+        assertEquals(Set.of("n1", "n2"), view.spread("u1").away().keySet());
+        assertEquals(
+                "the purge waits in the outbox: no server", view.spread("u1").note());
+        node.state.nodes.clear();
+        assertTrue(view.spread("u1").note().contains("the other nodes are unknown"));
     }
 
     @Test

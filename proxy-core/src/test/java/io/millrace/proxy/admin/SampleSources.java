@@ -293,6 +293,8 @@ final class SampleSources {
                     4,
                     "canary",
                     "c",
+                    1,
+                    "d",
                     List.of("n"),
                     List.of("errors<1"),
                     60,

@@ -146,16 +146,23 @@ public final class FleetConfigCommands {
         protected int run(AdminClient client) throws AdminClientException, CommandFailure {
             signer();
             JsonObject state = state(client);
-            JsonObject earlier =
-                    earlier(answered(client.get(PATH + "/history")).objects("revisions"), state.text("content", NONE));
-            Statement statement = statement(
-                    state,
-                    state.number("next", 1),
-                    earlier.text("content", NONE),
-                    earlier.number("revision", 0),
-                    List.of(),
-                    0,
-                    List.of());
+            String content = state.text("previous_content", NONE);
+            long restored = state.number("previous", 0);
+            if (revision == null && state.text("stage", "").equals("canary")) {
+                String before = restored == 0
+                        ? "its local file alone, because there is no earlier revision"
+                        : "the content of revision " + restored;
+                console()
+                        .say("ends the canary of revision " + state.number("newest", 0) + "; every node goes back to "
+                                + before);
+            } else {
+                List<JsonObject> revisions =
+                        answered(client.get(PATH + "/history")).objects("revisions");
+                JsonObject earlier = earlier(revisions, state.text("content", NONE));
+                content = earlier.text("content", NONE);
+                restored = earlier.number("revision", 0);
+            }
+            Statement statement = statement(state, state.number("next", 1), content, restored, List.of(), 0, List.of());
             return publish(client, statement, null, null);
         }
 
@@ -174,9 +181,9 @@ public final class FleetConfigCommands {
                 throw new CommandFailure(
                         ExitCode.USAGE,
                         wanted == null
-                                ? "the history has no earlier revision with another content"
-                                : "the history has no revision " + wanted,
-                        "look at it: millctl fleet config history");
+                                ? "the history has no earlier revision with another content, so no node has changed"
+                                : "the history has no revision " + wanted + ", so no node has changed",
+                        "see millctl fleet config history; to use other settings, push another file");
             }
             return found;
         }

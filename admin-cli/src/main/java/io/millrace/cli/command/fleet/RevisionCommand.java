@@ -9,6 +9,7 @@ import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
+import io.millrace.cli.render.Printable;
 import io.millrace.cli.render.fleet.FleetConfigView;
 import io.millrace.cli.sign.RevisionSigner;
 import io.millrace.cli.sign.RevisionSigner.Statement;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -76,8 +78,10 @@ abstract class RevisionCommand extends ApiCommand {
     final JsonObject state(AdminClient client) throws AdminClientException, CommandFailure {
         JsonObject state = answered(client.get(PATH));
         if (!state.text("state", "").equals("on")) {
-            throw new CommandFailure(
-                    ExitCode.FAILED, "this node does not share a configuration: " + state.text("problem", ""));
+            String failure = state.text("state", "").equals("off")
+                    ? "this node does not share a configuration: "
+                    : "the configuration of the fleet cannot be reached, so no node has changed: ";
+            throw new CommandFailure(ExitCode.FAILED, failure + state.text("problem", ""));
         }
         return state;
     }
@@ -146,9 +150,30 @@ abstract class RevisionCommand extends ApiCommand {
         JsonObject state = answered(response);
         show(response, FleetConfigView.status(state, console().paint()));
         if (!isDecided(state, revision.revision())) {
+            console().say(unconfirmed(state, revision.revision(), limit));
             return ExitCode.IN_PROGRESS;
         }
         return isRejected(state) || state.number("failed", 0) == revision.revision() ? ExitCode.FAILED : ExitCode.OK;
+    }
+
+    /** Returns the nodes of which is not known that they have decided about a revision. */
+    private static String unconfirmed(JsonObject state, long revision, long seconds) {
+        long newest = Math.max(revision, state.number("newest", 0));
+        List<String> nodes = new ArrayList<>();
+        for (JsonObject node : state.objects("nodes")) {
+            String connection = node.text("connection", "");
+            boolean isCounted = isLive(node) || (connection.equals("away") && !isOn(state));
+            if (isCounted && !isDecided(node.text("state", ""), node, newest)) {
+                nodes.add(node.text("node", "?"));
+            }
+        }
+        String problem = isOn(state) ? "" : ": this node has no connection to the fleet: " + state.text("problem", "");
+        String names = nodes.isEmpty() ? "unknown nodes" : String.join(", ", nodes);
+        return Printable.of("revision " + revision + " is not confirmed after " + seconds + " s by " + names + problem);
+    }
+
+    private static boolean isOn(JsonObject state) {
+        return state.text("state", "").equals("on");
     }
 
     private static boolean isLive(JsonObject node) {
@@ -165,10 +190,13 @@ abstract class RevisionCommand extends ApiCommand {
         return false;
     }
 
-    /** Returns true if every live node has applied or rejected the newest revision, which is at least this one. */
+    /**
+     * Returns true if every live node has applied or rejected the newest revision, which is at least this one. Without
+     * a connection the live nodes are unknown.
+     */
     private static boolean isDecided(JsonObject state, long revision) {
         long newest = state.number("newest", 0);
-        if (newest < revision || state.text("stage", "").equals("canary")) {
+        if (!isOn(state) || newest < revision || state.text("stage", "").equals("canary")) {
             return false;
         }
         for (JsonObject node : state.objects("nodes")) {

@@ -75,9 +75,11 @@ public final class FleetView {
         List<String> lines = new ArrayList<>();
         List<String> applied = report.texts("applied");
         String note = report.text("note", "");
-        lines.add(Printable.of("fleet: " + report.text("state", "?") + ", applied by "
-                + Quantities.count(applied.size(), "node", "nodes")
-                + (note.isEmpty() ? "" : " (" + note + ")")));
+        String published = report.number("sequence", 0) == 0
+                ? ", not published"
+                : ", applied by " + Quantities.count(applied.size(), "node", "nodes");
+        lines.add(Printable.of(
+                "fleet: " + report.text("state", "?") + published + (note.isEmpty() ? "" : " (" + note + ")")));
         for (JsonObject node : report.objects("missing")) {
             lines.add(Printable.of("  missing: " + node.text("node", "?") + " " + node.text("reason", "")));
         }

@@ -106,6 +106,7 @@ public final class ConfigPushes implements FleetConfigSource {
         ConfigHead head = state.head();
         ConfigStand stand = state.stand();
         RevisionStatement current = head == null ? null : head.current().statement();
+        SignedRevision previous = head == null || !head.isCanary() ? null : head.previous();
         String problem = problem();
         return new Status(
                 fleet.name(),
@@ -117,6 +118,8 @@ public final class ConfigPushes implements FleetConfigSource {
                 next(head),
                 head == null ? "none" : head.isCanary() ? "canary" : "all",
                 current == null ? RevisionStatement.NONE : current.content(),
+                previous == null ? 0 : previous.revision(),
+                previous == null ? RevisionStatement.NONE : previous.statement().content(),
                 current == null ? List.of() : current.canary(),
                 current == null
                         ? List.of()
@@ -345,7 +348,8 @@ public final class ConfigPushes implements FleetConfigSource {
     private void checkCanary(@Nullable ConfigHead head, RevisionStatement statement) throws AdminException {
         if (head != null
                 && head.isCanary()
-                && (statement.restores() == 0 || !statement.canary().isEmpty())) {
+                && ((statement.restores() == 0 && statement.hasContent())
+                        || !statement.canary().isEmpty())) {
             throw new AdminException(
                     409,
                     "canary",

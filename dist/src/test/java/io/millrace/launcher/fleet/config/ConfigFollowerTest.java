@@ -672,6 +672,32 @@ class ConfigFollowerTest {
     }
 
     @Test
+    void aRollbackOfACanaryOfTheFirstRevisionLeavesTheLocalFileAlone() throws Exception {
+        push("one", List.of("n2"));
+        run(6000);
+        assertInForce("one", "n2");
+        Node node = nodes.get("n1");
+        FleetConfigSource.Status status = node.pushes.status();
+        assertEquals(0, status.previous());
+        assertEquals("none", status.previousContent());
+        assertTrue(send(
+                        node,
+                        statement(status.next(), "none", 0, List.of(), List.of())
+                                .text(),
+                        "",
+                        keys)
+                .ok());
+        run(6000);
+        assertInForce("-", "n1", "n2", "n3");
+        push("one", List.of());
+        run(6000);
+        push("two", List.of("n2"));
+        run(1000);
+        assertEquals(hash("one"), node.pushes.status().previousContent());
+        assertEquals(status.next() + 1, node.pushes.status().previous());
+    }
+
+    @Test
     void aCanaryNeedsAFallbackThatRestoresWhatWasBefore() throws Exception {
         push("one", List.of());
         run(6000);

@@ -114,6 +114,8 @@ public final class FleetConfigResource implements AdminResource {
         json.writeNumberProperty("next", status.next());
         json.writeStringProperty("stage", status.stage());
         json.writeStringProperty("content", status.content());
+        json.writeNumberProperty("previous", status.previous());
+        json.writeStringProperty("previous_content", status.previousContent());
         Json.strings(json, "canary", status.canary());
         Json.strings(json, "guards", status.guards());
         json.writeNumberProperty("canary_seconds", status.seconds());

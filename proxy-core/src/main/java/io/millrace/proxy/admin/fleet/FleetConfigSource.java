@@ -38,6 +38,8 @@ public interface FleetConfigSource {
      * @param next number of the next revision
      * @param stage the word none, canary or all
      * @param content SHA-256 of the newest content, or the word none
+     * @param previous revision to which a canary goes back; 0 without a canary, or without an earlier revision
+     * @param previousContent SHA-256 of its text, or the word none
      * @param canary nodes that apply the newest revision first
      * @param guards conditions on their figures
      * @param seconds time for which they are observed
@@ -55,6 +57,8 @@ public interface FleetConfigSource {
             long next,
             String stage,
             String content,
+            long previous,
+            String previousContent,
             List<String> canary,
             List<String> guards,
             long seconds,
