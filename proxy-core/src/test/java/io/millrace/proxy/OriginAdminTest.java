@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.admin.data.OriginMarks;
 import io.millrace.proxy.admin.data.OriginMetrics;
+import io.millrace.proxy.admin.origin.OriginControl.EmptyGroup;
 import io.millrace.proxy.admin.origin.OriginControl.Host;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.origin.GroupTries;
@@ -24,6 +26,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,6 +89,17 @@ class OriginAdminTest {
         assertEquals(expected, states(now(admin.down(origin, "", 0))));
         assertEquals(
                 expected.stream().map(host -> host.replace("put_down", "up")).toList(), states(now(admin.up(origin))));
+    }
+
+    @Test
+    void aGroupWithoutLiveNodesOfItsTierIsNamed() {
+        String file = "listen: [':1']\nfleet: {name: c, servers: ['nats://h'], node: n}\nvia: {name: n}\n"
+                + "origins: [{name: parents, policy: consistent_hash, hosts_from: {fleet_tier: parent}}]\n"
+                + "remap: [{map: /, to: 'http://o/', origins: parents}]\n";
+        ProxyConfig config = ConfigLoader.parse(file, "m.yaml", Map.of()).config();
+        assertEquals(List.of(), admin.emptyGroups());
+        groups.apply(config.originGroups());
+        assertEquals(List.of(new EmptyGroup("parents", "consistent_hash", "parent")), admin.emptyGroups());
     }
 
     @Test

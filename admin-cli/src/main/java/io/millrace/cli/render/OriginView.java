@@ -11,7 +11,7 @@ public final class OriginView {
 
     private OriginView() {}
 
-    /** Returns a headline for each group, and up to four lines for each host; a message if there are no groups. */
+    /** Returns a headline for each group, and up to four lines for each host, or the reason why there is none; a message if there are no groups. */
     public static List<String> lines(JsonObject report, Paint paint) {
         long nowSeconds = report.number("now", 0);
         List<String> lines = new ArrayList<>();
@@ -33,6 +33,11 @@ public final class OriginView {
                     + Quantities.count(host.number("under_way", 0)) + " under way"
                     + (latency == 0 ? "" : ", " + milliseconds(latency) + " ms"));
             addLastResults(host, nowSeconds, lines);
+        }
+        for (JsonObject empty : report.objects("empty")) {
+            lines.add(Printable.of(empty.text("group", "?") + ", " + empty.text("policy", "?")));
+            lines.add(Printable.of("  no host: no other live node of the fleet with fleet.tier: "
+                    + empty.text("tier", "?") + " and a fleet.address takes requests; see millctl fleet status"));
         }
         return lines.isEmpty() ? List.of("no groups of origins: every rule has its own") : lines;
     }

@@ -2,7 +2,6 @@ package io.millrace.launcher.fleet;
 
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.nats.client.AuthHandler;
-import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Nats;
@@ -68,10 +67,6 @@ final class NatsConnector {
         Options options = options();
         try {
             return Nats.connect(options);
-        } catch (AuthenticationException e) {
-            String text = problems.refusedConnections();
-            throw new FleetException(
-                    text.isEmpty() ? "the NATS servers refused the credentials: " + e.getMessage() : text);
         } catch (IOException e) {
             String text = problems.refusedConnections();
             if (!text.isEmpty()) {

@@ -76,6 +76,9 @@ final class NatsProblems implements ErrorListener {
             if (refused.put(action + " " + subject, clockNanos.getAsLong()) == null) {
                 LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
             }
+        } else if (text.contains("timeout")) {
+            // A slow node, or a slow server, is no refusal.
+            latest = error;
         } else if (text.contains("authorization") || text.contains("authentication")) {
             fail(authorization(error));
         } else {

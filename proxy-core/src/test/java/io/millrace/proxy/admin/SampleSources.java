@@ -206,6 +206,11 @@ final class SampleSources {
     };
 
     static final OriginControl ORIGINS = new OriginControl() {
+        @Override
+        public List<EmptyGroup> emptyGroups() {
+            return List.of(new EmptyGroup("g", "strict", "parent"));
+        }
+
         private static final Host HOST = new Host(
                 "shop",
                 "sticky",

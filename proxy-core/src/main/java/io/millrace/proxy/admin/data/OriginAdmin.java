@@ -82,6 +82,22 @@ public final class OriginAdmin implements OriginControl {
     }
 
     @Override
+    public List<EmptyGroup> emptyGroups() {
+        List<EmptyGroup> empty = new ArrayList<>();
+        for (OriginGroup group : groups.all()) {
+            String tier = group.config().fleetTier();
+            if (group.hosts().isEmpty() && tier != null) {
+                empty.add(new EmptyGroup(group.name(), policy(group), tier));
+            }
+        }
+        return empty;
+    }
+
+    private static String policy(OriginGroup group) {
+        return group.config().policy().name().toLowerCase(Locale.ROOT);
+    }
+
+    @Override
     public CompletionStage<List<Host>> down(String origin, String reason, long seconds) {
         long now = clock.millis();
         long until = seconds == 0 ? Long.MAX_VALUE : now + TimeUnit.SECONDS.toMillis(seconds);
@@ -203,7 +219,7 @@ public final class OriginAdmin implements OriginControl {
         HostHistory history = host.history();
         return new Host(
                 group.name(),
-                group.config().policy().name().toLowerCase(Locale.ROOT),
+                policy(group),
                 host.toString(),
                 config.weight(),
                 config.backup(),

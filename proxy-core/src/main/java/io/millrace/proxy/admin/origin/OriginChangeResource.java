@@ -61,7 +61,9 @@ public final class OriginChangeResource implements AdminResource {
         CompletionStage<List<Host>> done =
                 down ? control.down(origin, reason, seconds(members.getOrDefault("seconds", "0"))) : control.up(origin);
         responder.replyWhen(
-                done, hosts -> AdminReply.json(json -> OriginsResource.write(json, control.nowSeconds(), hosts)));
+                done,
+                hosts -> AdminReply.json(
+                        json -> OriginsResource.write(json, control.nowSeconds(), hosts, control.emptyGroups())));
     }
 
     private static long seconds(String text) throws AdminException {

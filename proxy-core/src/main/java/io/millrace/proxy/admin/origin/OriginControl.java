@@ -13,6 +13,9 @@ public interface OriginControl {
     /** Returns all hosts of all groups in the order of the configuration. */
     List<Host> hosts();
 
+    /** Returns the groups that have no host now, because no node of their tier of the fleet takes requests. */
+    List<EmptyGroup> emptyGroups();
+
     /**
      * Marks hosts down, so that they get no new requests; requests in progress continue.
      *
@@ -27,6 +30,13 @@ public interface OriginControl {
 
     /** Marks hosts up. An operator or failures may have marked them down; see {@link #down} for the parameters. */
     CompletionStage<List<Host>> up(String origin);
+
+    /**
+     * A group without a host. Immutable.
+     *
+     * @param tier tier of the fleet whose nodes are its hosts
+     */
+    record EmptyGroup(String group, String policy, String tier) {}
 
     /**
      * One host. Times are epoch seconds. Immutable.

@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin.origin;
 
+import io.millrace.proxy.admin.origin.OriginControl.EmptyGroup;
 import io.millrace.proxy.admin.origin.OriginControl.Host;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
@@ -8,7 +9,7 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/origins}: the hosts of all groups of origins and their state. Thread-safe. */
+/** {@code GET /v1/origins}: the hosts of all groups of origins and their state, and the empty groups. Thread-safe. */
 public final class OriginsResource implements AdminResource {
     static final String PATH = "/v1/origins";
 
@@ -32,10 +33,11 @@ public final class OriginsResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) {
         List<Host> hosts = control.hosts();
-        responder.reply(AdminReply.json(json -> write(json, control.nowSeconds(), hosts)));
+        List<EmptyGroup> empty = control.emptyGroups();
+        responder.reply(AdminReply.json(json -> write(json, control.nowSeconds(), hosts, empty)));
     }
 
-    static void write(JsonGenerator json, long nowSeconds, List<Host> hosts) {
+    static void write(JsonGenerator json, long nowSeconds, List<Host> hosts, List<EmptyGroup> empty) {
         json.writeNumberProperty("now", nowSeconds);
         json.writeArrayPropertyStart("hosts");
         for (Host host : hosts) {
@@ -60,6 +62,15 @@ public final class OriginsResource implements AdminResource {
             json.writeNumberProperty("last_success", host.lastSuccess());
             json.writeNumberProperty("last_failure", host.lastFailure());
             json.writeNumberProperty("latency_us", host.latencyMicros());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeArrayPropertyStart("empty");
+        for (EmptyGroup group : empty) {
+            json.writeStartObject();
+            json.writeStringProperty("group", group.group());
+            json.writeStringProperty("policy", group.policy());
+            json.writeStringProperty("tier", group.tier());
             json.writeEndObject();
         }
         json.writeEndArray();
