@@ -92,7 +92,7 @@ final class SignCommandTest {
                 "http://a/ --key player --md5 # --parts and --md5 are for keys with a number",
                 "http://a/ --parts 2          # --parts '2' has a digit other than 0 and 1",
                 "http://a/ --parts 0          # --parts 0 signs no part of the URL",
-                "--new-key a/b                # 'a/b' is not a word of 1 to 64 letters",
+                "--new-key a/b                # 'a/b' is not a name of 1 to 64 letters",
             })
     void wrongOptionsAreExplained(String arguments, String message) {
         Run run = sign(arguments.strip().split(" "));

@@ -242,7 +242,7 @@ public interface CacheStore<H> extends Closeable {
     void simulateSizes(@Nullable Function<byte[], String> groupOf);
 
     /** Returns the result of the simulation, at most two seconds old; null while it is off. */
-    StoreStatistics.@Nullable Curve curve();
+    StoreStatistics.@Nullable HitRatioCurve curve();
 
     /**
      * Takes a storage path out of use until {@link #online} or the next start. The shares of named volumes in

@@ -38,8 +38,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param objectsRefused number of new objects that were not admitted
      * @param bytesPinned bytes of the records of pinned objects ({@link HeadCodec#pinnedUntilSeconds}), including
      *     replaced and removed ones until their segment is reclaimed
-     * @param pinsBroken number of pinned records dropped because the pinned bytes exceeded the limit of bytes copied
-     *     from reclaimed segments
+     * @param pinsBroken number of pinned records dropped at reclaim, because they exceeded the limit of bytes that
+     *     reclaim may copy
      */
     public record Ring(
             long bytesWritten,
@@ -82,9 +82,9 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * Statistics of one volume.
      *
      * @param path its directory
-     * @param name name of the volume; objects created for this name are stored on it
-     * @param placement fraction, 0 to 1, of the new objects of that name that this volume receives, in proportion to
-     *     its size among the working volumes
+     * @param name name, shared by the volumes of all storage paths that store the same responses
+     * @param placement share (0 to 1) of the new objects of this name that go to this volume, by its size among the
+     *     working volumes of the name
      * @param state operating state
      * @param bytes bytes of the segments that contain records
      * @param bytesMax bytes of all its segments
@@ -178,7 +178,10 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long claimsRefused,
             long rangesRefused) {}
 
-    /** How far a simulation is. It begins with empty caches, so that its first figures are wrong. */
+    /**
+     * Progress of the simulation of other RAM tier sizes. The simulation begins with empty caches, so that its first
+     * figures are wrong.
+     */
     public enum CurveStage {
         /** Too few requests were simulated. */
         REQUESTS,
@@ -191,9 +194,9 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
     }
 
     /**
-     * The estimated hit ratios of other sizes of the RAM tier.
+     * The estimated hit ratios of other sizes of the RAM tier, from a simulation.
      *
-     * @param stage whether the ratios are usable; if not, what they wait for
+     * @param stage whether the ratios are usable; if not, the missing condition
      * @param sinceMillis time at which the simulation began, in milliseconds since 1970
      * @param requestsTotal requests since the simulation began, exact
      * @param ramHits share of the recent requests that were hits in the RAM tier itself, from 0 to 1; measured
@@ -206,7 +209,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param points one for each simulated size, in ascending order
      * @param groups the groups of keys with the most requests, in descending order
      */
-    public record Curve(
+    public record HitRatioCurve(
             CurveStage stage,
             long sinceMillis,
             long requestsTotal,
@@ -243,7 +246,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             double s3FifoHitBytes) {}
 
     /**
-     * Requests of one group of keys, when all groups share the RAM tier.
+     * Hit ratios of one group of keys, such as a host. The simulated cache is shared by all groups.
      *
      * @param requests estimated number of recent requests
      * @param hits share of these requests that are hits, for each simulated size

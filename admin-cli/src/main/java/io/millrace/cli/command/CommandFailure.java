@@ -37,7 +37,7 @@ public final class CommandFailure extends Exception {
         return String.valueOf(getMessage());
     }
 
-    /** Returns advice on what the user can do next; each element is one line. */
+    /** Returns advice on the next step of the user; each element is one line. */
     List<String> adviceLines() {
         return adviceLines;
     }

@@ -55,7 +55,7 @@ public final class RevisionSigner {
             List<String> guards,
             String at,
             String by) {
-        /** Returns the text that is signed. Its form is that of RevisionStatement in the launcher. */
+        /** Returns the text that is signed, in the format of RevisionStatement in the launcher. */
         public String text() {
             return String.join(
                     "\n",

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Signs URLs with a key from a file of {@code signed_urls.keys}. A key with a number (such as key0) signs as Traffic
- * Server's plugin url_sig; a key with a name signs in Millrace's own form. Confined to one thread.
+ * Server's plugin url_sig; a key with a name signs in Millrace's own format. Confined to one thread.
  */
 public final class UrlSigner {
     private static final String MILLRACE_SECRET = "hmac-sha256:";

@@ -54,7 +54,7 @@ public final class WarcDigest {
         return digest.digest();
     }
 
-    /** Ends the digest, and returns it in the form of the field {@code WARC-Block-Digest}. */
+    /** Ends the digest, and returns it in the format of the field {@code WARC-Block-Digest}. */
     public String text() {
         return name + ":" + base32(bytes());
     }

@@ -40,7 +40,7 @@ public final class WarcWriter implements Closeable {
         return "<urn:uuid:" + UUID.randomUUID() + ">";
     }
 
-    /** Returns a time in the form of the field {@code WARC-Date}, with milliseconds. */
+    /** Returns a time in the format of the field {@code WARC-Date}, with milliseconds. */
     public static String date(long epochMillis) {
         return Instant.ofEpochMilli(epochMillis).truncatedTo(ChronoUnit.MILLIS).toString();
     }

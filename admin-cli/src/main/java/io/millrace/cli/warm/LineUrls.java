@@ -11,7 +11,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** The URLs of a text: one on each line, or those of the GET requests in an access log. Confined to one thread. */
+/** The URLs of a text: one on each line, or the URLs of GET requests in an access log. Confined to one thread. */
 public final class LineUrls implements UrlSource {
     private final String name;
     private final InputStream in;

@@ -36,7 +36,7 @@ public final class SitemapUrls implements UrlSource {
     static final int CHILD_CHARACTERS_MAX = 8 << 20;
 
     private static final int LOC_LENGTH_MAX = WarmUrl.LENGTH_MAX;
-    /** Depth of the {@code loc} element of a page or sitemap; those of images and videos are deeper. */
+    /** Depth of the {@code loc} element of a page or sitemap; the elements of images and videos are deeper. */
     private static final int LOC_DEPTH = 3;
 
     private final Documents documents;

@@ -181,7 +181,7 @@ public final class WarmTally {
         }
     }
 
-    /** Adds the counts of an earlier run, in the form of {@link #write}. */
+    /** Adds the counts of an earlier run, in the format of {@link #write}. */
     void read(JsonObject json) {
         lock.lock();
         try {

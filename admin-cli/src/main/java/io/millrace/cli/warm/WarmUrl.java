@@ -99,7 +99,7 @@ public record WarmUrl(boolean secure, String authority, String host, int port, S
         return port > 0 ? port : secure ? 443 : 80;
     }
 
-    /** The URL in the form that is requested. */
+    /** The URL as it is requested. */
     public String text() {
         return (secure ? "https://" : "http://") + authority + target;
     }

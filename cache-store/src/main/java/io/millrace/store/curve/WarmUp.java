@@ -23,7 +23,7 @@ final class WarmUp {
     static final int WINDOW_PERIODS = 12;
     /** Minimum number of simulated requests in a window: the standard error of a hit ratio is then about 1 point. */
     static final int REQUESTS_MIN = 2000;
-    /** Weight of the windows before when a window ends, so that the figures are mostly those of the latest one. */
+    /** Weight of earlier windows when a window ends. The figures mostly describe the latest window. */
     static final double WEIGHT_BEFORE = 0.1;
 
     private static final double CHANGE_MAX = 0.01;

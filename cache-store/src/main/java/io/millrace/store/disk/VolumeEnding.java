@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Ends the use of a volume by this process. It stops the volume's thread, releases the lease and closes the file. For
- * the next owner it writes the list of segments that readers of this process still use.
+ * the next owner it writes the list of segments that this process may still read.
  *
  * <p>Thread-safe.
  */
@@ -33,8 +33,8 @@ final class VolumeEnding {
     /**
      * Writes and forces queued records and releases the lease. Call once.
      *
-     * @param last the final state: RELEASED, SUSPENDED or CLOSED. For RELEASED the reader list contains every segment
-     *     with records, for SUSPENDED the pinned segments. For CLOSED no list is written
+     * @param last the final state. RELEASED: lookups continue, so the reader list contains every segment with records.
+     *     SUSPENDED: it contains the segments that readers have pinned. CLOSED: no list is written
      * @param stopping runs on the volume's thread after the last append
      */
     void end(VolumeState last, Runnable stopping) throws IOException {

@@ -172,7 +172,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
         hot.start();
     }
 
-    /** Returns the reason why the store has no inventory (table of stored objects for listings); null if it has one. */
+    /**
+     * Returns the reason why the store has no inventory (table of stored objects for listings); null if the inventory
+     * exists.
+     */
     private static @Nullable String reasonWithoutInventory(StoreConfig config) {
         if (config.volumes().isEmpty()) {
             return "no storage volumes are configured; objects that are only in RAM are not listed";
@@ -524,7 +527,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     @Override
-    public StoreStatistics.@Nullable Curve curve() {
+    public StoreStatistics.@Nullable HitRatioCurve curve() {
         return curve.report();
     }
 

@@ -75,7 +75,7 @@ final class WaitingOpens {
         }
     }
 
-    /** Gives up all waiting lookups, and accepts no more. */
+    /** Ends all waiting lookups without a result, and accepts no more. */
     void close() {
         for (Waiter waiter : takeAll(true)) {
             waiter.giveUp().run();

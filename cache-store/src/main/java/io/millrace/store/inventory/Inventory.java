@@ -174,7 +174,7 @@ public final class Inventory {
         }
     }
 
-    /** Closes this inventory, and gives the larger one its place and name in the directory. */
+    /** Closes this inventory, and renames the larger one to its name in the directory. */
     public void replaceBy(Inventory larger) throws IOException {
         map.close();
         Path place = directory.resolve(FILE_NAME);

@@ -9,7 +9,7 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Explains an I/O error of a storage path and what an operator can do about it. */
+/** Explains an I/O error of a storage path, and names a remedy for the operator. */
 public final class FileFaults {
     private FileFaults() {}
 

@@ -53,7 +53,7 @@ public interface StoreFile extends Closeable {
         throw new IOException(this + ": no direct channel");
     }
 
-    /** Forces written bytes to the device, also those of direct writes. */
+    /** Forces written bytes to the device, including bytes of direct writes. */
     void force() throws IOException;
 
     /** Maps a part of the file into memory, shared and writable. The part must be within the file. */

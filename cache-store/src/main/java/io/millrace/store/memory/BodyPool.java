@@ -68,7 +68,7 @@ public final class BodyPool {
         return length;
     }
 
-    /** Returns the configured allocator; null if buffers come from arenas. */
+    /** Returns the configured allocator; null if buffers are allocated from arenas. */
     @Nullable
     ByteBufAllocator configured() {
         return configured;

@@ -341,7 +341,9 @@ public final class MemoryBudget {
         return refusedFills.sum();
     }
 
-    /** Returns the number of refused reservations of other parts, including those of reads that later succeeded. */
+    /**
+     * Returns the number of refused reservations of other parts, including reservations for reads that later succeeded.
+     */
     public long refusedReads() {
         return refusedReads.sum();
     }

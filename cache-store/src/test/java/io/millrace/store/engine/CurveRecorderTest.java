@@ -24,7 +24,7 @@ class CurveRecorderTest {
     }
 
     private long requests() {
-        StoreStatistics.Curve curve = test.store.curve();
+        StoreStatistics.HitRatioCurve curve = test.store.curve();
         return curve == null ? -1 : curve.requests();
     }
 
@@ -43,7 +43,7 @@ class CurveRecorderTest {
         get("a");
         // The object, eight hits and one more; an operation of the test may look at the object too.
         await().until(() -> requests() >= 10);
-        StoreStatistics.Curve curve = test.store.curve();
+        StoreStatistics.HitRatioCurve curve = test.store.curve();
         assertNotNull(curve);
         assertEquals(StoreStatistics.CurveStage.REQUESTS, curve.stage());
         assertEquals(curve.requests(), curve.requestsTotal());

@@ -73,7 +73,7 @@ final class CacheRuleHosts {
                                 && (!matchesTarget(line, other) || prefix(text(line, "prefix"), other) == null));
     }
 
-    /** Returns true if the line only prevents storing. Such a line does no harm if it applies to too many hosts. */
+    /** Returns true if the line only prevents storing. Applying such a line to too many hosts is safe. */
     static boolean isNeverCached(DraftNode line) {
         return text(line, "action").equals("never_cache");
     }

@@ -97,7 +97,7 @@ record ConfigTarget(
         return of(source, source.load(), overlaidValues, running.rolledBackTo(), List.of());
     }
 
-    /** Returns the errors of a result in the form of the admin API, without warnings. */
+    /** Returns the errors of a result in the format of the admin API, without warnings. */
     static List<Problem> problems(ConfigResult result) {
         return result.problems().stream()
                 .filter(problem -> problem.severity() == ConfigProblem.Severity.ERROR)

@@ -61,8 +61,11 @@ final class FleetFigures {
      */
     static String configText(ConfigState config, long inForce) {
         StringBuilder text = new StringBuilder(512);
-        one(text, FleetMetric.CONFIG_REVISION, Math.max(inForce, config.stand().revision()));
-        one(text, FleetMetric.CONFIG_NEWEST, config.stand().newest());
+        one(
+                text,
+                FleetMetric.CONFIG_REVISION,
+                Math.max(inForce, config.nodeState().revision()));
+        one(text, FleetMetric.CONFIG_NEWEST, config.nodeState().newest());
         many(text, FleetMetric.CONFIG_REVISIONS, "result", config.revisions());
         many(text, FleetMetric.CONFIG_REFUSED, "reason", config.refused());
         return text.toString();

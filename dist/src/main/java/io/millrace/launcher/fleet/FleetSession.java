@@ -1,7 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import io.millrace.launcher.fleet.FleetLink.Received;
-import io.millrace.launcher.fleet.config.ConfigStand;
+import io.millrace.launcher.fleet.config.NodeConfigState;
 import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.config.fleet.FleetConfig;
@@ -95,7 +95,7 @@ final class FleetSession {
     private long markedAt;
     private long reportedAt;
     private long reportedSequence = -1;
-    private ConfigStand reportedConfig = ConfigStand.OFF;
+    private NodeConfigState reportedConfig = NodeConfigState.OFF;
     private String reportedAddress = "";
     private BooleanSupplier takesRequests = () -> true;
     private OwnMessages ownMessages = (id, at) -> {};
@@ -506,7 +506,7 @@ final class FleetSession {
                 present == null || !following ? "" : present.created(),
                 present == null ? 0 : present.sequence(),
                 state.refused(),
-                state.config.stand(),
+                state.config.nodeState(),
                 leaving);
     }
 
@@ -520,7 +520,7 @@ final class FleetSession {
         FleetPosition present = position;
         long sequence = present == null ? -1 : present.sequence();
         long quick = Math.max(REPORT_QUICK_MILLIS, state.nodes.live(now));
-        ConfigStand config = state.config.stand();
+        NodeConfigState config = state.config.nodeState();
         String address = address();
         boolean isSame =
                 sequence == reportedSequence && config.equals(reportedConfig) && address.equals(reportedAddress);

@@ -1,6 +1,6 @@
 package io.millrace.launcher.fleet;
 
-import io.millrace.launcher.fleet.config.ConfigStand;
+import io.millrace.launcher.fleet.config.NodeConfigState;
 import io.millrace.launcher.fleet.config.RevisionStatement;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
@@ -38,17 +38,17 @@ record NodeReport(
         String created,
         long applied,
         List<String> refused,
-        ConfigStand config,
+        NodeConfigState config,
         boolean leaving) {
-    /** The version of the form of reports. */
-    static final int FORM = 1;
+    /** Version of the report format. */
+    static final int FORMAT_VERSION = 1;
 
     /** Limit of a report, in bytes. */
     static final int BYTES_MAX = 8 << 10;
 
     byte[] bytes() {
         return AdminReply.json(json -> {
-                    json.writeNumberProperty("v", FORM);
+                    json.writeNumberProperty("v", FORMAT_VERSION);
                     json.writeStringProperty("fleet", fleet);
                     json.writeStringProperty("node", node);
                     json.writeStringProperty("instance", instance);
@@ -70,7 +70,7 @@ record NodeReport(
     /**
      * Reads a report.
      *
-     * @param sender the node to which the subject of the report belongs
+     * @param sender node named in the NATS subject on which the report arrived
      * @param fleet name of this fleet
      * @throws RefusedMessageException if the report must not be believed
      */
@@ -82,9 +82,10 @@ record NodeReport(
         NodeReport report;
         try {
             Map<String, Object> members = Json.members(body);
-            if (!Long.valueOf(FORM).equals(members.get("v"))) {
+            if (!Long.valueOf(FORMAT_VERSION).equals(members.get("v"))) {
                 throw new RefusedMessageException(
-                        Reason.VERSION, "version of the report: actual=" + members.get("v") + ", supported=" + FORM);
+                        Reason.VERSION,
+                        "version of the report: actual=" + members.get("v") + ", supported=" + FORMAT_VERSION);
             }
             Long applied = Json.member(members, "applied", Long.class);
             report = new NodeReport(
@@ -115,19 +116,19 @@ record NodeReport(
     }
 
     /**
-     * Returns the state of the configuration. An earlier version of Millrace does not report it. Impossible numbers are
-     * ignored, because the next push takes a number above those of all reports.
+     * Returns the state of the configuration. An earlier version of Millrace does not report it. Numbers out of range
+     * are ignored: the next push uses a number above all reported ones, so a wrong one would block pushes.
      */
-    private static ConfigStand config(Map<String, Object> members) throws AdminException {
+    private static NodeConfigState config(Map<String, Object> members) throws AdminException {
         Long revision = Json.member(members, "config_revision", Long.class);
         Long newest = Json.member(members, "config_newest", Long.class);
-        String stand = Json.member(members, "config_state", String.class);
+        String state = Json.member(members, "config_state", String.class);
         String reason = Json.member(members, "config_reason", String.class);
         boolean isPossible = RevisionStatement.isNumber(revision == null ? 0 : revision)
                 && RevisionStatement.isNumber(newest == null ? 0 : newest);
-        return revision == null || newest == null || stand == null || stand.length() > 16 || !isPossible
-                ? ConfigStand.OFF
-                : new ConfigStand(revision, newest, stand, reason == null ? "" : reason);
+        return revision == null || newest == null || state == null || state.length() > 16 || !isPossible
+                ? NodeConfigState.OFF
+                : new NodeConfigState(revision, newest, state, reason == null ? "" : reason);
     }
 
     /** Returns the address; empty if an earlier version of Millrace does not report it. */

@@ -65,7 +65,7 @@ final class Interview {
         out.println(line);
     }
 
-    /** Returns the message of an exception together with its suggestion, if it has one. */
+    /** Returns the message of an exception, followed by its suggestion if there is one. */
     static String problem(InvalidValueException e) {
         return e.problem() + (e.suggestion() == null ? "" : " (did you mean " + e.suggestion() + "?)");
     }

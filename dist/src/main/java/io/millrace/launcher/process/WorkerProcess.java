@@ -35,7 +35,7 @@ public final class WorkerProcess {
     private boolean standsBy;
     private boolean serveSent;
     private WorkerStatus.@Nullable WarmUp warmUp;
-    private boolean causeRemoved;
+    private boolean isClassArchiveDiscarded;
     private boolean hasStoppedAccepting;
 
     /**
@@ -175,12 +175,12 @@ public final class WorkerProcess {
         return serveSent;
     }
 
-    /** Sets the time after which a worker that is still starting is treated as hung. */
+    /** Sets the time at which a worker that is still starting counts as hung. */
     public void expectReadyBy(long deadlineNanos) {
         readyDeadlineNanos = deadlineNanos;
     }
 
-    /** The time after which a worker that is still starting is treated as hung. */
+    /** The time at which a worker that is still starting counts as hung. */
     public long readyDeadlineNanos() {
         return readyDeadlineNanos;
     }
@@ -246,13 +246,13 @@ public final class WorkerProcess {
     }
 
     /** Records that the class archive was discarded, because it may have caused the failed start. */
-    public void failureCauseRemoved() {
-        causeRemoved = true;
+    public void classArchiveDiscarded() {
+        isClassArchiveDiscarded = true;
     }
 
-    /** Returns true if a repeated start may succeed. A possible cause of the failure was removed then. */
-    public boolean mayStartNextTime() {
-        return causeRemoved;
+    /** Returns true if the class archive was discarded, so that a repeated start may succeed. */
+    public boolean isClassArchiveDiscarded() {
+        return isClassArchiveDiscarded;
     }
 
     /** Sends {@code message}, or drops it if the worker is not connected. */

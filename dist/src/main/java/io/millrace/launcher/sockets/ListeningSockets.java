@@ -248,7 +248,7 @@ public final class ListeningSockets implements AutoCloseable {
                         : "; stop that process, or choose another address with listen or --listen"));
     }
 
-    /** Converts an error of bind(2) to an exception whose message tells the operator what to do. */
+    /** Converts an error of bind(2) to an exception whose message names the remedy. */
     static LaunchException bindFailure(String address, InetSocketAddress at, IOException cause) {
         int error = cause instanceof Errors.NativeIoException known ? known.expectedErr() : 0;
         if (error == EADDRINUSE) {
@@ -271,7 +271,7 @@ public final class ListeningSockets implements AutoCloseable {
         return new LaunchException(address + " cannot be bound: " + cause.getMessage());
     }
 
-    /** The listeners in the form that is sent to the worker. The descriptors are in the same order. */
+    /** The listeners in the format that is sent to the worker. The descriptors are in the same order. */
     public List<ListenerSockets> listeners() {
         return groups.stream().map(Group::listener).toList();
     }

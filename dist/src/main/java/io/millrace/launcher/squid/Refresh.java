@@ -79,7 +79,7 @@ final class Refresh {
         }
     }
 
-    /** Gives responses without a lifetime of their own the lifetime 0, for this cache only. */
+    /** Sets the lifetime 0 for responses without an explicit lifetime, for this cache only. */
     private static void zero(DraftNode root, SquidLine line, String matches) {
         DraftNode rule = root.addElement("rules").removableIfInvalid().from(line.markHandled());
         rule.put(

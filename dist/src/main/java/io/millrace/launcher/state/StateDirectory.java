@@ -141,7 +141,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return runtime.resolve("admin.sock");
     }
 
-    /** The default directories in the form in which the worker needs them. */
+    /** The default directories in the format that the worker expects. */
     public DefaultPaths defaultPaths() {
         return new DefaultPaths(state, cache, log);
     }

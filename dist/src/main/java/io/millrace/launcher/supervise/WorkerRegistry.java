@@ -129,7 +129,7 @@ final class WorkerRegistry {
     private static void discardArchive(WorkerProcess worker) {
         WorkerPlan plan = worker.plan();
         if (plan != null && plan.starter().discardArchive()) {
-            worker.failureCauseRemoved();
+            worker.classArchiveDiscarded();
         }
     }
 

@@ -355,8 +355,11 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         if (attempted != null && !shutdown.hasBegun() && worker.warms() && !worker.standsBy()) {
             LOG.warn("worker {} {} during its warm-up; starting another worker without warm-up", worker.pid(), cause);
             begin(attempted, false);
-        } else if (attempted != null && !shutdown.hasBegun() && worker.mayStartNextTime()) {
-            LOG.warn("worker {} {}; restarting it without its class archive, a possible cause", worker.pid(), cause);
+        } else if (attempted != null && !shutdown.hasBegun() && worker.isClassArchiveDiscarded()) {
+            LOG.warn(
+                    "worker {} {}; the class archive may be the cause, so the worker is restarted without it",
+                    worker.pid(),
+                    cause);
             begin(attempted, false);
         } else {
             rollFailed(cause);
@@ -386,8 +389,11 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             replaceCurrent();
             return;
         }
-        if (worker.mayStartNextTime()) {
-            LOG.error("worker {} {}; restarting it without its class archive, a possible cause", worker.pid(), cause);
+        if (worker.isClassArchiveDiscarded()) {
+            LOG.error(
+                    "worker {} {}; the class archive may be the cause, so the worker is restarted without it",
+                    worker.pid(),
+                    cause);
             startCurrent();
             return;
         }
@@ -440,7 +446,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         } else if (message instanceof ControlMessage.Reloaded done) {
             reloading.answered(worker, done);
         } else if (message instanceof ControlMessage.Draining) {
-            hasStoppedAccepting(worker);
+            onStoppedAccepting(worker);
         } else if (message instanceof ControlMessage.WorkerEvent happened) {
             events.record(happened.event());
         }
@@ -489,7 +495,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         } else if (worker.plan() == null
                 && hello.listeners().isEmpty()
                 && hello.protocolVersion() < VERSION_WITH_DRAINING) {
-            hasStoppedAccepting(worker);
+            onStoppedAccepting(worker);
         } else if (worker.plan() == null) {
             adoption.greeted(worker, hello);
         } else {
@@ -532,7 +538,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         }
     }
 
-    private void hasStoppedAccepting(WorkerProcess worker) {
+    private void onStoppedAccepting(WorkerProcess worker) {
         worker.stoppedAccepting();
         handOver.closed(worker, current);
         if (worker == current && plan == null) {

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A span in the form of the OpenTelemetry SDK. Immutable. */
+/** A span in the data model of the OpenTelemetry SDK. Immutable. */
 final class OtlpSpan implements SpanData {
     private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("io.millrace");
 

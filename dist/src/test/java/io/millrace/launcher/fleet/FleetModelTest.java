@@ -3,7 +3,7 @@ package io.millrace.launcher.fleet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.fleet.config.ConfigStand;
+import io.millrace.launcher.fleet.config.NodeConfigState;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.purge.fleet.FleetCodec;
@@ -413,16 +413,17 @@ class FleetModelTest {
         FakeFleet fleet = new FakeFleet();
         Node node = new Node(fleet, "n0", directory.resolve("n0"));
         FakeFleet.Link other = fleet.new Link("n1");
-        NodeReport report = new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false);
+        NodeReport report =
+                new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), NodeConfigState.OFF, false);
         other.report(report.bytes());
         assertEquals(1, node.state.nodes.all().size());
-        other.report(
-                new NodeReport("dev", "n1", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
-        other.report(
-                new NodeReport("cdn", "n9", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
+        other.report(new NodeReport("dev", "n1", "i", "edge", "", "1", "", 0, List.of(), NodeConfigState.OFF, false)
+                .bytes());
+        other.report(new NodeReport("cdn", "n9", "i", "edge", "", "1", "", 0, List.of(), NodeConfigState.OFF, false)
+                .bytes());
         FakeFleet.Link twin = fleet.new Link("n0");
-        twin.report(
-                new NodeReport("cdn", "n0", "i", "edge", "", "1", "", 0, List.of(), ConfigStand.OFF, false).bytes());
+        twin.report(new NodeReport("cdn", "n0", "i", "edge", "", "1", "", 0, List.of(), NodeConfigState.OFF, false)
+                .bytes());
         assertEquals(1, node.state.nodes.all().size());
         String metrics = node.state.figures.prometheusText(true, 1, 0);
         assertTrue(
@@ -438,12 +439,12 @@ class FleetModelTest {
         Node node = new Node(fleet, "n0", directory.resolve("n0"));
         FakeFleet.Link other = fleet.new Link("n1");
         for (long newest : new long[] {Long.MAX_VALUE, 100_000_000_000_000_001L, -1}) {
-            ConfigStand stand = new ConfigStand(3, newest, ConfigStand.APPLIED, "");
-            other.report(new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), stand, false).bytes());
+            NodeConfigState nodeState = new NodeConfigState(3, newest, NodeConfigState.APPLIED, "");
+            other.report(new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), nodeState, false).bytes());
             assertEquals(0, node.state.nodes.newestRevision(now));
         }
-        ConfigStand stand = new ConfigStand(3, 4, ConfigStand.PENDING, "");
-        other.report(new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), stand, false).bytes());
+        NodeConfigState nodeState = new NodeConfigState(3, 4, NodeConfigState.PENDING, "");
+        other.report(new NodeReport("cdn", "n1", "i", "edge", "", "1", "", 0, List.of(), nodeState, false).bytes());
         assertEquals(4, node.state.nodes.newestRevision(now));
     }
 }

@@ -3,7 +3,7 @@ package io.millrace.launcher.fleet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.fleet.config.ConfigStand;
+import io.millrace.launcher.fleet.config.NodeConfigState;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.observe.event.EventSink;
@@ -67,7 +67,7 @@ class RingMembersTest {
 
     private void report(String node, String address, boolean leaving) {
         NodeReport report = new NodeReport(
-                "cdn", node, "i" + node, "parent", address, "1", "", 0, List.of(), ConfigStand.OFF, leaving);
+                "cdn", node, "i" + node, "parent", address, "1", "", 0, List.of(), NodeConfigState.OFF, leaving);
         state.nodes.add(report, now);
     }
 

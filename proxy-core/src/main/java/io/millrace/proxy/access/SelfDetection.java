@@ -23,7 +23,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
 
     private final List<ListenerConfig> listeners;
     private final OwnAddresses own;
-    /** This machine's name in lower case; empty if it has none. */
+    /** This machine's name in lower case; empty if the machine has no name. */
     private final String name;
 
     SelfDetection(List<ListenerConfig> listeners, OwnAddresses own, String name) {
@@ -70,7 +70,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
         return false;
     }
 
-    /** Returns true if the listen address is loopback. This machine's name does not lead to such a listener. */
+    /** Returns true if the listen address is loopback. Clients do not reach such a listener by this machine's name. */
     private static boolean isLoopback(@Nullable String ip) {
         byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
         IpAddress address = bytes == null ? null : IpAddress.of(bytes);

@@ -242,7 +242,7 @@ public final class SignedUrl {
         return address != null && IpAddress.of(address).equals(client);
     }
 
-    /** Returns the number in a text; negative if it is none. */
+    /** Returns the number in a text; negative if the text is not a number. */
     private static long number(@Nullable String text) {
         if (text == null || text.isEmpty() || text.length() > 18) {
             return -1;

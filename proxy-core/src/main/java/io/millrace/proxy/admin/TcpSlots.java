@@ -47,7 +47,10 @@ final class TcpSlots {
             return isAuthenticated;
         }
 
-        /** Records whether a request of the connection is being answered; such a connection is replaced last. */
+        /**
+         * Records whether a request of the connection is being answered. A connection with such a request is replaced
+         * last.
+         */
         void answering(boolean isAnswered) {
             isAnswering = isAnswered;
         }

@@ -585,7 +585,7 @@ public final class StoredHead {
         return known == 1;
     }
 
-    /** Returns what {@link #noteDocumentMarks} was last called with; negative if it was not called. */
+    /** Returns the last argument of {@link #noteDocumentMarks}; negative if it was not called. */
     public int documentMarks() {
         return documentMarks;
     }

@@ -58,7 +58,7 @@ public record StoredSummary(
         return text.toString();
     }
 
-    /** Returns the Content-Type of a head, cut to the length in listings; null if it has none. */
+    /** Returns the Content-Type of a head, cut to the length in listings; null if the head has no Content-Type. */
     public static @Nullable String typeOf(StoredHead head) {
         int start = head.contentTypeStart();
         if (start < 0) {

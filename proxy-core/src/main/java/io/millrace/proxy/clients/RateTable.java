@@ -106,7 +106,7 @@ public final class RateTable {
         }
     }
 
-    /** Returns what {@link #take} would return, without counting. */
+    /** Returns the result that {@link #take} would have, without counting. */
     long peek(long key, long intervalNanos, int burst) {
         long[] entries = table;
         long now = nanoTime.getAsLong() - origin;

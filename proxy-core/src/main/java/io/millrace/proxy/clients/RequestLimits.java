@@ -37,7 +37,7 @@ public final class RequestLimits {
         return limits.stream().map(RequestLimit::new).toList();
     }
 
-    /** Returns the limits of a configuration; null if it has none. */
+    /** Returns the limits of a configuration; null for a configuration without limits. */
     public static @Nullable RequestLimits of(ProxyConfig config) {
         return config.requestLimits().isEmpty()
                 ? null
@@ -58,7 +58,9 @@ public final class RequestLimits {
         return readsRandom;
     }
 
-    /** Returns the address that is counted. Returns null for an unknown address, and for that of a trusted proxy. */
+    /**
+     * Returns the address that is counted. Returns null for an unknown address, and for the address of a trusted proxy.
+     */
     public @Nullable IpAddress client(@Nullable IpAddress address) {
         return address == null || exempt.contains(address) ? null : address;
     }

@@ -470,7 +470,7 @@ public final class ConfigCatalog {
             LOG_ACCESS_ENABLED,
             LOG_ACCESS_PATH,
             LOG_ACCESS_FORMAT,
-            LogKeys.FIELDS_OF_ONE,
+            LogKeys.SINGLE_LOG_FIELDS,
             LOG_ACCESS_ROTATE_SIZE,
             LOG_ACCESS_ROTATE_INTERVAL,
             LOG_ACCESS_ROTATE_KEEP,
@@ -638,11 +638,12 @@ public final class ConfigCatalog {
         SECTIONS.put("remap", "Rules that map URLs to origins.");
         SECTIONS.put(
                 "origins", "Groups of hosts that answer for the same URLs, see [origins.md](../guide/origins.md).");
-        SECTIONS.put("origins[].hosts_from", "Hosts that are not in the file.");
+        SECTIONS.put("origins[].hosts_from", "Source of further hosts of the group: live nodes of the fleet.");
         SECTIONS.put("origins[].retry", "Repetition of a request at another host.");
         SECTIONS.put("origins[].markdown", "Conditions under which a failing host gets no requests for some time.");
         SECTIONS.put("origins[].health_check", "Regular checks of the hosts.");
-        SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
+        SECTIONS.put(
+                "origins[].tls", "TLS to the hosts of the group, see [https.md](../guide/https.md#tls-to-origins).");
         SECTIONS.put("filters", "Named filters for requests.");
         SECTIONS.put(
                 "rules",
@@ -693,7 +694,8 @@ public final class ConfigCatalog {
         SECTIONS.put("cache.key", "Content of cache keys. Parts of a URL that keys omit are not sent to the origin.");
         SECTIONS.put(
                 "cache.overload",
-                "Longer use of stored responses while an origin or this proxy is overloaded; off without a limit.");
+                "Longer use of stored responses while an origin or this proxy is overloaded. Off unless one of the limits"
+                        + " latency, errors and cpu is set.");
         SECTIONS.put("cache.range", "Requests with a Range field.");
         SECTIONS.put("cache.tags", "Tags of responses, see [purging.md](../guide/purging.md#tags).");
         SECTIONS.put("cache.negative_caching", "Storing of responses without an explicit lifetime, such as errors.");
@@ -730,8 +732,9 @@ public final class ConfigCatalog {
         SECTIONS.put("origin", "Connections to origins.");
         SECTIONS.put(
                 "origin.markdown",
-                "Conditions under which stale responses are sent without a request to an origin of a rule's to that fails.");
-        SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
+                "Conditions under which a failing origin without a group is marked down. Meanwhile, stale responses are"
+                        + " served without a request to it.");
+        SECTIONS.put("origin.tls", "TLS to origins, see [https.md](../guide/https.md#tls-to-origins).");
         SECTIONS.put("dns", "Lookup of the addresses of origins.");
         SECTIONS.put("worker", "The worker process, as the launcher starts it.");
     }

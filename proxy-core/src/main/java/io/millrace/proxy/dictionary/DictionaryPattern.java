@@ -90,7 +90,7 @@ final class DictionaryPattern {
         return part.wildcards() == 0 ? 1 : part.length();
     }
 
-    /** Removes scheme, host and port, if they are those of the base; returns null if they are others. */
+    /** Removes scheme, host and port if they equal those of the base; otherwise returns null. */
     private static @Nullable String withoutOrigin(String match, TargetUri base) {
         if (match.startsWith("//")) {
             return null;
@@ -147,7 +147,7 @@ final class DictionaryPattern {
         return -1;
     }
 
-    /** Returns true if the character belongs to the name of a wildcard, which begins with a colon. */
+    /** Returns true if the character belongs to the name of a wildcard. Such a name begins with a colon. */
     private static boolean isInName(String pattern, int position) {
         int at = position;
         while (at >= 0 && Character.isJavaIdentifierPart(pattern.charAt(at))) {

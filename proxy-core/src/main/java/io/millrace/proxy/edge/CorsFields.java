@@ -6,7 +6,7 @@ import io.millrace.proxy.http.ListCursor;
 import io.millrace.proxy.http.ResponseHead;
 import java.nio.charset.StandardCharsets;
 
-/** The fields of the CORS protocol, and their removal from what is sent to origin servers and stored. Stateless. */
+/** The fields of the CORS protocol, and their removal from origin requests and stored responses. Stateless. */
 public final class CorsFields {
     static final FieldName ALLOW_ORIGIN = FieldName.of("Access-Control-Allow-Origin");
     static final FieldName ALLOW_CREDENTIALS = FieldName.of("Access-Control-Allow-Credentials");

@@ -67,7 +67,7 @@ public final class SplitRule {
         return branch.cookieValue() == null ? !values.isEmpty() : values.contains(branch.cookieValue());
     }
 
-    /** Returns a hash of what identifies the client; negative if nothing does. */
+    /** Returns a hash of the value that identifies the client; negative if there is no such value. */
     private long hash(FieldSection request, @Nullable IpAddress client) {
         if (config.cookie() != null && request.contains(FieldName.COOKIE)) {
             List<String> values = CookieValues.of(request, config.cookie());

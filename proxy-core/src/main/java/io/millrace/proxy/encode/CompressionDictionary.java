@@ -80,12 +80,12 @@ public final class CompressionDictionary {
         }
     }
 
-    /** Returns the hash in the form of Available-Dictionary: a byte sequence of RFC 9651. */
+    /** Returns the hash in the format of the field Available-Dictionary: a byte sequence of RFC 9651. */
     public String hashText() {
         return hashText;
     }
 
-    /** Returns a hash in the form of Available-Dictionary. */
+    /** Returns a hash in the format of the field Available-Dictionary. */
     public static String hashText(byte[] hash) {
         return ":" + Base64.getEncoder().encodeToString(hash) + ":";
     }
@@ -160,7 +160,7 @@ public final class CompressionDictionary {
                 : ZstdLibrary.decoder(from, bytes);
     }
 
-    /** Returns Brotli's tables. Threads that need them at the same time wait for the one that builds them. */
+    /** Returns Brotli's tables. Threads that need the tables at the same time wait for the thread that builds them. */
     private Object prepared() {
         Object present = brotli;
         if (present != null) {

@@ -10,12 +10,12 @@ import org.slf4j.LoggerFactory;
 /**
  * Encodes the content of one response. Its memory is outside the Java heap, until {@link #close}.
  *
- * <p>Not thread-safe: one thread at a time, and each sees what the one before it did.
+ * <p>Not thread-safe: one thread at a time, and each thread sees the changes of the previous one.
  */
 final class ContentEncoder {
     private static final Logger log = LoggerFactory.getLogger(ContentEncoder.class);
 
-    /** Creates the stream that encodes what is written to it. */
+    /** Creates the stream that encodes the bytes written to it. */
     interface Factory {
         OutputStream over(OutputStream to) throws IOException;
     }
@@ -46,7 +46,7 @@ final class ContentEncoder {
         piece.readBytes(stream(to), piece.readableBytes());
     }
 
-    /** Writes all output that the encoder kept back, so that a client can decode everything up to here. */
+    /** Writes all output that the encoder has buffered, so that a client can decode all content so far. */
     void flush(ByteBuf to) throws IOException {
         stream(to).flush();
     }
@@ -58,7 +58,7 @@ final class ContentEncoder {
         opened.close();
     }
 
-    /** Returns true if the encoder may keep back input, which {@link #close} encodes. */
+    /** Returns true if the encoder may have buffered input. Then {@link #close} encodes this input. */
     boolean keepsInput() {
         return !closed && stream != null;
     }

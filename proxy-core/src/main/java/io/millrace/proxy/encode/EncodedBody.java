@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes the content of one response, in order. A short content is encoded on the event loop, unless the level is
- * slow. Any other is encoded on the threads for it, piece by piece, at most one task at a time. The caller stops the
- * origin while {@link #isFull}.
+ * slow. All other content is encoded on the encoder threads, in pieces, one task at a time. The caller stops the origin
+ * while {@link #isFull}.
  *
- * <p>Confined to one event loop; the threads have the encoder and the pieces of a task for as long as it runs.
+ * <p>Confined to one event loop. A running task has exclusive use of the encoder and of its pieces.
  */
 public final class EncodedBody {
     /** Content up to this length is encoded on the event loop, if the level is quick: in about a millisecond. */
@@ -30,9 +30,9 @@ public final class EncodedBody {
         /**
          * A piece of encoded content, which may be empty. Takes ownership.
          *
-         * @param bytes number of bytes of the origin that it contains
+         * @param originBytes number of unencoded bytes of which this piece is the encoding
          */
-        void onEncoded(ByteBuf content, int bytes);
+        void onEncoded(ByteBuf content, int originBytes);
 
         /** The content is no longer full. */
         void onDrained();
@@ -165,7 +165,10 @@ public final class EncodedBody {
         }
     }
 
-    /** Frees the encoder: not on the event loop if it first encodes what it kept back at a slow level. */
+    /**
+     * Closes the encoder. Closing a slow encoder may first encode buffered input, so it runs on an encoder thread, not
+     * on the event loop.
+     */
     private void free() {
         if (freed) {
             return;

@@ -9,7 +9,7 @@ public final class SurrogateControl {
     /** Field of responses that says which surrogates process their content. */
     public static final FieldName CONTROL = FieldName.of("Surrogate-Control");
 
-    /** Field of requests to origins that says what surrogates can process. */
+    /** Field of requests to origins with the capabilities of surrogates. */
     public static final FieldName CAPABILITY = FieldName.of("Surrogate-Capability");
 
     /** The value of Surrogate-Capability of this proxy. */

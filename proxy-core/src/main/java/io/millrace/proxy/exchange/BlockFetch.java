@@ -172,8 +172,8 @@ final class BlockFetch implements OriginResponseHandler {
                 tooShort = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
                 isLonger = content.range().end() > until;
-                // A part does not extend the time until which the response is pinned (kept on disk): the Vary marker,
-                // the record that lists the selecting fields of the URL, would need the same extension.
+                // A partial response does not extend the pin time. The URL's Vary marker, the record that lists its
+                // selecting fields, would need the same extension.
                 update = content.combinedWith(
                                 plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings())
                         .withPin(object.head().pinnedUntilSeconds());

@@ -260,7 +260,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 exchangeLoop.clock().millis());
     }
 
-    /** Returns the head after the reverse map has changed its URLs to those of the client. */
+    /** Returns the head after the reverse map has replaced origin URLs in it by client URLs. */
     static StoredHead toClient(
             ExchangeLoop exchangeLoop, StoredHead stored, RequestHead request, @Nullable Mapped mapped) {
         ReverseMap reverse = exchangeLoop.settings().reverse();

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The exchange of one CONNECT request (RFC 9110 s9.3.6). Opens a tunnel to the requested host, or answers with the
  * reason of the refusal. After a refusal the connection is closed, because the bytes after the request were meant for
- * the tunnel. They may come from another sender than the client (RFC 9931).
+ * the tunnel. A third party may have supplied these bytes; parsing them as a request would permit request smuggling
+ * (RFC 9931).
  *
  * <p>Confined to the client stream's event loop.
  */

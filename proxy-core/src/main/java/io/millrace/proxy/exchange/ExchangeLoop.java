@@ -336,7 +336,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         }
     }
 
-    /** Returns an origin's head after the reverse map has changed its URLs to those of the client. */
+    /** Returns an origin's head after the reverse map has replaced origin URLs in it by client URLs. */
     ResponseHead toClient(ResponseHead head, TargetUri client, @Nullable Mapped mapped) {
         ReverseMap reverse = settings().reverse();
         return reverse == null || mapped == null ? head : reverse.toClient(head, client, mapped);
@@ -391,7 +391,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         return shared.encoderThreads();
     }
 
-    /** Returns the dictionary that the request of a plan names; null for none, or if it was dropped meanwhile. */
+    /** Returns the dictionary that the request of a plan names; null for none, or if it has been dropped since. */
     @Nullable
     CompressionDictionary dictionaryOf(FetchPlan plan) {
         FieldSection fields = plan.request().fields();

@@ -225,7 +225,7 @@ final class PurgeExchange implements RequestHandler {
                 url, rules, exchangeLoop.settings().remap().forwards());
     }
 
-    /** Returns true if the purge may cover responses that no rule maps: those of the forward proxy. */
+    /** Returns true if the purge may cover responses of the forward proxy, whose URLs no rule maps. */
     private boolean coversUnmapped(List<RemapRule> rules) {
         return rules.isEmpty() || (everywhere && exchangeLoop.settings().remap().forwards());
     }

@@ -84,7 +84,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private long requestMillis;
     private volatile int originVersion;
-    /** True once the origin was asked: the answer to a second request comes from the origin too. */
+    /** True once a request was sent to the origin. The answer to a second request then comes from the origin too. */
     private boolean isOriginAsked;
     /** True if the request is sent again once the current response is read. */
     private boolean fetchAgain;

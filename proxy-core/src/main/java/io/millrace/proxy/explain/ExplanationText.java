@@ -394,7 +394,7 @@ public final class ExplanationText {
         step("reuse", "to be validated: " + reason.text() + validators + error, by);
     }
 
-    /** Returns the request's own cache directive; null if it has none. */
+    /** Returns the request's own cache directive; null for a request without one. */
     private @Nullable String requestDirective() {
         String control = request.fields().get(FieldName.CACHE_CONTROL);
         if (control != null) {

@@ -47,7 +47,7 @@ final class Literal {
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
-    /** Returns the problem with its suggestion, if it has one. */
+    /** Returns the problem, followed by the suggestion if there is one. */
     static String withSuggestion(InvalidValueException problem) {
         @Nullable String meant = problem.suggestion();
         return problem.problem() + (meant == null ? "" : " (did you mean " + meant + "?)");

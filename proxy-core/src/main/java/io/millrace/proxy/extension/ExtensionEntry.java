@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An extension object and its settings. Immutable.
  *
- * @param name the name in logs, metrics and Cache-Status: letters, digits, - and _
+ * @param name the name in logs, metrics and Cache-Status: letters, digits, '-' and '_'
  * @param extension the object, not yet open
  * @param onError the effect of failures in all its hooks; null for the default of each hook
  * @param deadlineNanos limit of the time until an asynchronous hook ends
@@ -39,7 +39,7 @@ public record ExtensionEntry(
     public ExtensionEntry {
         if (!isName(name)) {
             throw new IllegalArgumentException("the name of an extension has 1 to " + NAME_LENGTH_MAX
-                    + " letters, digits, - and _, but is \"" + name + "\"");
+                    + " letters, digits, '-' and '_', but is \"" + name + "\"");
         }
         if (deadlineNanos <= 0) {
             throw new IllegalArgumentException(

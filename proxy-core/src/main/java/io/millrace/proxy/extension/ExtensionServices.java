@@ -89,7 +89,7 @@ final class ExtensionServices implements ExtensionContext {
                     : bundle.getString(key);
         }
 
-        /** Returns a message with its parameters; a format with a fault as it is. */
+        /** Formats a message with its parameters. Returns an invalid format unchanged. */
         private static String text(String format, @Nullable Object[] parameters) {
             try {
                 return MessageFormat.format(format, parameters);

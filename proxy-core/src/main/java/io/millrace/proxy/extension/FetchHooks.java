@@ -84,7 +84,7 @@ public final class FetchHooks {
         isTransforming = true;
     }
 
-    /** Returns the transformations of the last response, which the caller closes; null if the content stays as it is. */
+    /** Returns the transformations of the last response; null if the content is not changed. The caller closes them. */
     public @Nullable BodyTransforms takeTransforms() {
         BodyTransforms taken = transforms;
         transforms = null;

@@ -77,7 +77,7 @@ final class ConnectionTotal {
         return waiting.isEmpty() && takeBelow(limit);
     }
 
-    /** Gives back places, which go to waiting pools first. */
+    /** Releases places. They go to waiting pools first. */
     void release(int count) {
         places.addAndGet(-count);
         serve();

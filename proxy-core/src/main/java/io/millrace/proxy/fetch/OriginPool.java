@@ -523,7 +523,7 @@ final class OriginPool {
         call.start(connection);
     }
 
-    /** Gives an unused connection to the first waiting call, keeps it, or closes it. */
+    /** Passes an unused connection to the first waiting call, keeps it idle, or closes it. */
     private void offer(OriginConnection connection) {
         if (connection.isForOneRequest()) {
             connection.closeUnused();

@@ -147,7 +147,7 @@ public final class OriginRequest {
         return method;
     }
 
-    /** The fields, without framing fields. */
+    /** The end-to-end fields. Framing fields among them are not sent. */
     public FieldSection fields() {
         return fields;
     }

@@ -48,7 +48,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return true;
     }
 
-    /** Gives back the places of closed connections, and ends the wait for a place if no call of the pool waits. */
+    /** Releases the places of closed connections, and ends the wait for a place if no call of the pool waits. */
     void settle() {
         ConnectionTotal all = total;
         if (all == null) {
@@ -64,7 +64,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         }
     }
 
-    /** Gives the places of closed connections to another event loop's pool if that pool has too few. */
+    /** Passes the places of closed connections to another event loop's pool if that pool has too few. */
     void settleDebt() {
         if (isOwed()) {
             withdraw();

@@ -28,7 +28,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     /** Number of requests that were answered before the connection last entered the lane. */
     private final int requestsBefore;
 
-    private final int emptyStays;
+    private final int laneStaysWithoutAnswer;
     private boolean closing;
     private boolean gone;
     private boolean waiting;
@@ -38,7 +38,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     /**
      * @param socket takes ownership
      * @param requests number of requests answered so far, in the lane and in channels
-     * @param emptyStays number of consecutive stays in this lane in which the lane answered nothing
+     * @param laneStaysWithoutAnswer number of consecutive stays in this lane in which the lane answered nothing
      */
     FastConnection(
             FastLane lane,
@@ -46,14 +46,14 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
             ClientConnection facts,
             ConnectionDeadline deadline,
             int requests,
-            int emptyStays) {
+            int laneStaysWithoutAnswer) {
         this.lane = lane;
         this.socket = socket;
         this.facts = facts;
         this.deadline = deadline;
         this.requests = requests;
         this.requestsBefore = requests;
-        this.emptyStays = emptyStays;
+        this.laneStaysWithoutAnswer = laneStaysWithoutAnswer;
     }
 
     PlainSocket socket() {
@@ -93,8 +93,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
      * Number of consecutive stays without an answer, including the current stay; 0 if the lane has answered in this
      * stay.
      */
-    int emptyStays() {
-        return requests == requestsBefore ? emptyStays + 1 : 0;
+    int laneStaysWithoutAnswer() {
+        return requests == requestsBefore ? laneStaysWithoutAnswer + 1 : 0;
     }
 
     boolean isClosing() {

@@ -229,9 +229,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /** Returns this connection as one of the fast lane. Call after the channel has been released. */
-    FastConnection demoted(FastLane to, PlainSocket socket, int emptyStays) {
+    FastConnection demoted(FastLane to, PlainSocket socket, int laneStaysWithoutAnswer) {
         closing = true;
-        return new FastConnection(to, socket, facts, deadline, requests, emptyStays);
+        return new FastConnection(to, socket, facts, deadline, requests, laneStaysWithoutAnswer);
     }
 
     /**

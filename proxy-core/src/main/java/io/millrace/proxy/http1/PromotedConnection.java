@@ -22,7 +22,7 @@ final class PromotedConnection {
     private final Http1Connection connection;
     private final boolean returnsAtOnce;
     /** Number of consecutive stays in the lane without an answer, before this promotion. */
-    private final int emptyStays;
+    private final int laneStaysWithoutAnswer;
 
     private int ticksToStay;
     private boolean leaving;
@@ -33,8 +33,8 @@ final class PromotedConnection {
         this.lane = lane;
         this.channel = channel;
         returnsAtOnce = from.returnsWhenIdle();
-        emptyStays = from.emptyStays();
-        ticksToStay = 1 << Math.min(STAY_DOUBLINGS_MAX, Math.max(0, emptyStays - 1));
+        laneStaysWithoutAnswer = from.laneStaysWithoutAnswer();
+        ticksToStay = 1 << Math.min(STAY_DOUBLINGS_MAX, Math.max(0, laneStaysWithoutAnswer - 1));
         connection = Http1Pipeline.install(channel, from, receiver, connections, this);
     }
 
@@ -47,7 +47,7 @@ final class PromotedConnection {
         this.lane = lane;
         this.channel = channel;
         returnsAtOnce = true;
-        emptyStays = 0;
+        laneStaysWithoutAnswer = 0;
         ticksToStay = 1;
         connection = Http1Pipeline.install(channel, facts, lane.settings(), receiver, connections, this);
     }
@@ -149,7 +149,7 @@ final class PromotedConnection {
 
     /** Returns this connection as one of the fast lane. Call after the channel has been released. */
     FastConnection demoted(PlainSocket socket) {
-        return connection.demoted(lane, socket, emptyStays);
+        return connection.demoted(lane, socket, laneStaysWithoutAnswer);
     }
 
     /** Continues in the channel after an abandoned move. */

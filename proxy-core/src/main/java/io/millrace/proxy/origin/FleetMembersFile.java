@@ -28,7 +28,7 @@ public final class FleetMembersFile {
         this.directory = directory;
     }
 
-    /** Returns the nodes in the file, of any fleet; none if it is missing or unreadable. */
+    /** Returns the nodes in the file, of any fleet; an empty list if the file is missing or unreadable. */
     public FleetMembers read() {
         return readIf(null);
     }

@@ -50,7 +50,7 @@ public final class OverloadGauge {
         return rule.verb().word() + " " + rule.from();
     }
 
-    /** Returns true if the gauge belongs to the rule, which may be from any configuration. */
+    /** Returns true if the rule has the verb and URL of this gauge. The rule may come from a later configuration. */
     boolean isOf(RemapRuleConfig of) {
         return !of.isForwarding() && verb == of.verb() && from.equals(of.from());
     }

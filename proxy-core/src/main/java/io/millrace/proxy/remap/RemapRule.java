@@ -164,7 +164,7 @@ public final class RemapRule {
                 && url.host().equals(to.host());
     }
 
-    /** Returns true for a rule of the forward proxy, which leads to the host that the client chose. */
+    /** Returns true for the rule of the forward proxy. Its requests go to the host that the client chose. */
     public boolean isForwarding() {
         return config.isForwarding();
     }

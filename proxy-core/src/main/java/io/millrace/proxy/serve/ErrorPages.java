@@ -33,7 +33,7 @@ public final class ErrorPages {
         return byStatus;
     }
 
-    /** Returns the pages of a configuration; null if it has none. */
+    /** Returns the pages of a configuration; null for a configuration without pages. */
     public static @Nullable ErrorPages of(ProxyConfig config) {
         List<ErrorPageConfig> general = ErrorPageConfig.general(config.values());
         List<List<ErrorPageConfig>> byRemap = ErrorPageConfig.byRemap(config.values());

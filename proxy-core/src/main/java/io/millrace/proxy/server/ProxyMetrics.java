@@ -143,7 +143,7 @@ public final class ProxyMetrics {
     private static void curve(MetricsRegistry metrics, CacheStore<StoredHead> store) {
         metrics.supplyNamedGauges(StorageMetric.CACHE_CURVE_HIT_RATIO, () -> hitRatios(store));
         metrics.supplyCounter(StorageMetric.CACHE_CURVE_LOST, () -> {
-            StoreStatistics.Curve curve = store.curve();
+            StoreStatistics.HitRatioCurve curve = store.curve();
             return curve == null ? 0 : curve.lost();
         });
     }
@@ -151,7 +151,7 @@ public final class ProxyMetrics {
     /** Returns the estimated hit ratios by size of the RAM tier; empty while the estimate is off. */
     private static Map<String, Double> hitRatios(CacheStore<StoredHead> store) {
         Map<String, Double> ratios = new LinkedHashMap<>();
-        StoreStatistics.Curve curve = store.curve();
+        StoreStatistics.HitRatioCurve curve = store.curve();
         if (curve != null) {
             for (StoreStatistics.CurvePoint point : curve.points()) {
                 ratios.put("x" + text(point.scale()), point.hits());

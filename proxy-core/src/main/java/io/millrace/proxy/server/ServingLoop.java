@@ -282,7 +282,7 @@ public final class ServingLoop {
         };
     }
 
-    /** Serves a connection after its PROXY header, if it has one. */
+    /** Serves a connection, after its PROXY header if there is one. */
     private void serve(Channel channel, @Nullable ListenerTls tls, boolean withHttp2, ClientConnection facts) {
         if (tls != null) {
             channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, facts)));

@@ -80,7 +80,7 @@ public final class StoreConfigs {
         }
         if (!config.volumes().isEmpty()) {
             throw new IllegalArgumentException(
-                    "volumes: cannot share " + storage.path() + ", which is a block device or a file");
+                    "volumes: " + storage.path() + " is a block device or a file, and cannot be divided into volumes");
         }
         return new VolumeConfig(
                 storage.path(), storage.sizeBytes(), VolumeConfig.DEFAULT_NAME, storage.indexPath(), storage.format());

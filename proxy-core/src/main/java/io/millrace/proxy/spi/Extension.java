@@ -22,7 +22,7 @@ public interface Extension extends AutoCloseable {
      */
     int apiVersion();
 
-    /** The name of objects that an application passes to the proxy: at most 64 letters, digits, - and _. */
+    /** The name of objects that an application passes to the proxy: at most 64 letters, digits, '-' and '_'. */
     String name();
 
     /** The version of the extension, for display. */

@@ -31,7 +31,7 @@ public interface RequestView {
     /** {@code http/1.0}, {@code http/1.1} or {@code http/2}. */
     String protocol();
 
-    /** The fields, with those of the connection. */
+    /** The header fields, including connection fields. */
     Fields fields();
 
     /**

@@ -84,7 +84,7 @@ public final class CertificateReader {
         }
     }
 
-    /** Reads all certificates of a PEM file in file order, for example those of authorities. */
+    /** Reads all certificates of a PEM file in file order, for example certificates of authorities. */
     public static List<X509Certificate> authorities(Path file) throws CertificateFault {
         return certificates(file, blocks(file));
     }

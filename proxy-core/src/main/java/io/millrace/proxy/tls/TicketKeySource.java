@@ -43,7 +43,7 @@ final class TicketKeySource {
     void file(@Nullable Path next) {
         if (next == null && fromFile) {
             fromFile = false;
-            use(given == null ? keys.rotated(random) : given.before(keys));
+            use(given == null ? keys.rotated(random) : given.followedBy(keys));
         }
         file = next;
         stamp = null;
@@ -52,9 +52,9 @@ final class TicketKeySource {
 
     /** Sets the keys received from the launcher process, which rotates them. */
     void give(TicketKeys fresh) {
-        given = given == null ? fresh : fresh.before(given);
+        given = given == null ? fresh : fresh.followedBy(given);
         if (!fromFile) {
-            use(fresh.before(keys));
+            use(fresh.followedBy(keys));
         }
     }
 

@@ -56,11 +56,11 @@ public final class TicketKeys {
 
     /** Returns these keys preceded by a new random key, limited to the newest {@value #KEPT}. */
     public TicketKeys rotated(SecureRandom random) {
-        return generate(random).before(this);
+        return generate(random).followedBy(this);
     }
 
     /** Returns these keys, followed by keys of {@code older} up to a total of {@value #KEPT}. */
-    TicketKeys before(TicketKeys older) {
+    TicketKeys followedBy(TicketKeys older) {
         List<byte[]> all = new ArrayList<>(keys);
         for (byte[] key : older.keys) {
             if (all.size() < KEPT && all.stream().noneMatch(each -> MessageDigest.isEqual(each, key))) {

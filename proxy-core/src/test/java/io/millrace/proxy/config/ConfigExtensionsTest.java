@@ -124,7 +124,7 @@ final class ConfigExtensionsTest {
                                 + " META-INF/services/io.millrace.proxy.spi.Extension",
                         "m.yaml:8:19: extensions[4].jar: " + at + "a.jar has no class Other",
                         "m.yaml:9:6: extensions[5].name: 'two' is the name of extensions[0] too",
-                        "m.yaml:10:6: extensions[6].name: 'no name' is not a name of 1 to 64 letters, digits, - and _",
+                        "m.yaml:10:6: extensions[6].name: 'no name' is not a name of 1 to 64 letters, digits, '-' and '_'",
                         "m.yaml:11:34: extensions[7].config.a.b: has no value",
                         "m.yaml:12:34: extensions[8].config.a: set twice",
                         "m.yaml:13:5: extensions[9].name: missing; it takes a text (text)"),

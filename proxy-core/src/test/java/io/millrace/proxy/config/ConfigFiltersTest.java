@@ -89,7 +89,7 @@ final class ConfigFiltersTest {
             value = {
                 "{name: a} | 5:12: filters[0]: has no action; set allow or deny",
                 "{action: deny} | 5:12: filters[0]: has no name; access.filters and rules refer to a filter by its name",
-                "{name: a b, action: deny} | 5:13: filters[0].name: 'a b' is not a word of letters, digits, -, _ and .",
+                "{name: a b, action: deny} | 5:13: filters[0].name: 'a b' is not a name of letters, digits, '-', '_' and '.'",
                 "{name: a, action: dney} | 5:30: filters[0].action: 'dney' is none of allow, deny (did you mean deny?)",
                 "{name: a, actoin: deny} | 5:22: filters[0].actoin: unknown key (did you mean action?)",
                 "{name: a, action: deny, src_ip: 10.0.0} | 5:44: filters[0].src_ip: '10.0.0' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9",
@@ -150,7 +150,7 @@ final class ConfigFiltersTest {
                         "millrace.yaml:8:8: warning: remap[0].filters[3]: can never match, because no address in listen"
                                 + " is in in_ip",
                         "millrace.yaml:10:6: warning: filters[0].name: is never used; neither access.filters nor a rule"
-                                + " has unused",
+                                + " names 'unused'",
                         "millrace.yaml:11:10: warning: access.filter_by_x_forwarded_for: has no effect, because"
                                 + " access.trusted_proxies has no addresses"),
                 warnings(GOOD + """

@@ -125,7 +125,7 @@ class ConfigOriginsTest {
                     hosts: []                                   | 3:25 origins[0].hosts: is empty; a group needs at least one host, or hosts_from
                     policy: random, hosts: [http://a]           | 3:26 origins[0].policy: 'random' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched
                     policy: rr_strikt, hosts: [http://a]        | 3:26 origins[0].policy: 'rr_strikt' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched (did you mean rr_strict?)
-                    hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path, but the path is that of the rule's to (did you mean http://a?)
+                    hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path; write it without one, because the path is that of remap[].to (did you mean http://a?)
                     hosts: [http://a, http://a]                 | 3:36 origins[0].hosts[1]: http://a is already hosts[0]
                     hosts: [http://a, http://A:80]              | 3:36 origins[0].hosts[1]: http://a:80 is already hosts[0]
                     hosts: [{url: http://a, backup: true}]      | 3:25 origins[0].hosts: every host is a backup; set backup: false for at least one host
@@ -157,7 +157,7 @@ class ConfigOriginsTest {
     @Test
     void suggestsTheGroupThatWasMeant() throws IOException {
         assertEquals(
-                "3:5 origins[0]: no rule of remap names it, nor does forward_proxy.origins\n".strip(),
+                "3:5 origins[0]: is never used; neither a rule of remap nor forward_proxy.origins names it\n".strip(),
                 problems(load(group("hosts: [http://a]").replace("origins: shop", "pristine_host_hdr: true"))));
         assertEquals(
                 "5:43 remap[0].origins: no group of origins is named 'shpo' (did you mean shop?)",
@@ -175,7 +175,7 @@ class ConfigOriginsTest {
                           - {map: /, to: 'http://shop.internal/', origins: shop}
                         """)));
         assertEquals(
-                "3:6 origins[0].name: 'Shop' must be at most 64 lower-case letters, digits, - and _",
+                "3:6 origins[0].name: 'Shop' must be at most 64 lower-case letters, digits, '-' and '_'",
                 problems(load(group("hosts: [http://a]")
                         .replace("name: shop", "name: Shop")
                         .replace("origins: shop", "origins: Shop"))));

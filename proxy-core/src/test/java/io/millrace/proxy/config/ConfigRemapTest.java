@@ -121,17 +121,17 @@ final class ConfigRemapTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "map / http://o ; redirect http://a/ http://b | 5:5: warning: remap[1].redirect: can never match, because remap[0] (/) stands before it and takes its requests",
-                "redirect http://a/p http://b ; map http://a/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://a/) precedes it by its kind and takes its requests",
-                "redirect http://a:9000/p http://b ; map http://a/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://a/) precedes it by its kind and takes its requests",
-                "regex_redirect http://.*/ http://b ; map / http://o | 3:5: warning: remap[0].regex_redirect: can never match, because remap[1] (/) precedes it by its kind and takes its requests",
-                "regex_redirect http://.*/ http://b ; redirect / http://o | 3:5: warning: remap[0].regex_redirect: can never match, because remap[1] (/) precedes it by its kind and takes its requests",
-                "regex_map http://.*/ http://b ; map http://a/ http://o | 5:5: warning: remap[1].map: can never match, because remap[0] (http://.*/) stands before it and takes its requests",
-                "regex_map http://a/ http://b ; regex_map http://a/p http://o | 5:5: warning: remap[1].regex_map: can never match, because remap[0] (http://a/) stands before it and takes its requests",
-                "redirect http://a/p http://b ; regex_map http://[ac]/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://[ac]/) precedes it by its kind and takes its requests",
-                "redirect http://a/ http://b ; redirect_temporary http://a/p http://o | 5:5: warning: remap[1].redirect_temporary: can never match, because remap[0] (http://a/) stands before it and takes its requests",
+                "map / http://o ; redirect http://a/ http://b | 5:5: warning: remap[1].redirect: can never match, because remap[0] (/) precedes it and takes its requests",
+                "redirect http://a/p http://b ; map http://a/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://a/) is of a kind that is tried first and takes its requests",
+                "redirect http://a:9000/p http://b ; map http://a/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://a/) is of a kind that is tried first and takes its requests",
+                "regex_redirect http://.*/ http://b ; map / http://o | 3:5: warning: remap[0].regex_redirect: can never match, because remap[1] (/) is of a kind that is tried first and takes its requests",
+                "regex_redirect http://.*/ http://b ; redirect / http://o | 3:5: warning: remap[0].regex_redirect: can never match, because remap[1] (/) is of a kind that is tried first and takes its requests",
+                "regex_map http://.*/ http://b ; map http://a/ http://o | 5:5: warning: remap[1].map: can never match, because remap[0] (http://.*/) precedes it and takes its requests",
+                "regex_map http://a/ http://b ; regex_map http://a/p http://o | 5:5: warning: remap[1].regex_map: can never match, because remap[0] (http://a/) precedes it and takes its requests",
+                "redirect http://a/p http://b ; regex_map http://[ac]/ http://o | 3:5: warning: remap[0].redirect: can never match, because remap[1] (http://[ac]/) is of a kind that is tried first and takes its requests",
+                "redirect http://a/ http://b ; redirect_temporary http://a/p http://o | 5:5: warning: remap[1].redirect_temporary: can never match, because remap[0] (http://a/) precedes it and takes its requests",
                 "map_with_recv_port http://a:81/ http://b | 3:5: warning: remap[0].map_with_recv_port: can never match, because no address in listen has port 81",
-                "reverse_map http://a/ http://b ; reverse_map http://a:80/p http://b/q | 5:5: warning: remap[1].reverse_map: can never match, because remap[0] (http://a/) stands before it and takes its requests",
+                "reverse_map http://a/ http://b ; reverse_map http://a:80/p http://b/q | 5:5: warning: remap[1].reverse_map: can never match, because remap[0] (http://a/) precedes it and takes its requests",
                 "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: matches this rule again, so clients are redirected in a loop",
                 "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin, because $0 to $9 can become any host name with any end"
             })

@@ -62,7 +62,7 @@ class ConfigRequestLimitsTest {
             value = {
                 "[{rate: 1/s}] # 3:18 # request_limits[0]: has no name",
                 "[{name: a}] # 3:18 # request_limits[0]: has no rate, such as rate: 100/s",
-                "[{name: a b, rate: 1/s}] # 3:19 # request_limits[0].name: 'a b' is not a word of 1 to 64 letters",
+                "[{name: a b, rate: 1/s}] # 3:19 # request_limits[0].name: 'a b' is not a name of 1 to 64 letters",
                 "[{name: a, rate: 1/x}] # 3:28 # request_limits[0].rate: '1/x' is not a number of 1 to 1000000 and",
                 "[{name: a, rate: 0/s}] # 3:28 # request_limits[0].rate: '0/s' is not",
                 "[{name: a, rate: 1/d, burst: 367}] # 3:39 # request_limits[0].burst: 367 is refilled only after",

@@ -109,7 +109,7 @@ final class ConfigRulesTest {
                 "{ttl: 1h, bypass: true} | rules[0].ttl: has no effect beside bypass",
                 "{redirect: {to: /a}, answer: {status: 403}} | rules[0].answer: has no effect beside redirect",
                 "{redirect: {to: /a}, ttl: 1h} | rules[0].ttl: has no effect beside redirect, which ends the request",
-                "{redirect: {status: 301}} | rules[0].redirect: has no to",
+                "{redirect: {status: 301}} | rules[0].redirect: has no key 'to' with the target URL",
                 "{redirect: {to: /a, status: 303}} | rules[0].redirect.status: 303 is none of 301, 302, 307 and 308",
                 "{redirect: {to: a}} | rules[0].redirect.to: 'a' is neither a URL nor a path",
                 "{redirect: {to: //a}} | is neither a URL nor a path",

@@ -14,8 +14,8 @@ import picocli.CommandLine.Command;
         name = "curve",
         abbreviateSynopsis = true,
         description = {
-            "Show what other sizes of the RAM tier would bring.",
-            "Hit ratios are estimated from recent requests; cache.curve must be true."
+            "Estimate the hit ratios of other sizes of the RAM tier.",
+            "The estimate uses recent requests; cache.curve must be true."
         },
         footer = {"", "Example: millctl cache curve"})
 public final class CacheCurveCommand extends ApiCommand {

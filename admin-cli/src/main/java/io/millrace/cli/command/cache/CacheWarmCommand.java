@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         description = {
             "Request URLs through the proxy, so that it stores them.",
-            "Takes them from one of --sitemap, --list, --access-log, --tag, --purged."
+            "The URLs come from one of --sitemap, --list, --access-log, --tag, --purged."
         },
         footer = "Example: millctl cache warm --sitemap https://www.example.com/sitemap.xml")
 public final class CacheWarmCommand extends ApiCommand {

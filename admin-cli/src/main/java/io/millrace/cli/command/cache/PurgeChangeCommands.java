@@ -46,7 +46,7 @@ public final class PurgeChangeCommands {
             abbreviateSynopsis = true,
             description = {
                 "Undo a soft purge.",
-                "Responses that were not validated meanwhile are as fresh as before.",
+                "Responses that were not validated since the purge are as fresh as before.",
                 "Works within purge.undo_window. A hard purge cannot be undone."
             },
             footer = {"", "Example: millctl purge undo seazlhklmjsqo"})

@@ -48,7 +48,10 @@ public final class FleetConfigCommands {
             footer = {"", "Example: millctl fleet config push site.yaml --key fleet.key --canary n1 --guard 'errors<1'"
             })
     public static final class Push extends RevisionCommand {
-        @Parameters(paramLabel = "FILE", description = "Configuration; tiers: and nodes: have additions.")
+        @Parameters(
+                paramLabel = "FILE",
+                description =
+                        "Configuration of all nodes; its sections 'tiers' and 'nodes' add keys for single tiers and nodes.")
         private Path file = Path.of("");
 
         @Option(names = "--canary", paramLabel = "NODES", split = ",", description = "Nodes that apply it first.")
@@ -131,7 +134,8 @@ public final class FleetConfigCommands {
             abbreviateSynopsis = true,
             description = {
                 "Apply the content of an earlier revision, as a new revision.",
-                "Without a number, the one before the newest. Ends a canary."
+                "Without a number: the newest one that differs from the current content and was not rolled back.",
+                "Ends a canary."
             },
             footer = {"", "Example: millctl fleet config rollback 12 --key fleet.key --wait"})
     public static final class Rollback extends RevisionCommand {
@@ -166,7 +170,7 @@ public final class FleetConfigCommands {
             return publish(client, statement, null, null);
         }
 
-        /** Returns the named revision, or the newest one with another content than the current one. */
+        /** Returns the named revision, or the newest one with other content than the current that has not failed. */
         private JsonObject earlier(List<JsonObject> revisions, String current) throws CommandFailure {
             Long wanted = revision;
             JsonObject found = null;

@@ -84,7 +84,7 @@ public final class ServerCommands {
             abbreviateSynopsis = true,
             description = {
                 "Replace the serving worker by a new one.",
-                "Waits until it serves. No connection is refused; the old worker finishes its requests."
+                "Waits until the new one serves. No connection is refused; the old one finishes its requests."
             },
             footer = {"", "Example: millctl server restart"})
     public static final class Restart extends ApiCommand {

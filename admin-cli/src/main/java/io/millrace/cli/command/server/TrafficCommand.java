@@ -15,9 +15,9 @@ import picocli.CommandLine.Command;
         abbreviateSynopsis = true,
         description = {
             "Show requests, misses and errors by host.",
-            "Hosts are the names that clients request. Those with most misses, as",
-            "many as admin.hosts says, have lines of their own. Figures count from the",
-            "start of the worker."
+            "A host is a name that clients request. The hosts with most requests have a",
+            "line each, those with most misses first; admin.hosts is their number. All",
+            "others share one line. Figures count from the start of the worker."
         },
         footer = {"", "Example: millctl traffic"})
 public final class TrafficCommand extends ApiCommand {

@@ -158,7 +158,7 @@ public final class SignCommand implements Callable<Integer> {
         }
         if (!valid) {
             throw new CommandFailure(
-                    ExitCode.USAGE, "'" + name + "' is not a word of 1 to 64 letters, digits, -, _ and .");
+                    ExitCode.USAGE, "'" + name + "' is not a name of 1 to 64 letters, digits, '-', '_' and '.'");
         }
     }
 

@@ -15,7 +15,7 @@ public final class CurveTable {
 
     private CurveTable() {}
 
-    /** Returns the effect of twice the RAM, the hit ratios of all sizes, and those of the top hosts. */
+    /** Returns the effect of twice the RAM, the hit ratios of all sizes, and the hit ratios of the top hosts. */
     public static List<String> lines(JsonObject report) {
         List<JsonObject> sizes = report.objects("sizes");
         List<String> lines = new ArrayList<>();

@@ -1,4 +1,4 @@
-/** Formats what the launcher has recorded, events and metrics of the past, as text. */
+/** Formats recorded events and metrics of the past as text. */
 @NullMarked
 package io.millrace.cli.render.past;
 

@@ -9,7 +9,7 @@ import java.io.IOException;
 public final class DamagedRecordException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** Creates the exception. The message states what was expected, what was found, and the location. */
+    /** Creates the exception. The message states the expected and the actual value, and the location. */
     public DamagedRecordException(String message) {
         super(message, null);
     }

@@ -46,7 +46,7 @@ public final class CurveRecorder {
     private final LongSupplier hits;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable ScheduledExecutorService thread;
-    private volatile StoreStatistics.@Nullable Curve report;
+    private volatile StoreStatistics.@Nullable HitRatioCurve report;
 
     /**
      * Creates a recorder, which is off.
@@ -102,7 +102,7 @@ public final class CurveRecorder {
     }
 
     /** Returns the latest result; null while the simulation is off. */
-    public StoreStatistics.@Nullable Curve report() {
+    public StoreStatistics.@Nullable HitRatioCurve report() {
         return report;
     }
 
@@ -176,9 +176,9 @@ public final class CurveRecorder {
             }
         }
 
-        private StoreStatistics.Curve view() {
+        private StoreStatistics.HitRatioCurve view() {
             CurveReport of = curve.report(lost());
-            return new StoreStatistics.Curve(
+            return new StoreStatistics.HitRatioCurve(
                     CurveStage.valueOf(of.stage().name()),
                     sinceMillis,
                     requests - requestsBefore,

@@ -296,7 +296,7 @@ final class BodyBlocks {
         return onDisk == null ? new BitSet() : onDisk.stored();
     }
 
-    /** Returns the set of blocks on disk in the form for a head record. Returns null if no block is on disk. */
+    /** Returns the set of blocks on disk in the format of a head record. Returns null if no block is on disk. */
     @Nullable
     BodyPlace place(long length) {
         if (onDisk == null || onDisk.count() == 0) {

@@ -128,7 +128,7 @@ public final class FillRegister {
         changed(key, objectId);
     }
 
-    /** Marks the conditional fills of the key as overtaken, except those of this representation. */
+    /** Marks the conditional fills of the key as overtaken, except fills of this representation. */
     public void changed(StoreKey key, long objectId) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
             if (ticket.conditional && ticket.objectId != objectId) {

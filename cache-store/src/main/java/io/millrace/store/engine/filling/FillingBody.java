@@ -457,7 +457,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Returns the set of blocks on disk in the form for a head record. Returns null if no block is on disk. */
+    /** Returns the set of blocks on disk in the format of a head record. Returns null if no block is on disk. */
     @Nullable
     public BodyPlace place() {
         lock.lock();

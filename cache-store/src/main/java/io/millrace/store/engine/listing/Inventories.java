@@ -70,7 +70,7 @@ public final class Inventories<H> {
 
     private final FileIo io;
     private final HeadCodec<H> codec;
-    /** Reason why the store has no inventory; null if it has one. */
+    /** Reason why the store has no inventory; null if the inventory exists. */
     private final @Nullable String off;
 
     private final long opensAt;

@@ -34,7 +34,7 @@ public final class StorageWatch {
         this.volumes = volumes;
     }
 
-    /** Compares the file at each working volume's path with the one that was opened. */
+    /** Compares the file at each working volume's path with the file that was opened. */
     public void check() {
         if (!checking.tryLock()) {
             // The previous check still blocks on a device.

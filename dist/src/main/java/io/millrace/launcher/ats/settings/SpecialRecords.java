@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * together, others need a special conversion. Confined to one thread.
  */
 public final class SpecialRecords {
-    /** The value that stands for "no limit" in a key without such a value. */
+    /** The value that is written for "no limit" if a key has no special value for it. */
     private static final String UNLIMITED = "1000000";
 
     /** The note for a setting that is not imported, because in Millrace it would also store no-store responses. */

@@ -133,7 +133,7 @@ public final class ConfigFollower {
         ConfigHead known = state.head();
         reportedFailure = known == null ? 0 : known.failed();
         hasHead = known != null;
-        stand();
+        publishNodeState();
     }
 
     /** Makes the next step read the head, and try a rejected revision again. Call after a reload of the local file. */
@@ -226,7 +226,7 @@ public final class ConfigFollower {
             readVersion = 0;
             throw e;
         }
-        stand();
+        publishNodeState();
     }
 
     /** Forgets the head that the servers have lost. The revision of this node stays in force until the next push. */
@@ -243,7 +243,7 @@ public final class ConfigFollower {
                 + "; push the configuration again";
         LOG.warn("fleet {}: {}", fleet, text);
         state.event(EventKind.FLEET_CONFIG_FAILED, fleet, text);
-        stand();
+        publishNodeState();
     }
 
     private RefusedRevisionException older(SignedRevision signed) {
@@ -304,7 +304,7 @@ public final class ConfigFollower {
         delay = "";
         if (problems.isEmpty()) {
             keep(() -> kept.applied(done.signed(), done.text()), revision);
-            state.count(ConfigStand.APPLIED);
+            state.count(NodeConfigState.APPLIED);
             state.event(EventKind.FLEET_CONFIG, fleet, "revision " + revision + " is in force on this node");
             if (done.signed().statement().canary().contains(node)) {
                 beginObservation(revision, now);
@@ -312,14 +312,14 @@ public final class ConfigFollower {
         } else {
             String why = problems.get(0);
             keep(() -> kept.rejected(revision, why), revision);
-            state.count(ConfigStand.REJECTED);
+            state.count(NodeConfigState.REJECTED);
             LOG.error("fleet {}: this node rejects revision {}: {}", fleet, revision, problems.get(0));
             state.event(
                     EventKind.FLEET_CONFIG_FAILED,
                     fleet,
                     "this node rejects revision " + revision + ": " + problems.get(0));
         }
-        stand();
+        publishNodeState();
     }
 
     /** Applies a revision again after a time. Nothing was found wrong with it, so it is not rejected. */
@@ -332,7 +332,7 @@ public final class ConfigFollower {
         retries = true;
         readVersion = 0;
         polledAt = now;
-        stand();
+        publishNodeState();
     }
 
     /** A change of the kept files. */
@@ -368,34 +368,36 @@ public final class ConfigFollower {
         }
     }
 
-    private void stand() {
+    private void publishNodeState() {
         ConfigHead known = head;
         Applying running = applying;
         SignedRevision last = kept.applied();
         long inForce = targets.revision();
         long newest =
                 Math.max(kept.highest(), known == null ? 0 : known.current().revision());
-        ConfigStand next;
+        NodeConfigState next;
         if (running != null) {
-            next = new ConfigStand(inForce, newest, ConfigStand.PENDING, "is being applied");
+            next = new NodeConfigState(inForce, newest, NodeConfigState.PENDING, "is being applied");
         } else if (!delay.isEmpty()) {
-            next = new ConfigStand(inForce, newest, ConfigStand.PENDING, "is applied again after a failure: " + delay);
+            next = new NodeConfigState(
+                    inForce, newest, NodeConfigState.PENDING, "is applied again after a failure: " + delay);
         } else if (kept.rejected() != 0) {
-            next = new ConfigStand(inForce, newest, ConfigStand.REJECTED, kept.reason());
+            next = new NodeConfigState(inForce, newest, NodeConfigState.REJECTED, kept.reason());
         } else if (known != null
                 && known.isCanary()
                 && !known.current().statement().canary().contains(node)) {
             String waits = "waits for the canary on "
                     + String.join(", ", known.current().statement().canary());
-            next = new ConfigStand(inForce, newest, ConfigStand.PENDING, waits);
+            next = new NodeConfigState(inForce, newest, NodeConfigState.PENDING, waits);
         } else if (last == null) {
-            next = new ConfigStand(0, newest, ConfigStand.LOCAL, "no revision was applied");
+            next = new NodeConfigState(0, newest, NodeConfigState.LOCAL, "no revision was applied");
         } else if (!last.statement().hasContent()) {
-            next = new ConfigStand(last.revision(), newest, ConfigStand.APPLIED, "the local file, without a revision");
+            next = new NodeConfigState(
+                    last.revision(), newest, NodeConfigState.APPLIED, "the local file, without a revision");
         } else {
-            next = new ConfigStand(inForce, newest, ConfigStand.APPLIED, "");
+            next = new NodeConfigState(inForce, newest, NodeConfigState.APPLIED, "");
         }
-        state.stand(next);
+        state.nodeState(next);
     }
 
     /** Gives the verdict of this node, and decides about the canary if the verdicts suffice. */

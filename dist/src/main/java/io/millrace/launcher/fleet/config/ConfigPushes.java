@@ -104,7 +104,7 @@ public final class ConfigPushes implements FleetConfigSource {
     @Override
     public Status status() {
         ConfigHead head = state.head();
-        ConfigStand stand = state.stand();
+        NodeConfigState nodeState = state.nodeState();
         RevisionStatement current = head == null ? null : head.current().statement();
         SignedRevision previous = head == null || !head.isCanary() ? null : head.previous();
         String problem = problem();
@@ -113,8 +113,8 @@ public final class ConfigPushes implements FleetConfigSource {
                 fleet.node(),
                 word(problem),
                 problem,
-                Math.max(stand.revision(), fleet.revision()),
-                stand.newest(),
+                Math.max(nodeState.revision(), fleet.revision()),
+                nodeState.newest(),
                 next(head),
                 head == null ? "none" : head.isCanary() ? "canary" : "all",
                 current == null ? RevisionStatement.NONE : current.content(),
@@ -156,7 +156,7 @@ public final class ConfigPushes implements FleetConfigSource {
 
     /** Returns the number of the next revision: above those of the servers, and above those that a node has had. */
     private long next(@Nullable ConfigHead head) {
-        long known = Math.max(state.stand().newest(), fleet.newest());
+        long known = Math.max(state.nodeState().newest(), fleet.newest());
         return Math.max(known, head == null ? 0 : head.reserved()) + 1;
     }
 
@@ -363,7 +363,7 @@ public final class ConfigPushes implements FleetConfigSource {
                 live.add(node.node());
             }
         }
-        boolean isLost = head == null && Math.max(state.stand().newest(), fleet.newest()) > 0;
+        boolean isLost = head == null && Math.max(state.nodeState().newest(), fleet.newest()) > 0;
         if (isLost && !statement.canary().isEmpty()) {
             throw new AdminException(
                     409,

@@ -18,7 +18,7 @@ public final class ConfigState {
     private final LongSupplier clockMillis;
     private final Map<String, AtomicLong> revisions = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> refused = new ConcurrentHashMap<>();
-    private volatile ConfigStand stand = ConfigStand.OFF;
+    private volatile NodeConfigState nodeState = NodeConfigState.OFF;
     private volatile @Nullable ConfigHead head;
     private volatile String lastRefusal = "";
     private volatile String problem = "";
@@ -29,12 +29,12 @@ public final class ConfigState {
     }
 
     /** Returns the state of this node. */
-    public ConfigStand stand() {
-        return stand;
+    public NodeConfigState nodeState() {
+        return nodeState;
     }
 
-    void stand(ConfigStand next) {
-        stand = next;
+    void nodeState(NodeConfigState next) {
+        nodeState = next;
     }
 
     /** Returns the head that was read last; null before the first. */
@@ -63,7 +63,7 @@ public final class ConfigState {
 
     /** Forgets the state when the node leaves its fleet, or applies only its local file. */
     public void clear() {
-        stand = ConfigStand.OFF;
+        nodeState = NodeConfigState.OFF;
         head = null;
         lastRefusal = "";
         problem = "";
@@ -108,9 +108,9 @@ public final class ConfigState {
      * for none.
      */
     public @Nullable Alarm alarm(String fleet) {
-        ConfigStand present = stand;
+        NodeConfigState present = nodeState;
         ConfigHead known = head;
-        if (present.state().equals(ConfigStand.REJECTED)) {
+        if (present.state().equals(NodeConfigState.REJECTED)) {
             return new Alarm(
                     AlarmKind.FLEET_CONFIG,
                     fleet,

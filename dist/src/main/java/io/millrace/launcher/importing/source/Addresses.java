@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Converts IP addresses and ranges of other proxies to the form of Millrace. Stateless. */
+/** Converts IP addresses and ranges of other proxies to the syntax of Millrace. Stateless. */
 public final class Addresses {
     private Addresses() {}
 

@@ -77,15 +77,15 @@ public final class MediaTypes {
 
     private MediaTypes() {}
 
-    /** Returns true for one media type in lower case, also one with all subtypes. */
+    /** Returns true if the text is a media type in lower case, such as {@code text/html} or {@code text/*}. */
     public static boolean isType(String text) {
         return text.matches("[a-z0-9.+-]+/([a-z0-9.+_-]+|\\*)");
     }
 
     /**
-     * Returns the known types with an accepted value of Content-Type.
+     * Returns the known types that {@code accepts} matches. Each type is tested alone and with a charset parameter.
      *
-     * @param accepts tests a value, which has the parameter charset for some calls
+     * @param accepts tests a value of Content-Type
      */
     public static List<String> known(Predicate<String> accepts) {
         return KNOWN.stream()

@@ -1,4 +1,4 @@
-/** The lines of imported files, their outcomes, and values in the form of Millrace. */
+/** The lines of imported files, their outcomes, and values in the syntax of Millrace. */
 @NullMarked
 package io.millrace.launcher.importing.source;
 

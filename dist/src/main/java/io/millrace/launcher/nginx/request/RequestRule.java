@@ -11,13 +11,14 @@ import org.jspecify.annotations.Nullable;
  * An answer to the requests of a remap rule that meet a condition, as an element of its {@code rules}. Immutable.
  *
  * @param sources the directives that become the rule
- * @param body content; empty for the line with the status
+ * @param body content; empty for the default content, one line that states the status
  * @param type media type of the content; empty for the default
  */
 public record RequestRule(List<Directive> sources, String when, String status, String body, String type) {
     /**
-     * Returns the answer to requests that a {@code return}, {@code deny all} or {@code internal} directive of a block
-     * refuses. Returns null if the block has none of them, a text with variables, or another response for the status by error_page.
+     * Returns the rule for a block that answers all requests by {@code return}, {@code deny all} or {@code internal}.
+     * Returns null if there is no such directive, its text has variables, its status is not 2xx, 4xx or 5xx, or
+     * {@code error_page} replaces the status.
      *
      * @param when condition
      */
@@ -47,7 +48,7 @@ public record RequestRule(List<Directive> sources, String when, String status, S
                 : null;
     }
 
-    /** Returns true if error_page gives a status another status, or requests with it to a named location. */
+    /** Returns true if error_page replaces this status by another one, or redirects it to a named location (`@name`). */
     private static boolean isReplaced(Scope scope, String status) {
         return scope.all("error_page").stream()
                 .anyMatch(each -> each.args().contains(status)

@@ -163,10 +163,10 @@ class ConfigFollowerTest {
                             node.name,
                             "edge",
                             node.up ? "live" : "away",
-                            node.state.stand().revision(),
-                            node.state.stand().newest(),
-                            node.state.stand().state(),
-                            node.state.stand().reason()))
+                            node.state.nodeState().revision(),
+                            node.state.nodeState().newest(),
+                            node.state.nodeState().state(),
+                            node.state.nodeState().reason()))
                     .toList();
         }
 
@@ -174,7 +174,7 @@ class ConfigFollowerTest {
         public long newest() {
             return ConfigFollowerTest.this.nodes.values().stream()
                     .filter(node -> node.up)
-                    .mapToLong(node -> node.state.stand().newest())
+                    .mapToLong(node -> node.state.nodeState().newest())
                     .max()
                     .orElse(0);
         }
@@ -287,8 +287,8 @@ class ConfigFollowerTest {
         run(6000);
         assertInForce("two", "n1", "n3");
         assertInForce("one", "n2");
-        ConfigStand stand = nodes.get("n2").state.stand();
-        assertEquals(new ConfigStand(1, 2, "rejected", "the environment variable X is not set"), stand);
+        NodeConfigState nodeState = nodes.get("n2").state.nodeState();
+        assertEquals(new NodeConfigState(1, 2, "rejected", "the environment variable X is not set"), nodeState);
         assertNotNull(nodes.get("n2").state.alarm("cdn"));
         // After a reload of the local file, the node tries again.
         nodes.get("n2").impossible = "";
@@ -394,13 +394,15 @@ class ConfigFollowerTest {
         run(6000);
         assertInForce("two", "n2");
         assertInForce("one", "n1", "n3");
-        assertEquals("waits for the canary on n2", nodes.get("n1").state.stand().reason());
+        assertEquals(
+                "waits for the canary on n2", nodes.get("n1").state.nodeState().reason());
         nodes.get("n2").metrics = metrics(90, 100);
         run(50_000);
         assertInForce("one", "n1", "n3");
         run(15_000);
         assertInForce("two", "n1", "n2", "n3");
-        assertEquals(new ConfigStand(2, 2, "applied", ""), nodes.get("n1").state.stand());
+        assertEquals(
+                new NodeConfigState(2, 2, "applied", ""), nodes.get("n1").state.nodeState());
         // The number of the fallback is not used again.
         assertEquals(4, nodes.get("n1").pushes.status().next());
     }
@@ -420,7 +422,7 @@ class ConfigFollowerTest {
         FleetConfigSource.Status status = nodes.get("n1").pushes.status();
         assertEquals(2, status.failed());
         assertEquals("n2: hit_ratio is 50, the guard is hit_ratio>80", status.reason());
-        assertEquals(3, nodes.get("n3").state.stand().revision());
+        assertEquals(3, nodes.get("n3").state.nodeState().revision());
         assertNotNull(nodes.get("n3").state.alarm("cdn"));
         FleetConfigSource.Revision failed = nodes.get("n1").pushes.history().get(1);
         assertEquals(status.reason(), failed.failure());
@@ -439,7 +441,7 @@ class ConfigFollowerTest {
         assertEquals(
                 "n3: rejected the revision: the environment variable X is not set",
                 nodes.get("n1").pushes.status().reason());
-        assertEquals("applied", nodes.get("n2").state.stand().state());
+        assertEquals("applied", nodes.get("n2").state.nodeState().state());
     }
 
     @Test
@@ -662,13 +664,14 @@ class ConfigFollowerTest {
         run(12_000);
         assertInForce("one", "n1", "n3");
         assertEquals(
-                new ConfigStand(0, 1, "pending", "is applied again after a failure: 16 changes are waiting"),
-                nodes.get("n2").state.stand());
+                new NodeConfigState(0, 1, "pending", "is applied again after a failure: 16 changes are waiting"),
+                nodes.get("n2").state.nodeState());
         assertNull(nodes.get("n2").state.alarm("cdn"));
         nodes.get("n2").failure = null;
         run(6000);
         assertInForce("one", "n2");
-        assertEquals(new ConfigStand(1, 1, "applied", ""), nodes.get("n2").state.stand());
+        assertEquals(
+                new NodeConfigState(1, 1, "applied", ""), nodes.get("n2").state.nodeState());
     }
 
     @Test

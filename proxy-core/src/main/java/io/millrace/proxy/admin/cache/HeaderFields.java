@@ -5,7 +5,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Parser of header fields in query parameters, in the form {@code Name: value}. */
+/** Parser of header fields in query parameters, in the format {@code Name: value}. */
 final class HeaderFields {
     private HeaderFields() {}
 

@@ -37,7 +37,7 @@ final class LoginCodes {
     /**
      * The properties of a code.
      *
-     * @param token the token whose rights its session has
+     * @param token the token whose rights a session opened by the code has
      * @param lease the lease of the loopback listener of {@code millctl dashboard} for which the code was made; null
      *     for a code of {@code admin.listen}
      */

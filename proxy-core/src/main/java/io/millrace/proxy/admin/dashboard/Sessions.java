@@ -59,8 +59,8 @@ final class Sessions {
     /**
      * Opens a session.
      *
-     * @param token the token whose rights it has
-     * @param lease the lease with which it ends; null for none
+     * @param token the token whose rights the session has
+     * @param lease the lease; the session ends with it; null for a session without a lease
      */
     Opened open(AdminToken token, @Nullable String lease) {
         lock.lock();

@@ -37,10 +37,10 @@ public final class SharedReplies {
     /** The interval of the page's most frequent requests. A single page therefore always gets a new reply. */
     static final Duration LIFE = Duration.ofSeconds(2);
 
-    /** Limit of kept replies; the oldest gives way. Pages of one kind need about ten. */
+    /** Limit of kept replies; beyond it the oldest is dropped. The pages of one kind need about ten replies. */
     static final int REPLIES_MAX = 64;
 
-    /** Limit of the content of all kept replies, in bytes; the oldest gives way. */
+    /** Limit of the content of all kept replies, in bytes; beyond it the oldest is dropped. */
     static final long BYTES_MAX = 8 << 20;
 
     /** Longer targets contain text that a person entered. Other pages do not repeat such requests. */

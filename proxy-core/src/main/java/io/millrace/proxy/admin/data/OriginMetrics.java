@@ -25,7 +25,7 @@ public final class OriginMetrics {
         this.clock = clock;
     }
 
-    /** Adds the metrics of the hosts of these groups, and removes those of other hosts. */
+    /** Adds metrics for the hosts of these groups, and removes the metrics of all other hosts. */
     public void update(OriginGroups groups) {
         lock.lock();
         try {

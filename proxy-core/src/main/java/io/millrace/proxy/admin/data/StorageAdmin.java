@@ -31,7 +31,7 @@ public final class StorageAdmin implements StorageControl, CurveSource {
 
     @Override
     public @Nullable CurveView curve() {
-        StoreStatistics.Curve curve = store.curve();
+        StoreStatistics.HitRatioCurve curve = store.curve();
         return curve == null
                 ? null
                 : new CurveView(

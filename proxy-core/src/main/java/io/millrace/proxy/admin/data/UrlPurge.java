@@ -30,7 +30,7 @@ final class UrlPurge {
     private final ProxyView proxy;
     private final PurgeCounts counts;
     private final TargetUri target;
-    /** The URLs to remove: those of both schemes for the default port. */
+    /** The URLs to remove; with the default port, the URL in both schemes. */
     private final List<TargetUri> urls;
 
     private final PurgeHistory history;

@@ -2,7 +2,7 @@ package io.millrace.proxy.admin.resource;
 
 import java.util.Locale;
 
-/** The form of error answers, which depends on the API that a path belongs to. */
+/** The format of error answers. It depends on the API of the requested path. */
 public enum ErrorShape {
     /** {@code {"error":{"code":...,"message":...}}}. */
     MILLRACE {

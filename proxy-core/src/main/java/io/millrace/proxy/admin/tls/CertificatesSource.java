@@ -17,7 +17,7 @@ public interface CertificatesSource {
      *     that was read before) or unusable (no version could be read)
      * @param issuer null if no version of the file could be read; all components up to {@code notes} are empty then
      * @param chain subjects in the order in which they are sent
-     * @param notes warnings that do not prevent its use
+     * @param notes warnings that do not prevent the use of the certificate
      * @param settings TLS settings of these names, each as in the configuration
      * @param inForce every setting in force for these names, with its source; empty if the certificate is not used
      * @param problem file and reason; null for none

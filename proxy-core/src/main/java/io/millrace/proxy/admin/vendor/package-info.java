@@ -1,4 +1,4 @@
-/** Purges in the form of Fastly's and Cloudflare's APIs, for clients that know only these. */
+/** Purges by the APIs of Fastly and Cloudflare, for clients that support only these APIs. */
 @NullMarked
 package io.millrace.proxy.admin.vendor;
 

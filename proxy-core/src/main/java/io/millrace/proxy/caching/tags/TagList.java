@@ -13,7 +13,7 @@ public final class TagList {
     private final ByteArrayOutputStream packed = new ByteArrayOutputStream();
     private @Nullable String problem;
 
-    /** Adds tags in the form of {@link Tags#packed}. */
+    /** Adds tags in the format of {@link Tags#packed}. */
     void add(byte[] tags) {
         int start = 0;
         for (int at = 0; at < tags.length; at++) {

@@ -190,7 +190,10 @@ public final class Validation {
                 : new Unstorable(answer, reason);
     }
 
-    /** Returns the stored fields after an update, whose fields replace those of the same name (RFC 9111 s3.2). */
+    /**
+     * Returns the stored fields after an update. A field of the update replaces the stored fields with its name (RFC
+     * 9111 s3.2).
+     */
     public static FieldSection updatedFields(FieldSection old, FieldSection update) {
         HopByHop hopByHop = HopByHop.of(update);
         FieldSection.Builder merged = FieldSection.builder();

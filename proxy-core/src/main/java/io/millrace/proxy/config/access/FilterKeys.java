@@ -24,7 +24,7 @@ public final class FilterKeys {
 
     public static final ConfigKey<String> NAME = ConfigKey.builder("filters[].name", ValueType.STRING)
             .atsName(".definefilter")
-            .description("Name of the filter, of letters, digits, -, _ and .; it is shown in logs, metrics and"
+            .description("Name of the filter, of letters, digits, '-', '_' and '.'; it is shown in logs, metrics and"
                     + " Cache-Status.");
     public static final ConfigKey<FilterConfig.Action> ACTION = ConfigKey.builder(
                     "filters[].action", ValueType.word(FilterConfig.Action.class, false))

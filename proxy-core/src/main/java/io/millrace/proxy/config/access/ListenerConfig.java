@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param http2 whether clients may use HTTP/2: by ALPN with TLS, else with prior knowledge
  * @param tls null for HTTP without TLS
  * @param socketMode mode of a Unix socket
- * @param socketOwner {@code user}, {@code user:group} or {@code :group} of a Unix socket; null for those of
+ * @param socketOwner {@code user}, {@code user:group} or {@code :group} of a Unix socket; null for user and group of
  *     this process
  */
 public record ListenerConfig(

@@ -103,7 +103,8 @@ public record RequestLimitConfig(
         if (name == null) {
             faults.report("", "has no name, which logs, metrics and response fields show");
         } else if (!isName(name)) {
-            faults.report("name", "'" + name + "' is not a word of 1 to " + NAME_MAX + " letters, digits, -, _ and .");
+            faults.report(
+                    "name", "'" + name + "' is not a name of 1 to " + NAME_MAX + " letters, digits, '-', '_' and '.'");
         }
         Expression<RequestFacts> when = condition(element.find(RequestLimitKeys.WHEN), faults);
         List<Part> key = key(element.get(RequestLimitKeys.KEY), faults);

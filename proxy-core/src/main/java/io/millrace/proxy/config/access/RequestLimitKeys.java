@@ -18,8 +18,9 @@ public final class RequestLimitKeys {
             .description("Limits of the rate of requests; see docs/guide/access.md. A request beyond a"
                     + " limit is answered with 429. At most 20 limits apply to one request.");
     public static final ConfigKey<String> NAME = ConfigKey.builder("request_limits[].name", ValueType.STRING)
-            .description("Name of the limit, of letters, digits, -, _ and .; it is shown in logs, metrics, Cache-Status"
-                    + " and the fields RateLimit and RateLimit-Policy.");
+            .description(
+                    "Name of the limit, of letters, digits, '-', '_' and '.'; it is shown in logs, metrics, Cache-Status"
+                            + " and the fields RateLimit and RateLimit-Policy.");
     public static final ConfigKey<String> WHEN = ConfigKey.builder("request_limits[].when", ValueType.STRING)
             .description("Condition on the request, such as path =~ \"^/api/\"; see docs/reference/expressions.md. A"
                     + " limit without it counts every request.");

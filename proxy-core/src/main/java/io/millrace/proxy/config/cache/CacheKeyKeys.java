@@ -21,8 +21,8 @@ public final class CacheKeyKeys {
             .perRule()
             .atsName("cachekey.so --include-params")
             .description(
-                    "Names of the only query parameters in keys and origin requests. A * at the end of a name matches"
-                            + " any characters; an empty list means all.");
+                    "Names of the query parameters that stay in keys and origin requests; all others are left out. A *"
+                            + " at the end of a name matches any characters; an empty list keeps all parameters.");
     public static final ConfigKey<List<String>> EXCLUDED_PARAMS = ConfigKey.builder(
                     "cache.key.excluded_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())

@@ -101,16 +101,17 @@ public final class CachePolicyKeys {
                     "cache.leak_guard", ValueType.word(StoringRules.LeakGuardLevel.class, false))
             .defaultsTo(StoringRules.LeakGuardLevel.ON)
             .perRule()
-            .description("HTML or JSON at a URL that ends like a static file, such as /account/x.css, with Cookie,"
-                    + " Authorization or Set-Cookie, and without public or s-maxage. on: not stored. warn: stored,"
-                    + " counted and logged. off: stored.");
+            .description("Treatment of HTML or JSON at a URL that ends like a static file, such as /account/x.css, with"
+                    + " Cookie, Authorization or Set-Cookie, and without public or s-maxage. on: not stored. warn:"
+                    + " stored, counted and logged. off: stored.");
     public static final ConfigKey<Boolean> DYNAMIC_URLS = ConfigKey.builder(
                     "cache.cache_urls_that_look_dynamic", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.cache_urls_that_look_dynamic")
             .description(
-                    "Whether URLs with a query or a semicolon, with cgi in the path or .asp at its end are cached.");
+                    "Whether responses are cached whose URL has a query, a semicolon, 'cgi' in the path, or '.asp' at the"
+                            + " end of the path.");
     public static final ConfigKey<Integer> VARIANTS_MAX = ConfigKey.builder("cache.variants_max", ValueType.INTEGER)
             .within(0, 10_000)
             .defaultsTo(16)
@@ -122,9 +123,8 @@ public final class CachePolicyKeys {
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.post_method")
-            .description(
-                    "Whether a response to POST is stored for later GETs if it has an explicit lifetime, and the URL"
-                            + " of the request in Content-Location.");
+            .description("Whether a response to POST is stored for later GETs if it has an explicit lifetime, and its"
+                    + " Content-Location is the URL of the request.");
     public static final ConfigKey<List<String>> TAGS_FIELDS = ConfigKey.builder(
                     "cache.tags.fields", ValueType.FIELD_NAMES)
             .defaultsTo(TagRules.DEFAULT_FIELDS)
@@ -142,7 +142,9 @@ public final class CachePolicyKeys {
             .defaultsTo(false)
             .perRule()
             .atsName("proxy.config.http.negative_caching_enabled")
-            .description("Whether responses with a status of the list and without an explicit lifetime are stored.");
+            .description(
+                    "Whether responses with a status in cache.negative_caching.list and without an explicit lifetime"
+                            + " are stored.");
     public static final ConfigKey<Duration> NEGATIVE_CACHING_LIFETIME = seconds("cache.negative_caching.lifetime")
             .defaultsTo(Duration.ofMinutes(30))
             .atsName("proxy.config.http.negative_caching_lifetime")
@@ -159,8 +161,8 @@ public final class CachePolicyKeys {
             .perRule()
             .atsName("proxy.config.http.negative_revalidating_enabled")
             .description(
-                    "Whether a response with a status of the list counts as a failure of the origin, so that a stale"
-                            + " response may be served.");
+                    "Whether a response with a status in cache.negative_revalidating.list counts as a failure of the"
+                            + " origin, so that a stale response may be served.");
     public static final ConfigKey<Duration> NEGATIVE_REVALIDATING_LIFETIME = seconds(
                     "cache.negative_revalidating.lifetime")
             .atsName("proxy.config.http.negative_revalidating_lifetime")

@@ -21,7 +21,7 @@ public final class CacheRulesKeys {
     public static final ConfigKey<List<ConfigValues>> CACHE_RULES = ConfigKey.builder("cache_rules", ValueType.LIST)
             .atsName("cache.config")
             .description("Settings for the requests that a rule matches. All matching rules apply: later rules override"
-                    + " earlier ones, and all override section cache.");
+                    + " earlier ones, and all override the section cache.");
     public static final ConfigKey<String> DEST_DOMAIN = ConfigKey.builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
             .description("Matches if the requested host is this domain or below it; a dot alone matches every host.");
@@ -62,8 +62,9 @@ public final class CacheRulesKeys {
     public static final ConfigKey<CacheRuleConfig.Action> ACTION = ConfigKey.builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
-            .description("never_cache bypasses the cache. ignore_no_cache, ignore_client_no_cache and"
-                    + " ignore_server_no_cache ignore no-cache and no-store of both sides, of clients, or of origins.");
+            .description("never_cache bypasses the cache. The other actions ignore no-cache and no-store:"
+                    + " ignore_client_no_cache in requests, ignore_server_no_cache in responses, and ignore_no_cache in"
+                    + " both.");
     public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = ConfigKey.builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")

@@ -9,8 +9,9 @@ public final class OverloadKeys {
     public static final ConfigKey<Duration> LATENCY = ConfigKey.builder("cache.overload.latency", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))
             .perRule()
-            .description("Overload begins when the rule's origin takes longer than this to answer, on the average of"
-                    + " one second, in two successive seconds; without this key the latency is ignored.");
+            .description(
+                    "Overload begins when the mean response time of the rule's origin is above this limit in each of"
+                            + " two successive seconds; without this key the latency is ignored.");
     public static final ConfigKey<Double> ERRORS = ConfigKey.builder("cache.overload.errors", ValueType.PERCENT)
             .perRule()
             .description("Overload begins when more than this share of the rule's requests to the origin fail or are"

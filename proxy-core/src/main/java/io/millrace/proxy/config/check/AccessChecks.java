@@ -62,7 +62,7 @@ final class AccessChecks {
         if (!isToken(name)) {
             error(
                     ConfigKeys.VIA_NAME.path(),
-                    new InvalidValueException("'" + name + "' is not a word of letters, digits, - and ."));
+                    new InvalidValueException("'" + name + "' is not a name of letters, digits, '-' and '.'"));
         }
     }
 

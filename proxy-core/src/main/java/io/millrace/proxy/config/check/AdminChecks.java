@@ -122,7 +122,7 @@ final class AdminChecks {
 
     private void checkTokens(List<ConfigValues> tokens, ConfigValues values) {
         if (tokens.size() > TOKENS_MAX) {
-            error("admin.tokens", "has " + tokens.size() + " tokens, the limit is " + TOKENS_MAX);
+            error("admin.tokens", "has " + tokens.size() + " tokens, limit=" + TOKENS_MAX);
             return;
         }
         Sites sites = tokens.stream().anyMatch(token -> token.isSet(AdminKeys.TOKEN_SITES)) ? sites(values) : null;
@@ -148,7 +148,7 @@ final class AdminChecks {
 
     private void checkName(String path, String name, Map<String, String> names) {
         if (!NAME.matcher(name).matches()) {
-            error(path + ".name", "'" + name + "' is not 1 to 64 letters, digits, '-', '_' and '.'");
+            error(path + ".name", "'" + name + "' is not a name of 1 to 64 letters, digits, '-', '_' and '.'");
             return;
         }
         String other = names.putIfAbsent(name, path);
@@ -183,7 +183,7 @@ final class AdminChecks {
         }
         int length = String.join(",", named).length();
         if (length > SITES_LENGTH_MAX) {
-            error(path, "the sites have " + length + " characters together, the limit is " + SITES_LENGTH_MAX);
+            error(path, "the sites have " + length + " characters together, limit=" + SITES_LENGTH_MAX);
         }
         for (String site : named) {
             String name = site.toLowerCase(Locale.ROOT);

@@ -322,8 +322,8 @@ public final class ConfigChecks {
             problems.error(
                     at(path),
                     path,
-                    "the expressions up to this rule have programs of " + after + " steps together, the limit is "
-                            + Regex.TOTAL_STEPS_MAX);
+                    "the expressions up to this rule need " + after + " program steps, limit=" + Regex.TOTAL_STEPS_MAX
+                            + "; use fewer or simpler expressions");
         }
         return after;
     }

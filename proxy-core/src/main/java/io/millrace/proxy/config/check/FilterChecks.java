@@ -61,7 +61,7 @@ public final class FilterChecks {
         if (first != null) {
             error(path + ".name", name + " is already the name of filters[" + first + "]", null);
         } else if (name != null && !isName(name)) {
-            error(path + ".name", "'" + name + "' is not a word of letters, digits, -, _ and .", null);
+            error(path + ".name", "'" + name + "' is not a name of letters, digits, '-', '_' and '.'", null);
         } else if (name == null && !isBroken(path)) {
             error(path, "has no name; access.filters and rules refer to a filter by its name", null);
         }
@@ -116,7 +116,9 @@ public final class FilterChecks {
         for (int i = 0; i < named.size(); i++) {
             String name = named.get(i).get(FilterKeys.NAME);
             if (!used.contains(name)) {
-                warning("filters[" + i + "].name", "is never used; neither access.filters nor a rule has " + name);
+                warning(
+                        "filters[" + i + "].name",
+                        "is never used; neither access.filters nor a rule names '" + name + "'");
             }
         }
         boolean usesProxyProtocol = config.listeners().stream()

@@ -101,7 +101,7 @@ final class FleetChecks {
             error(
                     key.path(),
                     "'" + name + "' is not a name: 1 to " + FleetConfig.NAME_LENGTH_MAX
-                            + " letters, digits, - and _ are permitted");
+                            + " letters, digits, '-' and '_' are permitted");
         }
     }
 

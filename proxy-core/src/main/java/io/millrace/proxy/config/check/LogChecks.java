@@ -32,7 +32,7 @@ final class LogChecks {
             ConfigKeys.LOG_ACCESS_ENABLED,
             ConfigKeys.LOG_ACCESS_PATH,
             ConfigKeys.LOG_ACCESS_FORMAT,
-            LogKeys.FIELDS_OF_ONE,
+            LogKeys.SINGLE_LOG_FIELDS,
             ConfigKeys.LOG_ACCESS_ROTATE_SIZE,
             ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL,
             ConfigKeys.LOG_ACCESS_ROTATE_KEEP);
@@ -48,7 +48,8 @@ final class LogChecks {
     void check(ConfigValues values) {
         List<ConfigValues> logs = values.elements(LogKeys.LOGS);
         if (logs.isEmpty()) {
-            checkFields(values, ConfigKeys.LOG_ACCESS_FORMAT, LogKeys.FIELDS_OF_ONE, LogKeys.FIELDS_OF_ONE.path());
+            checkFields(
+                    values, ConfigKeys.LOG_ACCESS_FORMAT, LogKeys.SINGLE_LOG_FIELDS, LogKeys.SINGLE_LOG_FIELDS.path());
             if (values.isSet(LogKeys.LOGS) && !problems.isBroken(LIST)) {
                 error(LIST, "is empty; write log.access: {enabled: false} for no access log");
             }

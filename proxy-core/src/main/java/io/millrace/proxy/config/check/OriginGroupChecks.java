@@ -104,7 +104,7 @@ public final class OriginGroupChecks {
             if (!isName(name)) {
                 error(
                         path + ".name",
-                        "'" + name + "' must be at most " + NAME_MAX + " lower-case letters, digits, - and _");
+                        "'" + name + "' must be at most " + NAME_MAX + " lower-case letters, digits, '-' and '_'");
             }
         }
         if (group.isSet(OriginGroupKeys.HASH_KEY)
@@ -177,7 +177,7 @@ public final class OriginGroupChecks {
             error(
                     key,
                     "'" + tier + "' is not a name of a tier: 1 to " + FleetConfig.NAME_LENGTH_MAX
-                            + " letters, digits, - and _ are permitted");
+                            + " letters, digits, '-' and '_' are permitted");
         } else if (!general.isSet(FleetKeys.NAME)) {
             if (!problems.isAnyBrokenBelow("fleet")) {
                 error(key, "needs the section fleet, because the hosts are nodes of this node's fleet");
@@ -272,7 +272,8 @@ public final class OriginGroupChecks {
         for (int i = 0; i < groups.size(); i++) {
             if (!used.contains(groups.get(i).name())) {
                 String path = "origins[" + i + "]";
-                problems.warning(at(path), path, "no rule of remap names it, nor does forward_proxy.origins");
+                problems.warning(
+                        at(path), path, "is never used; neither a rule of remap nor forward_proxy.origins names it");
             }
             if (groups.get(i).ringMode() == OriginGroupConfig.RingMode.PEERING_RING
                     && config.via().name().equals(ConfigKeys.VIA_NAME.defaultValue())) {

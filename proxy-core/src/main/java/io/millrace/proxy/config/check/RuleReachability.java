@@ -99,7 +99,7 @@ public final class RuleReachability {
             hiding = hiding == null && rule.verb().isRedirect() ? mapRuleFor(rule) : hiding;
             String scheme = rule.from().scheme() == null ? null : rule.from().isSecure() ? "https" : "http";
             if (hiding != null) {
-                String order = hiding.index() < rule.index() ? "stands before it" : "precedes it by its kind";
+                String order = hiding.index() < rule.index() ? "precedes it" : "is of a kind that is tried first";
                 warn(rule, hiddenMessage(hiding, order));
             } else if (scheme != null && !schemes.contains(scheme) && rule.verb() != RemapVerb.REVERSE_MAP) {
                 warn(
@@ -122,7 +122,7 @@ public final class RuleReachability {
         String path = MappedUrls.normal(rule.from().path());
         RemapRuleConfig hiding = find(rivals, path);
         if (hiding != null) {
-            warn(rule, hiddenMessage(hiding, "stands before it"));
+            warn(rule, hiddenMessage(hiding, "precedes it"));
             return true;
         }
         reachable.computeIfAbsent(rivals, r -> new HashMap<>()).put(path, rule);

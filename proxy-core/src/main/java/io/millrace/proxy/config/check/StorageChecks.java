@@ -30,13 +30,13 @@ final class StorageChecks {
     /** Minimum size of a volume's share of a storage path. */
     private static final long LEAST_BYTES = 1 << 20;
 
-    /** Limit of volumes in one store: each volume has a part on every storage path. */
+    /** Limit of storage paths multiplied by volumes (with the volume default): each volume has one part per path. */
     private static final int VOLUMES_MAX = 64;
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9_-]{1,32}");
     private static final Pattern HOST = Pattern.compile("\\.?[A-Za-z0-9_:-]+(\\.[A-Za-z0-9_-]+)*");
     /** Names of other cache files in a storage path; volumes must not have these names. */
-    private static final Set<String> RESERVED = Set.of("volume", "index", "lock", "owner", "inventory");
+    private static final List<String> RESERVED = List.of("volume", "index", "lock", "owner", "inventory");
 
     private final ConfigProblems problems;
     private final Place wholeFile;
@@ -82,14 +82,13 @@ final class StorageChecks {
             if (first != null) {
                 volumeError(i, "name", name + " is already volumes[" + first + "]");
             } else if (name.equals(VolumeShareConfig.DEFAULT_NAME)) {
-                volumeError(i, "name", name + " is the remaining space and cannot have a share");
+                volumeError(i, "name", "'" + name + "' is the name of the space without a share; choose another name");
             } else if (!NAME.matcher(name).matches() || RESERVED.contains(name)) {
                 volumeError(
                         i,
                         "name",
-                        "'" + name
-                                + "' is not a name of up to 32 lower-case letters, digits, - and _, or is the name of a"
-                                + " file of the cache");
+                        "'" + name + "' is not permitted; a name has 1 to 32 lower-case letters, digits, '-' and '_',"
+                                + " and is not the name of a file of the cache: " + String.join(", ", RESERVED));
             }
         }
     }
@@ -117,7 +116,8 @@ final class StorageChecks {
                             j,
                             "share",
                             "leaves less than " + Units.formatSize(LEAST_BYTES) + " of storage[" + i
-                                    + "] to this volume or to the volume default");
+                                    + "] to this volume or to the volume default; raise storage[" + i
+                                    + "].size, or change the share");
                 }
             }
         }
@@ -126,8 +126,10 @@ final class StorageChecks {
             problems.error(
                     problems.placeOf(path, wholeFile),
                     path,
-                    storage.size() + " storage paths of " + (volumes.size() + 1) + " volumes each, the limit is "
-                            + VOLUMES_MAX + " in all");
+                    storage.size() + " storage paths × " + (volumes.size() + 1)
+                            + " volumes (with the volume default) = "
+                            + storage.size() * (volumes.size() + 1) + ", limit=" + VOLUMES_MAX
+                            + "; configure fewer paths or volumes");
         }
     }
 
@@ -236,8 +238,9 @@ final class StorageChecks {
                 error(
                         i,
                         "path",
-                        path + " is a block device or a file, which volumes cannot share; make a directory of "
-                                + "a file system on it, or partitions and no volumes");
+                        path + " is a block device or a file, and cannot be divided into volumes; create a file system"
+                                + " on it and set path to a directory there, or remove volumes and list one partition"
+                                + " for each storage path");
             }
         }
     }
@@ -256,7 +259,7 @@ final class StorageChecks {
                 return true;
             }
             if (mine.startsWith(before) || before.startsWith(mine)) {
-                String how = mine.startsWith(before) ? " lies in " : " holds ";
+                String how = mine.startsWith(before) ? " is inside " : " contains ";
                 error(number, "path", path + how + other + ", which is storage[" + i + "]");
                 return true;
             }
@@ -280,8 +283,9 @@ final class StorageChecks {
                 problems.warning(
                         at(i, "size"),
                         "storage[" + i + "].size",
-                        "the file system of " + path + " holds " + Units.formatSize(total) + " in all, and "
-                                + Units.formatSize(sum) + " are configured on it");
+                        "the file system of " + path + " has " + Units.formatSize(total)
+                                + ", but the storage paths on it have " + Units.formatSize(sum)
+                                + " together; lower their sizes");
             }
         }
     }

@@ -39,7 +39,7 @@ public final class MirrorKeys {
             .perRule()
             .description("Maximum of copies that wait for a connection, for each event loop; more are dropped.");
 
-    /** All keys except {@link #TO}, with those of TLS; they have an effect only with it. */
+    /** All keys except {@link #TO}, including the keys of TLS. They have an effect only if TO is set. */
     static final List<ConfigKey<?>> OTHERS = Stream.concat(
                     Stream.of(SAMPLE, BODIES, BODY_MAX, CONNECTIONS, QUEUE), OriginTlsKeys.MIRROR.all().stream())
             .toList();

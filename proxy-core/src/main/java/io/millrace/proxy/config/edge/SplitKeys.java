@@ -18,12 +18,12 @@ public final class SplitKeys {
                     + " cookie the address decides.");
     public static final ConfigKey<String> NAME = ConfigKey.builder("remap[].split[].name", ValueType.STRING)
             .description("Name of the branch in metrics, cache keys and millctl explain; the default is that of the"
-                    + " group, or the host of to.");
+                    + " group, or the host of remap[].split[].to.");
     public static final ConfigKey<RuleUrl> TO = ConfigKey.builder("remap[].split[].to", ValueType.ORIGIN)
-            .description("Origin of the branch instead of scheme, host and port of the rule's to. The path and query of"
-                    + " the rule's to apply.");
+            .description("Origin of the branch, instead of scheme, host and port of remap[].to. The path and query of"
+                    + " remap[].to also apply to the branch.");
     public static final ConfigKey<String> ORIGINS = ConfigKey.builder("remap[].split[].origins", ValueType.STRING)
-            .description("Name of the origin group of the branch, instead of to.");
+            .description("Name of the origin group of the branch, instead of remap[].split[].to.");
     public static final ConfigKey<Double> WEIGHT = ConfigKey.builder("remap[].split[].weight", ValueType.DECIMAL)
             .within(0.0, 100.0)
             .defaultsTo(0.0)

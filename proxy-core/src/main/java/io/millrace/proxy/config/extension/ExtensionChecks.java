@@ -48,7 +48,7 @@ public final class ExtensionChecks {
         String name = entry.find(ExtensionKeys.NAME);
         if (name != null && !ExtensionSettings.NAME.matcher(name).matches()) {
             String key = path + ".name";
-            problems.error(at(key), key, "'" + name + "' is not a name of 1 to 64 letters, digits, - and _");
+            problems.error(at(key), key, "'" + name + "' is not a name of 1 to 64 letters, digits, '-' and '_'");
         } else if (name != null) {
             Integer first = names.putIfAbsent(name, index);
             if (first != null) {

@@ -26,8 +26,9 @@ public final class ExtensionKeys {
     public static final ConfigKey<String> NAME = ConfigKey.builder("extensions[].name", ValueType.STRING)
             .rolling()
             .required()
-            .description("Name of the extension, of at most 64 letters, digits, - and _; it is shown in logs, metrics,"
-                    + " Cache-Status and millctl extension list.");
+            .description(
+                    "Name of the extension, of at most 64 letters, digits, '-' and '_'; it is shown in logs, metrics,"
+                            + " Cache-Status and millctl extension list.");
     public static final ConfigKey<ExtensionJar> JAR = ConfigKey.builder("extensions[].jar", ValueType.JAR)
             .rolling()
             .description("File with the code. A reload after a change of the file starts a new worker.");

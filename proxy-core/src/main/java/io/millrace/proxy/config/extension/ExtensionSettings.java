@@ -33,13 +33,13 @@ public record ExtensionSettings(
     /**
      * Returns the settings of an extension without an element in the configuration.
      *
-     * @param name letters, digits, - and _, at most 64
+     * @param name letters, digits, '-' and '_', at most 64
      * @throws IllegalArgumentException if the name has another form
      */
     public static ExtensionSettings named(String name) {
         if (!NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
-                    "'" + name + "' is not a name of an extension; it has 1 to 64 letters, digits, - and _");
+                    "'" + name + "' is not a name of an extension; it has 1 to 64 letters, digits, '-' and '_'");
         }
         return of(ConfigValues.builder().set(ExtensionKeys.NAME, name).build());
     }

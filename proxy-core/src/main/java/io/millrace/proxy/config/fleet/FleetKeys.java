@@ -13,10 +13,11 @@ public final class FleetKeys {
     public static final ConfigKey<List<String>> SERVERS = ConfigKey.builder("fleet.servers", ValueType.NAMES)
             .description("URLs of NATS servers with JetStream, such as nats://127.0.0.1:4222 or tls://nats1:4222.");
     public static final ConfigKey<String> NODE = ConfigKey.builder("fleet.node", ValueType.STRING)
-            .description("Name of this node, unique in the fleet: letters, digits, - and _.");
+            .description("Name of this node, unique in the fleet: letters, digits, '-' and '_'.");
     public static final ConfigKey<String> TIER = ConfigKey.builder("fleet.tier", ValueType.STRING)
             .defaultsTo("edge")
-            .description("Tier of this node, shown by fleet status and used by hosts_from: letters, digits, - and _.");
+            .description(
+                    "Tier of this node, shown by fleet status and used by hosts_from: letters, digits, '-' and '_'.");
     public static final ConfigKey<RuleUrl> ADDRESS = ConfigKey.builder("fleet.address", ValueType.ORIGIN)
             .description("URL at which other nodes of the fleet send requests to this node, such as"
                     + " http://10.0.0.3:8080. Without it, this node is no host of a group with hosts_from.");

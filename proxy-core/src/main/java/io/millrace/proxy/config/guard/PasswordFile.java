@@ -101,7 +101,7 @@ public final class PasswordFile {
         return hashes.get(user);
     }
 
-    /** Returns the hash of any user. A check of an unknown user compares it to take equally long. */
+    /** Returns the hash of an arbitrary user. The check of an unknown user compares this hash, to take equally long. */
     public String anyHash() {
         return hashes.values().iterator().next();
     }

@@ -130,7 +130,7 @@ public final class SigningKeys {
 
     private @Nullable String addNamed(String name, String encoded) {
         if (!name.matches("[A-Za-z0-9._-]{1,64}")) {
-            return "'" + name + "' is not a word of 1 to 64 letters, digits, -, _ and .";
+            return "'" + name + "' is not a name of 1 to 64 letters, digits, '-', '_' and '.'";
         }
         if (named.size() == NAMED_MAX) {
             return "has more keys with names than the limit of " + NAMED_MAX;

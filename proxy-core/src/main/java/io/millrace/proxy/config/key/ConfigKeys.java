@@ -54,7 +54,7 @@ public final class ConfigKeys {
             .defaultsTo(false)
             .perRule()
             .atsName("proxy.config.url_remap.pristine_host_hdr")
-            .description("Whether origins receive the client's Host field instead of the host of the rule's URL to.");
+            .description("Whether origins receive the client's Host field instead of the host of remap[].to.");
     public static final ConfigKey<String> NO_HOST_URL_REDIRECT = ConfigKey.builder(
                     "no_host_url_redirect", ValueType.URL)
             .atsName("proxy.config.header.parse.no_host_url_redirect")
@@ -120,17 +120,17 @@ public final class ConfigKeys {
     public static final ConfigKey<List<ConfigValues>> STORAGE = ConfigKey.builder("storage", ValueType.LIST)
             .rolling()
             .atsName("storage.config")
-            .description("Storage paths on disk; without any, the cache is in RAM only.");
+            .description("Storage paths of the cache on disk; without any, the cache is in RAM only.");
     public static final ConfigKey<Path> STORAGE_PATH = ConfigKey.builder("storage[].path", ValueType.PATH)
             .rolling()
             .required()
-            .description("Directory, block device or file of the volume; a missing path becomes a directory; a relative"
-                    + " path starts at the directory of the file that names it.");
+            .description("Directory, block device or file in which responses are stored. A missing path becomes a"
+                    + " directory. A relative path starts at the directory of the configuration file that names it.");
     public static final ConfigKey<Long> STORAGE_SIZE = ConfigKey.builder("storage[].size", ValueType.SIZE)
             .within(MIB, 256 * TIB)
             .rolling()
             .description(
-                    "Disk space of the volume, allocated when it is first used. Required except for a block device,"
+                    "Disk space of the storage path, allocated at its first use. Required except for a block device,"
                             + " which is used to its end by default.");
     public static final ConfigKey<Path> STORAGE_INDEX_PATH = ConfigKey.builder("storage[].index_path", ValueType.PATH)
             .rolling()
@@ -160,8 +160,9 @@ public final class ConfigKeys {
             .rolling()
             .required()
             .atsName("volume=")
-            .description("Name of the volume: lower-case letters, digits, - and _; also the name of its directory below"
-                    + " each storage path.");
+            .description(
+                    "Name of the volume: lower-case letters, digits, '-' and '_'; also the name of its directory below"
+                            + " each storage path.");
     public static final ConfigKey<Double> VOLUMES_SHARE = ConfigKey.builder("volumes[].share", ValueType.PERCENT)
             .within(0.0001, 0.99)
             .rolling()

@@ -84,7 +84,7 @@ public final class ConfigTree {
         return content.hashCode();
     }
 
-    /** The content in the form of Java's collections, for display only. */
+    /** The content as Java collections, for display only. */
     @Override
     public String toString() {
         return content.toString();

@@ -37,7 +37,7 @@ public record LogConfig(
         return new LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_ENABLED),
                 values.find(ConfigKeys.LOG_ACCESS_PATH),
-                formatOf(values, ConfigKeys.LOG_ACCESS_FORMAT, LogKeys.FIELDS_OF_ONE),
+                formatOf(values, ConfigKeys.LOG_ACCESS_FORMAT, LogKeys.SINGLE_LOG_FIELDS),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_SIZE),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL).toSeconds(),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_KEEP),
@@ -45,7 +45,7 @@ public record LogConfig(
                 new LiveLogSettings(values.get(LogKeys.SLOW_THRESHOLD).toNanos(), values.get(LogKeys.KEPT_REQUESTS)));
     }
 
-    /** Returns the format of a log in a list, with the values of a binary log. */
+    /** Returns the format of a listed log. A binary format includes the fields that it stores. */
     public static AccessLogFormat formatOf(ConfigValues log) {
         return formatOf(log, LogKeys.FORMAT, LogKeys.FIELDS);
     }

@@ -17,12 +17,13 @@ public final class LogKeys {
     /** Limit of logs: each has a thread, and queues of about 2 MiB. */
     public static final int LOGS_MAX = 16;
 
-    public static final ConfigKey<List<String>> FIELDS_OF_ONE = ConfigKey.builder(
+    public static final ConfigKey<List<String>> SINGLE_LOG_FIELDS = ConfigKey.builder(
                     "log.access.fields", ValueType.LOG_FIELDS)
             .rolling()
             .atsName("logging.yaml format")
-            .description("Values in a log of the format binary, as codes of templates such as chi or {Accept}cqh; by"
-                    + " default all except header fields of templates.");
+            .description(
+                    "Values that a log of the format binary stores, as log format codes such as chi or {Accept}cqh;"
+                            + " by default all values except header fields.");
     public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder("log.slow_threshold", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))

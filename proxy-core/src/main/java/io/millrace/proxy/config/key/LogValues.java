@@ -64,7 +64,7 @@ final class LogValues {
                 && text.chars().allMatch(c -> c != '.' && isNameCharacter(c));
         if (!valid) {
             throw new InvalidValueException(
-                    "'" + text + "' is not a name of 1 to " + NAME_MAX + " letters, digits, _ and -");
+                    "'" + text + "' is not a name of 1 to " + NAME_MAX + " letters, digits, '_' and '-'");
         }
         return text;
     }
@@ -97,7 +97,7 @@ final class LogValues {
                 !text.isEmpty() && text.length() <= APP_NAME_MAX && text.chars().allMatch(LogValues::isNameCharacter);
         if (!valid) {
             throw new InvalidValueException(
-                    "'" + text + "' is not a name of 1 to " + APP_NAME_MAX + " letters, digits, _, - and .");
+                    "'" + text + "' is not a name of 1 to " + APP_NAME_MAX + " letters, digits, '_', '-' and '.'");
         }
         return text;
     }

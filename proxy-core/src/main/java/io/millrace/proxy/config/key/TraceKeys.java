@@ -25,7 +25,7 @@ public final class TraceKeys {
             .description("The attribute service.name of the spans.");
     public static final ConfigKey<Boolean> QUERY = ConfigKey.builder("traces.query", ValueType.BOOLEAN)
             .defaultsTo(false)
-            .description("Spans contain the query of URLs. Queries may contain personal data.");
+            .description("Whether spans contain the query of URLs. Queries may contain personal data.");
     public static final ConfigKey<Path> HEADERS_FILE = ConfigKey.builder("traces.headers_file", ValueType.PATH)
             .description("File with fields of the requests to the collector, one 'Name: value' in a line, such as"
                     + " Authorization. Read again when it changes.");

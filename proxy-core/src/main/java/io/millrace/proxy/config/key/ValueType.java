@@ -335,7 +335,7 @@ public final class ValueType<T> {
 
     static final ValueType<String> LOG_NAME = new ValueType<>(
             "name of a log",
-            "1 to 32 letters, digits, _ and -",
+            "1 to 32 letters, digits, '_' and '-'",
             String.class,
             LogValues::readName,
             Function.identity(),
@@ -371,7 +371,7 @@ public final class ValueType<T> {
 
     static final ValueType<String> SYSLOG_NAME = new ValueType<>(
             "application name",
-            "1 to 48 letters, digits, _, - and .",
+            "1 to 48 letters, digits, '_', '-' and '.'",
             String.class,
             LogValues::readAppName,
             Function.identity(),

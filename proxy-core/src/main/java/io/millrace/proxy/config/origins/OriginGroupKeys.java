@@ -20,7 +20,7 @@ public final class OriginGroupKeys {
     public static final ConfigKey<String> NAME = ConfigKey.builder("origins[].name", ValueType.STRING)
             .required()
             .atsName("strategy")
-            .description("Name of the group for rules, metrics and millctl: lower-case letters, digits, - and _.");
+            .description("Name of the group for rules, metrics and millctl: lower-case letters, digits, '-' and '_'.");
     public static final ConfigKey<OriginGroupConfig.Policy> POLICY = ConfigKey.builder(
                     "origins[].policy",
                     ValueType.word(
@@ -62,15 +62,16 @@ public final class OriginGroupKeys {
                             + " consistent_hash.");
     public static final ConfigKey<List<ConfigValues>> HOSTS = ConfigKey.builder("origins[].hosts", ValueType.LIST)
             .atsName("hosts, parent, secondary_parent")
-            .description("The hosts; an element is a URL, or a url with its settings. Required without hosts_from.");
+            .description(
+                    "The hosts; an element is a URL, or a section with url and its settings. Required without hosts_from.");
     public static final ConfigKey<String> FLEET_TIER = ConfigKey.builder(
                     "origins[].hosts_from.fleet_tier", ValueType.STRING)
             .description("Tier of the fleet whose live nodes with a fleet.address are hosts of the group, in addition"
                     + " to hosts. This node itself is no host, except with peering_ring.");
     public static final ConfigKey<RuleUrl> HOST_URL = ConfigKey.builder("origins[].hosts[].url", ValueType.ORIGIN)
             .required()
-            .description("URL to connect to, without a path; the path and the Host field are those of the rule's URL"
-                    + " to.");
+            .description(
+                    "URL to connect to, without a path; the path and the Host field are those of" + " remap[].to.");
     public static final ConfigKey<Integer> HOST_WEIGHT = ConfigKey.builder(
                     "origins[].hosts[].weight", ValueType.INTEGER)
             .within(1, 1000)
@@ -110,7 +111,7 @@ public final class OriginGroupKeys {
     public static final ConfigKey<Boolean> GO_DIRECT = ConfigKey.builder("origins[].go_direct", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("go_direct")
-            .description("Whether the rule's own origin (the host of to) is used when no host of the group is"
+            .description("Whether the rule's own origin (the host of remap[].to) is used when no host of the group is"
                     + " available.");
     public static final ConfigKey<OriginGroupConfig.WhenAllDown> WHEN_ALL_DOWN = ConfigKey.builder(
                     "origins[].when_all_down", ValueType.word(OriginGroupConfig.WhenAllDown.class, false))

@@ -31,7 +31,7 @@ public record ConfigDocument(String name, Path directory, String text, Map<Strin
      */
     public static final String PUSHED = "fleet://config/";
 
-    /** Returns the name of the pushed configuration in this document; null if it has none. */
+    /** Returns the name of the pushed configuration in this document; null if there is no pushed configuration. */
     public @Nullable String pushedName() {
         for (String file : included.keySet()) {
             if (file.startsWith(PUSHED)) {

@@ -31,7 +31,7 @@ public final class RemapKeys {
             .atsName("regex_map")
             .description(
                     "As map, but the host is an expression in RE2 syntax that must match the client's whole host. In"
-                            + " to, $0 stands for the host, and $1 to $9 for the matched groups.");
+                            + " remap[].to, $0 stands for the host, and $1 to $9 for the matched groups.");
     public static final ConfigKey<RuleUrl> MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].map_with_recv_port", ValueType.RULE_FROM)
             .atsName("map_with_recv_port")
@@ -51,12 +51,11 @@ public final class RemapKeys {
             .atsName("reverse_map")
             .description(
                     "In Location and Content-Location of responses, origin URLs that begin with this are replaced by"
-                            + " to; without a port it means the scheme's default port.");
+                            + " remap[].to; without a port it means the scheme's default port.");
     public static final ConfigKey<RuleUrl> REDIRECT = ConfigKey.builder("remap[].redirect", ValueType.RULE_FROM)
             .atsName("redirect")
-            .description(
-                    "Client URLs that begin with this are redirected to the URL of to with 301; the rest of the path"
-                            + " and the query are appended. No request goes to an origin.");
+            .description("Client URLs that begin with this are redirected to remap[].to with 301; the rest of the path"
+                    + " and the query are appended. No request goes to an origin.");
     public static final ConfigKey<RuleUrl> REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].redirect_temporary", ValueType.RULE_FROM)
             .atsName("redirect_temporary")
@@ -91,23 +90,24 @@ public final class RemapKeys {
                     "remap[].referer_redirect", ValueType.REFERER_REDIRECT)
             .atsName("map_with_referer, proxy.config.http.referer_format_redirect")
             .description("Redirection target, with 302, for requests that map_with_referer refuses. %r stands for the"
-                    + " Referer, %f for the rule's URL, %t for the URL of to, and %o for the URL of the origin"
+                    + " Referer, %f for the rule's URL, %t for remap[].to, and %o for the URL of the origin"
                     + " request.");
     public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = ConfigKey.builder(
                     "remap[].rewrite_set_cookie", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description(
                     "For reverse_map: whether Domain and Path of Set-Cookie in responses of this origin are changed to"
-                            + " those of to.");
+                            + " those of remap[].to.");
 
     public static final ConfigKey<String> ORIGINS = ConfigKey.builder("remap[].origins", ValueType.STRING)
             .atsName("@strategy, parent.config")
-            .description("Name of the origin group whose hosts receive the requests instead of the host of to; the Host"
-                    + " field still contains the host of to.");
+            .description(
+                    "Name of the origin group whose hosts receive the requests instead of the host of remap[].to; the"
+                            + " Host field still contains the host of remap[].to.");
 
     public static final ConfigKey<Path> UNIX_SOCKET = ConfigKey.builder("remap[].unix_socket", ValueType.PATH)
-            .description("Unix domain socket on which the origin listens, instead of the host and port of to. The Host"
-                    + " field and the check of the certificate still use the host of to.");
+            .description("Unix domain socket on which the origin listens, instead of the host and port of remap[].to."
+                    + " The Host field and the check of the certificate still use the host of remap[].to.");
 
     public static final ConfigKey<String> SITE = ConfigKey.builder("remap[].site", ValueType.HOST)
             .description(

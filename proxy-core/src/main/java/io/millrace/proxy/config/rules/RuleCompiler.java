@@ -177,7 +177,7 @@ public final class RuleCompiler {
         boolean answer = (element.isSet(RuleKeys.ANSWER_BODY) || element.isSet(RuleKeys.ANSWER_TYPE))
                 && !element.isSet(RuleKeys.ANSWER_STATUS);
         if (redirect) {
-            fault("redirect", "has no to, the URL to redirect to");
+            fault("redirect", "has no key 'to' with the target URL");
         }
         if (answer) {
             fault("answer", "has no status, such as status: 403");
@@ -230,7 +230,7 @@ public final class RuleCompiler {
             return;
         }
         String why = lower.equals("host")
-                ? "rules cannot change it; use pristine_host_hdr, or the host of to"
+                ? "rules cannot change it; use pristine_host_hdr, or the host of remap[].to"
                 : "rules cannot change it, because this proxy computes it for each message";
         fault(pathInRule(key), name + ": " + why);
     }

@@ -35,7 +35,8 @@ public final class RuleKeys {
     public static final ConfigKey<List<String>> REMOVE_RESPONSE_HEADER = ConfigKey.builder(
                     "rules[].remove_response_header", ValueType.FIELD_NAMES)
             .atsName("rm-header (SEND_RESPONSE_HDR_HOOK)")
-            .description("Names of fields that the response to the client does not have, also those of this proxy.");
+            .description(
+                    "Names of fields to remove from the response to the client, including fields that this proxy adds.");
     public static final ConfigKey<FieldLines> SET_STORED_HEADER = ConfigKey.builder(
                     "rules[].set_stored_header", ValueType.FIELD_LINES)
             .atsName("set-header (READ_RESPONSE_HDR_HOOK)")
@@ -49,7 +50,7 @@ public final class RuleKeys {
     public static final ConfigKey<List<String>> REMOVE_STORED_HEADER = ConfigKey.builder(
                     "rules[].remove_stored_header", ValueType.FIELD_NAMES)
             .atsName("rm-header (READ_RESPONSE_HDR_HOOK)")
-            .description("Names of fields that the origin's response loses before it is stored.");
+            .description("Names of fields to remove from the origin's response before it is stored.");
     public static final ConfigKey<FieldLines> SET_REQUEST_HEADER = ConfigKey.builder(
                     "rules[].set_request_header", ValueType.FIELD_LINES)
             .atsName("set-header (SEND_REQUEST_HDR_HOOK)")
@@ -61,7 +62,7 @@ public final class RuleKeys {
     public static final ConfigKey<List<String>> REMOVE_REQUEST_HEADER = ConfigKey.builder(
                     "rules[].remove_request_header", ValueType.FIELD_NAMES)
             .atsName("rm-header (SEND_REQUEST_HDR_HOOK)")
-            .description("Names of fields that the request to the origin does not have.");
+            .description("Names of fields to remove from the request to the origin.");
     public static final ConfigKey<String> REWRITE_PATH = ConfigKey.builder("rules[].rewrite.path", ValueType.STRING)
             .atsName("set-destination PATH, regex_remap")
             .description("Path that the origin gets, instead of the mapped one; placeholders as in redirect.to.");

@@ -61,7 +61,7 @@ public record FieldLines(List<Line> lines) {
         return new Line(name, value);
     }
 
-    /** Returns the lines in the form of {@link #parse}. */
+    /** Returns the lines in the format of {@link #parse}. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -66,7 +66,8 @@ public record RuleUrl(
         RuleUrl url = parse(text, false, false);
         if (!url.path.equals("/")) {
             throw new InvalidValueException(
-                    "'" + text + "' has a path, but the path is that of the rule's to", url.authority());
+                    "'" + text + "' has a path; write it without one, because the path is that of remap[].to",
+                    url.authority());
         }
         return url;
     }

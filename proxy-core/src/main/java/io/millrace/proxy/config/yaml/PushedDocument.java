@@ -78,7 +78,7 @@ final class PushedDocument {
                 Place place = place(overlay.getKeyNode());
                 if (!FleetConfig.isName(of)) {
                     problems.error(
-                            place, section, "'" + of + "' is not a name: letters, digits, - and _ are permitted");
+                            place, section, "'" + of + "' is not a name: letters, digits, '-' and '_' are permitted");
                 } else if (!seen.add(of)) {
                     problems.error(place, section + "." + of, "set twice");
                 } else if (of.equals(own)) {

@@ -23,7 +23,7 @@ final class AuthorizationKey {
     private byte[] bytes = new byte[INITIAL_BYTES];
     private int length;
 
-    /** Replaces the bytes by those of a request. */
+    /** Replaces the bytes by the key of another request. */
     void set(List<AuthorizeKeyPart> parts, RequestHead request, String client) {
         length = 0;
         for (AuthorizeKeyPart part : parts) {

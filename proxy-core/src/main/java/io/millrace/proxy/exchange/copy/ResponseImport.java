@@ -176,7 +176,7 @@ public final class ResponseImport {
         });
     }
 
-    /** The fields with the present age, and without those of the connection. */
+    /** The fields with the present age, and without connection fields. */
     private FieldSection fields() {
         FieldSection.Builder fields = FieldSection.builder();
         FieldSection source = copied.fields();

@@ -41,7 +41,7 @@ final class LookupDecider {
     }
 
     /**
-     * Continues with a permitted request, which the decision has with its rule and settings.
+     * Decides about a permitted request. The decision contains the request, its rule and its settings.
      *
      * @param contentLength length of the request's content, in bytes
      * @param nowMillis the wall-clock time, in epoch milliseconds

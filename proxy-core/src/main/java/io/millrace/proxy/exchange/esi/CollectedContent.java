@@ -70,7 +70,7 @@ final class CollectedContent {
         return taken;
     }
 
-    /** Forgets the content, and gives back its memory. */
+    /** Drops the content, and releases its memory. */
     void clear() {
         memory.giveBack(bytes.length);
         bytes = EMPTY;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Fragment implements ClientStream {
     /** Receives the result, once, unless the fragment is cancelled. */
     interface End {
-        /** The response is complete. The caller gives the array away. */
+        /** The response is complete. Takes ownership of the array. */
         void onContent(byte[] content);
 
         /** The fragment failed; {@code reason} is a stable word. */

@@ -23,7 +23,7 @@ final class HeldMemory {
         return true;
     }
 
-    /** Gives back a part of the reserved bytes. */
+    /** Releases a part of the reserved bytes. */
     void giveBack(long count) {
         if (!isClosed) {
             bytes -= count;
@@ -31,7 +31,7 @@ final class HeldMemory {
         }
     }
 
-    /** Gives back all bytes. Nothing can be reserved afterwards. */
+    /** Releases all bytes. Nothing can be reserved afterwards. */
     void close() {
         if (!isClosed) {
             isClosed = true;

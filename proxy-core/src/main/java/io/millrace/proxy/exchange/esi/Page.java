@@ -207,7 +207,7 @@ final class Page {
         return sender == null ? 0 : sender.sentBytes();
     }
 
-    /** Cancels the requests for fragments, and gives back the memory. */
+    /** Cancels the requests for fragments, and releases the memory. */
     void close() {
         isClosed = true;
         if (assembly != null) {

@@ -24,7 +24,7 @@ public final class PageMemory {
         return false;
     }
 
-    /** Gives back reserved bytes. */
+    /** Releases reserved bytes. */
     void giveBack(long bytes) {
         used.addAndGet(-bytes);
     }

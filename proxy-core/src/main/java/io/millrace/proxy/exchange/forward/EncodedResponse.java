@@ -139,7 +139,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         return EncodedHeads.encoded(head, chosen, rules);
     }
 
-    /** Begins to encode; returns null if there are too many encoders, or the dictionary was dropped meanwhile. */
+    /** Begins to encode; returns null if there are too many encoders, or the dictionary has been dropped since. */
     private @Nullable EncodedBody begin(ContentCoding chosen, long length) {
         if (!chosen.usesDictionary()) {
             return EncodedBody.begin(loop, threads, chosen, rules.level(chosen), length, this);
@@ -237,10 +237,10 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     // The encoded content
 
     @Override
-    public void onEncoded(ByteBuf content, int bytes) {
+    public void onEncoded(ByteBuf content, int originBytes) {
         ContentCoding by = coding;
         if (by != null) {
-            counters.add(bytesIn(by), bytes);
+            counters.add(bytesIn(by), originBytes);
             counters.add(bytesOut(by), content.readableBytes());
         }
         if (content.isReadable()) {

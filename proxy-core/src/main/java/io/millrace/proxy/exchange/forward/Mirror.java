@@ -93,7 +93,7 @@ public final class Mirror {
         return true;
     }
 
-    /** Gives back memory for content that is not sent any more. */
+    /** Releases the memory of content that is not sent any more. */
     void giveBack(int length) {
         bytes -= length;
     }

@@ -144,7 +144,7 @@ public final class OriginRequests {
                 then);
     }
 
-    /** Returns the fields for the origin before the changes of extensions, without those of a trace. */
+    /** Returns the fields for the origin before extensions change them, without trace fields. */
     private static FieldSection fieldsBeforeHooks(FetchPlan plan, ExchangeSettings settings) {
         return plan.fieldsAfterRules(fields(plan, settings, null).buildLast());
     }

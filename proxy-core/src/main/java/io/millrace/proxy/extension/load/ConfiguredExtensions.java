@@ -101,7 +101,7 @@ public final class ConfiguredExtensions implements Closeable {
         return List.copyOf(entries);
     }
 
-    /** Gives up the classes. Called after all extensions were closed. */
+    /** Releases the classes. Called after all extensions were closed. */
     @Override
     public void close() {
         for (ExtensionCode code : codes) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param classes the owner of the classes; null for a class of the application
  */
 public record ExtensionCode(Extension extension, @Nullable Closeable classes) implements Closeable {
-    /** Gives up the classes. Called after the extension was closed. */
+    /** Releases the classes. Called after the extension was closed. */
     @Override
     public void close() throws IOException {
         if (classes != null) {

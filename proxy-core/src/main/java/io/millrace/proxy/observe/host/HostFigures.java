@@ -59,7 +59,7 @@ public final class HostFigures {
         private long[] sum = new long[LoopHosts.FIGURES];
         /** Growth in the last report. */
         private final long[] growth = new long[LoopHosts.FIGURES];
-        /** The row of the host; null if it has none. */
+        /** The row of the host; null for a host without a row of its own. */
         private long @Nullable [] own;
         /** Requests since the beginning of the window. */
         private long recent;

@@ -149,7 +149,7 @@ final class AccessLogWriter implements Runnable {
         } else if (batch.hasOpenBlock()) {
             fillBatch();
         }
-        if (batch.isBeginningOfBlock() && Math.abs(now - blockBegunAtMillis) < BLOCK_MILLIS) {
+        if (batch.holdsOnlyOpenBlock() && Math.abs(now - blockBegunAtMillis) < BLOCK_MILLIS) {
             return false;
         }
         boolean hadLines = !batch.isEmpty();

@@ -29,20 +29,20 @@ final class BinaryLines implements LineFormat {
     private static final byte[][] HIERARCHY_NAMES =
             Arrays.stream(LogHierarchy.values()).map(BinaryLines::ascii).toArray(byte[][]::new);
 
-    /** For each column: its meaning; a header field has the text of {@link #slots} instead. */
+    /** The columns that are not header fields, in order. The columns of header fields follow; see {@link #slots}. */
     private final LogColumn[] columns;
 
-    /** The texts of the records with header fields, for the last columns. */
+    /** For each captured header field, the record field with its value. These columns follow those of {@link #columns}. */
     private final LogField[] slots;
 
     private final Row row;
     private final BlockEncoder encoder;
 
     /**
-     * @param fields the codes of templates for the values that are stored; empty for all values that have a column
-     * @param captures the header fields that are stored
-     * @param assigned the texts of the records that have the header fields of all logs; empty if the records are
-     *     written for this log only
+     * @param fields codes of log templates, such as {@code chi}, for the values to store; empty to store all columns
+     * @param captures the header fields to store
+     * @param assigned captures of all logs that share the records, with their slots; empty if only this log uses the
+     *     records
      */
     BinaryLines(List<String> fields, List<LogCapture> captures, List<LogCapture> assigned) {
         columns = columnsOf(fields).toArray(new LogColumn[0]);

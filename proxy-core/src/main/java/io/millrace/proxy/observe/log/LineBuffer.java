@@ -102,7 +102,7 @@ public final class LineBuffer {
     }
 
     /** Returns true if there are bytes, but no complete block among them. False for text. */
-    public boolean isBeginningOfBlock() {
+    public boolean holdsOnlyOpenBlock() {
         return openBlock != null && openBlock.blockStart() == 0;
     }
 

@@ -3,11 +3,11 @@ package io.millrace.proxy.observe.log;
 import io.millrace.proxy.http.FieldName;
 
 /**
- * A header field that a template shows, and that records therefore contain. Immutable.
+ * A header field that a log format uses, so that log records contain it. Immutable.
  *
  * @param source the message that contains the header field
  * @param name the name of the header field
- * @param slot the text of the record into which the event loop copies the value
+ * @param slot the text field of the record into which the event loop copies the value
  */
 public record LogCapture(Source source, FieldName name, LogField slot) {
     /** Returns true if the other capture has the same header field of the same message. */
@@ -15,7 +15,7 @@ public record LogCapture(Source source, FieldName name, LogField slot) {
         return source == other.source && name.equals(other.name);
     }
 
-    /** Returns the code of templates, such as {@code {Accept}cqh}. */
+    /** Returns the log format code, such as {@code {Accept}cqh}. */
     public String code() {
         return "{" + name + "}" + source.code();
     }

@@ -20,7 +20,7 @@ final class LogCodes {
     /** Codes of values that need no escapes, such as numbers and times. */
     private static final Map<String, Supplier<Piece>> PLAIN = new TreeMap<>();
 
-    /** Codes of texts that may come from the client, which are escaped when written. */
+    /** Codes of texts that may come from the client. They are escaped when written. */
     private static final Map<String, LogField> TEXTS = new TreeMap<>();
 
     static {

@@ -101,7 +101,7 @@ public enum LogColumn {
         return type;
     }
 
-    /** The text of the record with the value; null if the value is a number or calculated. */
+    /** The text field of the record with the value; null if the value is a number or calculated. */
     public @Nullable LogField text() {
         return text;
     }

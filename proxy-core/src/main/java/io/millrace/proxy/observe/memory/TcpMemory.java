@@ -67,7 +67,7 @@ public final class TcpMemory {
         return low <= 0 ? Long.MAX_VALUE : low / 8 * 7;
     }
 
-    /** Returns the TCP pages in the text of {@code sockstat}; 0 if it has none. */
+    /** Returns the number of TCP pages in the text of {@code sockstat}; 0 if the text has no such number. */
     static long pages(String sockstat) {
         for (String line : sockstat.lines().toList()) {
             if (line.startsWith("TCP:")) {

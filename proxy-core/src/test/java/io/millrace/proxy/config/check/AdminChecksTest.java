@@ -76,7 +76,7 @@ class AdminChecksTest {
                 "listen: '127.0.0.1:2', token_file: t2, tokens: [{name: admin, file: t1, role: viewer}] | admin.tokens[0].name: 'admin' is also the name of the token of admin.token_file",
                 "listen: '127.0.0.1:2', tokens: [{name: dashboard, file: t1, role: viewer}] | admin.tokens[0].name: 'dashboard' is also the name of sessions of 'millctl dashboard'",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: viewer}, {name: b, file: same, role: operator}] | admin.tokens[1].file: same: has the same token as admin.tokens[0].file; each needs its own",
-                "listen: '127.0.0.1:2', tokens: [{name: a b, file: t1, role: viewer}] | admin.tokens[0].name: 'a b' is not 1 to 64 letters, digits, '-', '_' and '.'",
+                "listen: '127.0.0.1:2', tokens: [{name: a b, file: t1, role: viewer}] | admin.tokens[0].name: 'a b' is not a name of 1 to 64 letters, digits, '-', '_' and '.'",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: viewer, sites: [shop]}] | admin.tokens[0].sites: is only for role: purger",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: operator, kinds: [url]}] | admin.tokens[0].kinds: is only for role: purger",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: purger, kinds: [tags]}] | admin.tokens[0].kinds: 'tags' is not a kind of purge: url, host, prefix, group, tag, pattern, all (did you mean tag?)",

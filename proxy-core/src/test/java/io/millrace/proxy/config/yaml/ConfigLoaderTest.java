@@ -180,11 +180,11 @@ final class ConfigLoaderTest {
                 "storage: {path: /a, size: 1GiB} | 5:10: storage: must be a list, this is a section; put a dash before the first key of each element",
                 "storage: [/var/cache]       | 5:11: storage[0]: must be a section with keys such as path, size, index_path, this is a single value",
                 "storage: [{path: /a, size: 1GiB}, {path: /a/, size: 2GiB}] | 5:36: storage[1].path: /a is already storage[0]",
-                "storage: [{path: /a, size: 1GiB}, {path: /a/b, size: 2GiB}] | 5:36: storage[1].path: /a/b lies in /a, which is storage[0]",
-                "storage: [{path: /a/b, size: 1GiB}, {path: /a, size: 2GiB}] | 5:38: storage[1].path: /a holds /a/b, which is storage[0]",
+                "storage: [{path: /a, size: 1GiB}, {path: /a/b, size: 2GiB}] | 5:36: storage[1].path: /a/b is inside /a, which is storage[0]",
+                "storage: [{path: /a/b, size: 1GiB}, {path: /a, size: 2GiB}] | 5:38: storage[1].path: /a contains /a/b, which is storage[0]",
                 "volumes: [{name: a, share: 30}] | 5:28: volumes[0].share: '30' is not a percentage such as 30%",
-                "volumes: [{name: default, share: 30%}] | 5:12: volumes[0].name: default is the remaining space and cannot have a share",
-                "volumes: [{name: A/b, share: 30%}] | 5:12: volumes[0].name: 'A/b' is not a name of up to 32 lower-case letters, digits, - and _, or is the name of a file of the cache",
+                "volumes: [{name: default, share: 30%}] | 5:12: volumes[0].name: 'default' is the name of the space without a share; choose another name",
+                "volumes: [{name: A/b, share: 30%}] | 5:12: volumes[0].name: 'A/b' is not permitted; a name has 1 to 32 lower-case letters, digits, '-' and '_', and is not the name of a file of the cache: volume, index, lock, owner, inventory",
                 "volumes: [{name: a, share: 60%}, {name: b, share: 50%}] | 5:44: volumes[1].share: the shares add up to 110%; the sum must be less than 100%, because the rest is for all other responses",
                 "volumes: [{name: a, share: 5%, hosts: [x y]}] | 5:32: volumes[0].hosts: 'x y' is neither a host nor a domain such as *.example.com",
                 "volumes: [{name: a, share: 5%, hosts: [x]}, {name: b, share: 5%, hosts: [X]}] | 5:66: volumes[1].hosts: X is already in volumes[0]",
@@ -535,9 +535,9 @@ final class ConfigLoaderTest {
                 """, "millrace.yaml", Map.of());
         assertNotNull(result.config());
         assertEquals("""
-            millrace.yaml:4:6: warning: remap[1].map: can never match, because remap[0] (http://a/x) stands before it \
+            millrace.yaml:4:6: warning: remap[1].map: can never match, because remap[0] (http://a/x) precedes it \
             and takes its requests
-            millrace.yaml:8:6: warning: remap[5].map: can never match, because remap[4] (/) stands before it and takes \
+            millrace.yaml:8:6: warning: remap[5].map: can never match, because remap[4] (/) precedes it and takes \
             its requests
             millrace.yaml:10:6: warning: remap[7].map: matches only requests for a whole URL, \
             because no address in listen has tls""", result.text());
@@ -551,9 +551,11 @@ final class ConfigLoaderTest {
                 Map.of());
         assertNotNull(result.config());
         assertTrue(
-                result.text().contains("warning: storage[0].size: the file system of /var/cache/a holds "),
+                result.text().contains("warning: storage[0].size: the file system of /var/cache/a has "),
                 result.text());
-        assertTrue(result.text().contains(" in all, and 400TiB are configured on it"), result.text());
+        assertTrue(
+                result.text().contains(", but the storage paths on it have 400TiB together; lower their sizes"),
+                result.text());
     }
 
     @Test

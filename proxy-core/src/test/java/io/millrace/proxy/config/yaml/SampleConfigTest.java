@@ -147,7 +147,7 @@ final class SampleConfigTest {
                     // The file must have a key.
                     || each.path().equals("fleet.config_public_key_file")
                     // Fields are for binary logs only.
-                    || each == LogKeys.FIELDS_OF_ONE;
+                    || each == LogKeys.SINGLE_LOG_FIELDS;
             if (each.path().indexOf('[') < 0 && each.type() != ValueType.LIST && !apart) {
                 append(each, opened, lines, token, values);
             }

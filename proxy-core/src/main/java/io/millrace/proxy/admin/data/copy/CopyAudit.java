@@ -36,7 +36,7 @@ final class CopyAudit {
         }
     }
 
-    /** @param verb what is done with responses, such as {@code export} */
+    /** @param verb action on the responses, such as {@code export} */
     CopyAudit(String verb, LongSupplier nanoTime) {
         this.verb = verb;
         this.nanoTime = nanoTime;

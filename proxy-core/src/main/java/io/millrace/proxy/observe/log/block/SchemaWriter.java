@@ -39,7 +39,7 @@ public final class SchemaWriter {
      * Writes at least one byte, of the schema or of the blocks.
      *
      * @param blocks complete blocks from index 0, in network order; the position is moved past the written bytes
-     * @return the number of bytes written, with those of the schema
+     * @return the number of bytes written, including bytes of the schema
      */
     public int write(WritableByteChannel channel, ByteBuffer blocks) throws IOException {
         if (schema.hasRemaining()) {

@@ -60,7 +60,7 @@ public sealed interface LogDestination {
         /** The words of all targets, for messages and the reference. */
         public static final String WORDS = "file, syslog, journald, stdout, extension:NAME";
 
-        /** Returns the target of a text; null if it is none. The name of an extension is not checked. */
+        /** Returns the target that a text names; null if it names none. The name of an extension is not checked. */
         public static @Nullable Target of(String text) {
             if (text.startsWith(EXTENSION_PREFIX)) {
                 return new Target(Kind.EXTENSION, text.substring(EXTENSION_PREFIX.length()));

@@ -26,7 +26,7 @@ public record LogOutputConfig(
         int sampleRate,
         SampleBy sampleBy,
         LogDestination destination) {
-    /** Returns the conversion of records to what the destination gets. Each log needs its own. */
+    /** Returns the conversion of records to the format of the destination. Each log needs its own object. */
     LineFormat lines(List<LogCapture> captures) {
         return destination instanceof LogDestination.ToExtension ? AccessLogFormat.copies() : format.lines(captures);
     }

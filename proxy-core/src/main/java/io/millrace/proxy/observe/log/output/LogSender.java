@@ -187,12 +187,12 @@ final class LogSender implements Runnable {
     private void takeLines(long nowMillis) {
         lock.lock();
         try {
-            boolean isBegun = filling.isBeginningOfBlock();
-            if (isBegun && blockSeenAtMillis < 0) {
+            boolean isOnlyOpenBlock = filling.holdsOnlyOpenBlock();
+            if (isOnlyOpenBlock && blockSeenAtMillis < 0) {
                 blockSeenAtMillis = nowMillis;
             }
             boolean isYoung = Math.abs(nowMillis - blockSeenAtMillis) < BLOCK_MILLIS;
-            if (!isBegun || !isYoung || reopenRequested) {
+            if (!isOnlyOpenBlock || !isYoung || reopenRequested) {
                 takeLines();
             }
         } finally {

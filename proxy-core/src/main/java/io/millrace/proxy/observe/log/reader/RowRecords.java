@@ -42,7 +42,7 @@ final class RowRecords {
         }
     }
 
-    /** A column whose value is a text of the record. */
+    /** A column whose value is a text field of the record. */
     private record TextColumn(int index, LogField field) {}
 
     /** A column with another value. */

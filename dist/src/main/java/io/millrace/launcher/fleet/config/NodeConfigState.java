@@ -8,7 +8,7 @@ package io.millrace.launcher.fleet.config;
  * @param state one of the words below
  * @param reason reason of the state; empty for none
  */
-public record ConfigStand(long revision, long newest, String state, String reason) {
+public record NodeConfigState(long revision, long newest, String state, String reason) {
     /** The node does not take part. */
     public static final String NOT_SHARED = "off";
 
@@ -25,12 +25,12 @@ public record ConfigStand(long revision, long newest, String state, String reaso
     public static final String PENDING = "pending";
 
     /** The state of a node that does not take part. */
-    public static final ConfigStand OFF = new ConfigStand(0, 0, NOT_SHARED, "");
+    public static final NodeConfigState OFF = new NodeConfigState(0, 0, NOT_SHARED, "");
 
     private static final int REASON_LENGTH_MAX = 300;
 
     /** Shortens the reason. */
-    public ConfigStand {
+    public NodeConfigState {
         reason = reason.length() <= REASON_LENGTH_MAX ? reason : reason.substring(0, REASON_LENGTH_MAX) + "…";
     }
 }
