@@ -108,7 +108,7 @@ final class RegexTest {
         assertNull(result.config());
         assertEquals(1, result.problems().size());
         String text = result.problems().get(0).text();
-        assertTrue(text.contains("limit is 1000000"), text);
+        assertTrue(text.contains("limit=1000000"), text);
         assertTrue(text.startsWith("test.yaml:95:5: cache_rules[90]"), text);
     }
 
