@@ -161,6 +161,23 @@ class VendorPurgesTest {
         assertEquals(expected, missing());
     }
 
+    /** A URL with a wrong host or port was never stored, so the answer names the error. */
+    @ParameterizedTest
+    @CsvSource({
+        "http://typo.example/a, nothing was stored; no remap rule maps this host",
+        "http://port.example/a, nothing was stored; no remap rule maps this host with this port; rules map port.example:8090",
+        "http://a.example/absent, nothing was stored",
+        "http://a.example/t1/x, every stored variant is gone"
+    })
+    void aUrlThatNoRuleMapsIsNamed(String url, String detail) throws IOException {
+        RawClient.Response response = front.send(withBody(
+                "POST /v1/cache/purge HTTP/1.1\r\nHost: 127.0.0.1:9090\r\nAuthorization: Bearer TOKEN-admin\r\n"
+                        + "Content-Type: application/json\r\n",
+                "{\"url\":\"" + url + "\"}"));
+        assertEquals(200, response.status(), response.text());
+        assertTrue(response.text().contains("\"detail\":\"" + detail + "\""), response.text());
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

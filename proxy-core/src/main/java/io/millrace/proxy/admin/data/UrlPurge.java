@@ -14,6 +14,7 @@ import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import io.millrace.proxy.purge.record.PurgeState;
+import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import java.util.List;
@@ -123,9 +124,9 @@ final class UrlPurge {
             } else if (!wasPresent) {
                 done = record.counted(0, 0);
             }
-            String onPort = InvalidationScopes.noteOnPort(target);
+            String note = wasPresent ? InvalidationScopes.noteOnPort(target) : noteOnAbsent();
             String detail = (wasPresent ? "every stored variant is gone" : "nothing was stored")
-                    + (onPort.isEmpty() ? "" : "; " + onPort);
+                    + (note.isEmpty() ? "" : "; " + note);
             PurgeReport answer = new PurgeReport(
                     target.asString(),
                     wasPresent,
@@ -141,5 +142,11 @@ final class UrlPurge {
                 }
             });
         });
+    }
+
+    /** Returns a remark on a URL that was not stored because of a wrong host or port; empty for none. */
+    private String noteOnAbsent() {
+        RemapTable table = proxy.settings().remap();
+        return InvalidationScopes.noteOnHost(target, table.rulesUnder(target), table.forwards());
     }
 }
