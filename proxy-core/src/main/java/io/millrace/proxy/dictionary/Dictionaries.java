@@ -126,7 +126,10 @@ public final class Dictionaries {
         String key = keyOf(dictionary);
         lock.lock();
         try {
-            if (since != generation) {
+            StoredDictionary present = byUrl.get(url);
+            boolean isOlder = present != null
+                    && present.head().responseTimeMillis() > dictionary.head().responseTimeMillis();
+            if (since != generation || isOlder) {
                 return;
             }
             Content known = byHash.get(key);

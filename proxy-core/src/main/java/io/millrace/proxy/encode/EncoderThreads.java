@@ -70,11 +70,14 @@ public final class EncoderThreads implements Executor, AutoCloseable {
 
     /** Returns true if an encoder or decoder that needs these permits may exist; {@link #ended(int)} must follow. */
     public boolean begin(int wanted) {
-        if (permits.addAndGet(wanted) <= PERMITS_MAX) {
-            return true;
-        }
-        permits.addAndGet(-wanted);
-        return false;
+        int now;
+        do {
+            now = permits.get();
+            if (wanted > PERMITS_MAX - now) {
+                return false;
+            }
+        } while (!permits.compareAndSet(now, now + wanted));
+        return true;
     }
 
     /** Called when a decoder was closed. */

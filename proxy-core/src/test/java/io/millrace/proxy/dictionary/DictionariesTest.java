@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Heads;
+import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.encode.CompressionDictionary;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
@@ -36,9 +39,15 @@ class DictionariesTest {
                 freshUntilMillis,
                 url(url),
                 null,
-                null,
+                Heads.stored("Cache-Control: max-age=60"),
                 0,
                 null);
+    }
+
+    private static StoredDictionary at(long responseMillis, StoredDictionary dictionary) {
+        StoredHead head =
+                StoredHead.of(Heads.get(), Heads.response(200), responseMillis, responseMillis, CacheSettings.DEFAULTS);
+        return dictionary.validated(dictionary.terms(), head, NO_LIMIT);
     }
 
     private static StoredDictionary dictionary(String url, int octet) {
@@ -128,11 +137,22 @@ class DictionariesTest {
         assertEquals(bytes, dictionaries.bytes());
     }
 
+    /** Several threads read responses, so that the reading of an older one may end later. */
+    @Test
+    void anOlderResponseDoesNotReplaceANewerOne() {
+        StoredDictionary newer = at(2000, dictionary("https://a.example/1", 2));
+        add(newer, NO_LIMIT);
+        add(at(1000, dictionary("https://a.example/1", 1)), NO_LIMIT);
+        assertSame(newer.content(), dictionaries.of(url("https://a.example/1")).content());
+        add(at(3000, dictionary("https://a.example/1", 3)), NO_LIMIT);
+        assertEquals(3000, dictionaries.of(url("https://a.example/1")).head().responseTimeMillis());
+    }
+
     @Test
     void aValidatedDictionaryIsReplacedUnlessItWasDropped() {
         StoredDictionary first = dictionary("https://a.example/1", 1, 100);
         add(first, NO_LIMIT);
-        StoredDictionary validated = first.validated(first.terms(), null, 200);
+        StoredDictionary validated = first.validated(first.terms(), first.head(), 200);
         assertTrue(dictionaries.replace(first, validated));
         assertFalse(dictionaries.replace(first, validated));
         assertSame(validated, dictionaries.of(url("https://a.example/1")));

@@ -218,7 +218,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         FieldSection fields = request.fields();
         return (request.method() == Method.GET || request.method() == Method.HEAD)
                 && fields.contains(FieldName.RANGE)
-                && !fields.contains(FieldName.CONTENT_LENGTH)
+                && (!fields.contains(FieldName.CONTENT_LENGTH) || "0".equals(fields.get(FieldName.CONTENT_LENGTH)))
                 && !fields.contains(FieldName.TRANSFER_ENCODING);
     }
 
@@ -316,6 +316,11 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         public void onPageFault(Throwable fault) {
             fault(fault);
         }
+
+        @Override
+        public void onPageTooSlow() {
+            breakOff(PageFailure.slowClient(PageSender.STALL_SECONDS));
+        }
     }
 
     /** Sends a response of this proxy instead of the page. */
@@ -348,15 +353,19 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         if (phase == Phase.COLLECTING || (phase == Phase.ASSEMBLING && !isSending)) {
             fail(PageFailure.internal());
         } else if (phase == Phase.ASSEMBLING) {
-            PageFailure failure = PageFailure.internal();
-            assembler.counters().increment(failure.counter());
-            phase = Phase.ENDED;
-            closePage();
-            client.abort();
-            if (isAwaited && caller != null) {
-                isAwaited = false;
-                caller.onPageBroken(failure);
-            }
+            breakOff(PageFailure.internal());
+        }
+    }
+
+    /** Aborts a response of which the head is sent. */
+    private void breakOff(PageFailure failure) {
+        assembler.counters().increment(failure.counter());
+        phase = Phase.ENDED;
+        closePage();
+        client.abort();
+        if (isAwaited && caller != null) {
+            isAwaited = false;
+            caller.onPageBroken(failure);
         }
     }
 

@@ -31,6 +31,9 @@ final class Page {
 
         /** An unexpected exception; the head is sent if {@link #isSending}. The caller closes the page. */
         void onPageFault(Throwable fault);
+
+        /** The client takes too long to receive the page. The caller closes the page. */
+        void onPageTooSlow();
     }
 
     private final PageAssembler assembler;
@@ -187,6 +190,11 @@ final class Page {
         @Override
         public void onFault(Throwable fault) {
             end.onPageFault(fault);
+        }
+
+        @Override
+        public void onTooSlow() {
+            end.onPageTooSlow();
         }
     }
 

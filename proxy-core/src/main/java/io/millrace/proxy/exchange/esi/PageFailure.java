@@ -86,6 +86,16 @@ public record PageFailure(int status, String detail, String text, Counter counte
                 LogOutcome.ORIGIN_TIMEOUT);
     }
 
+    /** Returns the failure of a page whose client took nothing of it for a time, when a part was sent. */
+    static PageFailure slowClient(int seconds) {
+        return new PageFailure(
+                502,
+                "esi-slow-client",
+                "the client took no part of the page for " + seconds + " s",
+                Counter.ESI_PAGES_FAILED_LIMIT,
+                LogOutcome.CLIENT_ABORTED);
+    }
+
     /** Returns the failure of a page because of an unexpected exception. */
     static PageFailure internal() {
         return new PageFailure(

@@ -17,11 +17,14 @@ public final class PageMemory {
      * @param limit limit of the bytes of all pages
      */
     boolean take(long bytes, long limit) {
-        if (used.addAndGet(bytes) <= limit) {
-            return true;
-        }
-        used.addAndGet(-bytes);
-        return false;
+        long now;
+        do {
+            now = used.get();
+            if (bytes > limit - now) {
+                return false;
+            }
+        } while (!used.compareAndSet(now, now + bytes));
+        return true;
     }
 
     /** Releases reserved bytes. */

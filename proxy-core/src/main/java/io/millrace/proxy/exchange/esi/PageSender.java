@@ -2,6 +2,9 @@ package io.millrace.proxy.exchange.esi;
 
 import io.millrace.proxy.net.ClientStream;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the content of a page in slices, as fast as the client receives it. A client that receives everything at once
@@ -16,6 +19,12 @@ final class PageSender {
     /** Limit in bytes of the writes without a return to the event loop. */
     static final int TURN_BYTES = 1 << 20;
 
+    /**
+     * Limit in seconds of the time without a write. A page that is being sent holds memory of {@code limits.memory_esi}, so
+     * a client must take a slice in this time.
+     */
+    static final int STALL_SECONDS = 60;
+
     /** Receives the end. */
     interface End {
         /** All content is written. */
@@ -23,6 +32,9 @@ final class PageSender {
 
         /** An exception prevented the next write. */
         void onFault(Throwable fault);
+
+        /** The client has taken nothing for {@link #STALL_SECONDS}. */
+        void onTooSlow();
     }
 
     private final ClientStream client;
@@ -32,6 +44,8 @@ final class PageSender {
     private boolean isSending;
     private boolean isScheduled;
     private boolean isClosed;
+    /** Ends the page of a client that takes nothing. */
+    private @Nullable ScheduledFuture<?> stall;
 
     PageSender(ClientStream client, PageContent content, End end) {
         this.client = client;
@@ -72,11 +86,29 @@ final class PageSender {
             int size = slice.readableBytes();
             written += size;
             sentBytes += size;
+            cancelStall();
             client.write(slice);
         }
         if (!isClosed && content.length() == 0) {
             isClosed = true;
             end.onSent();
+        } else if (!isClosed && stall == null) {
+            stall = client.eventLoop().schedule(this::onStall, STALL_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    private void onStall() {
+        stall = null;
+        if (!isClosed) {
+            close();
+            end.onTooSlow();
+        }
+    }
+
+    private void cancelStall() {
+        if (stall != null) {
+            stall.cancel(false);
+            stall = null;
         }
     }
 
@@ -88,6 +120,7 @@ final class PageSender {
     /** Forgets the content that is not sent. The end is not called. */
     void close() {
         isClosed = true;
+        cancelStall();
         content.clear();
     }
 }

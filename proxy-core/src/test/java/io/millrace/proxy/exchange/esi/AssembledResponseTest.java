@@ -264,15 +264,8 @@ final class AssembledResponseTest {
         assertEquals("page end false", calls.get(2));
     }
 
-    /** Without the limit, a client that receives everything would occupy the loop for the whole page. */
-    @Test
-    void longPagesAreSentInSlicesAndTurns() {
-        String slice = "x".repeat(PageSender.SLICE_BYTES);
-        PageContent content = new PageContent();
-        for (int i = 0; i < 40; i++) {
-            content.add(slice.getBytes(StandardCharsets.ISO_8859_1), 0, slice.length() - (i == 39 ? 1 : 0));
-        }
-        PageSender sender = new PageSender(client, content, new PageSender.End() {
+    private PageSender sender(PageContent content) {
+        return new PageSender(client, content, new PageSender.End() {
             @Override
             public void onSent() {
                 calls.add("sent");
@@ -282,7 +275,44 @@ final class AssembledResponseTest {
             public void onFault(Throwable fault) {
                 throw new AssertionError(fault);
             }
+
+            @Override
+            public void onTooSlow() {
+                calls.add("too slow");
+            }
         });
+    }
+
+    /** Such a client would hold the memory of the page for as long as it likes. */
+    @Test
+    void aClientThatTakesNothingForAMinuteIsTooSlow() {
+        PageContent content = new PageContent();
+        for (int i = 0; i < 3; i++) {
+            content.add(new byte[PageSender.SLICE_BYTES], 0, PageSender.SLICE_BYTES);
+        }
+        PageSender sender = sender(content);
+        client.writableCount = 1;
+        sender.send();
+        client.advanceSeconds(PageSender.STALL_SECONDS - 1);
+        client.writableCount = 1;
+        sender.send();
+        client.advanceSeconds(PageSender.STALL_SECONDS - 1);
+        assertEquals(List.of(), calls);
+        client.advanceSeconds(1);
+        assertEquals(List.of("too slow"), calls);
+        assertEquals(2, client.writes.size());
+        assertEquals(0, content.length());
+    }
+
+    /** Without the limit, a client that receives everything would occupy the loop for the whole page. */
+    @Test
+    void longPagesAreSentInSlicesAndTurns() {
+        String slice = "x".repeat(PageSender.SLICE_BYTES);
+        PageContent content = new PageContent();
+        for (int i = 0; i < 40; i++) {
+            content.add(slice.getBytes(StandardCharsets.ISO_8859_1), 0, slice.length() - (i == 39 ? 1 : 0));
+        }
+        PageSender sender = sender(content);
         client.writableCount = 2;
         sender.send();
         assertEquals(2, client.writes.size());

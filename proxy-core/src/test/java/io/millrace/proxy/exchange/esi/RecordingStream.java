@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** A client's stream whose event loop runs tasks only on demand. Records the calls. */
 final class RecordingStream implements ClientStream {
@@ -28,6 +29,13 @@ final class RecordingStream implements ClientStream {
     }
 
     void runTasks() {
+        channel.runPendingTasks();
+    }
+
+    /** Moves the clock of the event loop, and runs the tasks that are due. */
+    void advanceSeconds(long seconds) {
+        channel.freezeTime();
+        channel.advanceTimeBy(seconds, TimeUnit.SECONDS);
         channel.runPendingTasks();
     }
 
