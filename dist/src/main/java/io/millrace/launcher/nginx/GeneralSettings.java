@@ -231,9 +231,13 @@ final class GeneralSettings {
         List<Scope> proxied = scopes.stream()
                 .filter(each -> !each.own("proxy_pass", "grpc_pass").isEmpty())
                 .toList();
-        boolean everywhere = proxied.stream().allMatch(each -> each.last("limit_conn") != null);
+        boolean everywhere = proxied.stream()
+                .allMatch(each -> each.all("limit_conn").stream().anyMatch(this::isByClient));
+        // A scope can have several limits, each of another kind.
+        Set<Directive> limits = new LinkedHashSet<>();
+        scopes.forEach(each -> limits.addAll(each.all("limit_conn")));
         Directive largest = null;
-        for (Directive each : found("limit_conn")) {
+        for (Directive each : limits) {
             if (!isByClient(each)) {
                 each.notMapped("requests are limited by client only: limits.per_client.requests");
             } else if (!everywhere) {
@@ -244,7 +248,7 @@ final class GeneralSettings {
                 largest = each;
             }
         }
-        for (Directive each : found("limit_conn")) {
+        for (Directive each : limits) {
             if (largest != null && !each.isHandled() && number(each) < number(largest)) {
                 each.notMapped("all rules have one limit, the largest: that of "
                         + largest.entry().place());

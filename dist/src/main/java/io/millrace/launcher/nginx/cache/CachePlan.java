@@ -23,12 +23,13 @@ public final class CachePlan {
     /** The comment of {@code cache.leak_guard}. */
     public static final String LEAK_GUARD = String.format(DEFAULT, "it has no leak guard", "on");
 
-    /** Statuses of {@code any} without 200 and 301. */
+    /** Statuses of {@code any} without 200. */
     private static final List<String> ANY =
-            List.of("204", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503", "504");
+            List.of("204", "301", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503", "504");
 
     /** Statuses that Millrace stores with a heuristic lifetime unless they are listed. */
-    private static final Set<String> HEURISTIC = Set.of("203", "204", "300", "308", "404", "405", "410", "414", "501");
+    private static final Set<String> HEURISTIC =
+            Set.of("203", "204", "300", "301", "308", "404", "405", "410", "414", "501");
 
     private CachePlan() {}
 
@@ -44,13 +45,16 @@ public final class CachePlan {
      */
     public static @Nullable Directive lifetime(Scope scope) {
         for (Directive each : scope.all("proxy_cache_valid")) {
-            if (statuses(each).isEmpty()
-                    || statuses(each).contains("200")
-                    || statuses(each).contains("any")) {
+            if (isFor200(each)) {
                 return each;
             }
         }
         return null;
+    }
+
+    static boolean isFor200(Directive valid) {
+        List<String> statuses = statuses(valid);
+        return statuses.isEmpty() || statuses.contains("200") || statuses.contains("any");
     }
 
     private static List<String> statuses(Directive valid) {
@@ -94,7 +98,7 @@ public final class CachePlan {
         }
         rule.putDefault("cache.leak_guard", "warn", LEAK_GUARD);
         lifetimes(scope, rule);
-        ignoredFields(scope, rule);
+        IgnoredFields.translate(scope, rule);
         stale(scope, rule, inactive);
         lock(scope, rule);
         key(scope, rule);
@@ -122,19 +126,23 @@ public final class CachePlan {
     }
 
     /**
-     * Writes the lifetime of responses with other statuses than 200 and 301. Millrace has only one value for them, the
-     * shortest.
+     * Writes the lifetime of responses with statuses other than 200, and of 301 if its time is not that of 200. Millrace
+     * has only one value for them, the shortest.
      */
     private static void negative(Scope scope, RuleSettings.Rule rule) {
         Directive valid = lifetime(scope);
         Map<Directive, Set<String>> codes = new LinkedHashMap<>();
         Set<String> known = new HashSet<>();
         for (Directive each : scope.all("proxy_cache_valid")) {
-            Set<String> own = otherCodes(each);
-            boolean isPermanent = own.isEmpty();
+            Set<String> listed = otherCodes(each);
+            Set<String> own = new LinkedHashSet<>(listed);
             own.removeIf(code -> !known.add(code));
-            if (isPermanent) {
-                permanent(each, valid);
+            if (valid != null && millis(each) == millis(valid)) {
+                listed.remove("301");
+                own.remove("301");
+            }
+            if (listed.isEmpty()) {
+                successful(each, valid);
             } else if (own.isEmpty()) {
                 each.note("earlier lines have these statuses");
             } else {
@@ -144,7 +152,27 @@ public final class CachePlan {
         boolean stores = codes.keySet().stream().anyMatch(each -> millis(each) > 0);
         codes.entrySet()
                 .removeIf(each -> millis(each.getKey()) == 0 && isLeftOut(each.getKey(), each.getValue(), stores));
-        writeNegative(codes, rule);
+        boolean guesses = valid != null && millis(valid) > 0 && Values.time(valid.lastArg()) != null;
+        Set<String> unlisted = guesses ? unlisted(scope, known) : Set.of();
+        if (unlisted.isEmpty() || valid == null) {
+            writeNegative(codes, rule);
+        } else if (stores) {
+            valid.notMapped(String.join(", ", unlisted) + " without a lifetime are stored as long as 200");
+            writeNegative(codes, rule);
+        } else {
+            valid.note("statuses without a line get the lifetime 0 if their fields have none");
+            codes.put(valid, unlisted);
+            writeList(codes, "0", rule);
+        }
+    }
+
+    /** Returns the statuses without a line that get a heuristic lifetime, which is that of 200. */
+    private static Set<String> unlisted(Scope scope, Set<String> known) {
+        boolean all = scope.all("proxy_cache_valid").stream()
+                .anyMatch(each -> statuses(each).contains("any"));
+        Set<String> unlisted = new TreeSet<>(all ? Set.of() : HEURISTIC);
+        unlisted.removeAll(known);
+        return unlisted;
     }
 
     /**
@@ -170,96 +198,52 @@ public final class CachePlan {
         if (shortest == null || time == null) {
             return;
         }
-        Set<String> all = new TreeSet<>();
-        List<Entry> sources = new ArrayList<>();
-        for (Map.Entry<Directive, Set<String>> each : codes.entrySet()) {
-            Directive line = each.getKey();
-            all.addAll(each.getValue());
-            sources.add(line.markHandled());
-            if (millis(line) != millis(shortest)) {
-                line.notMapped("statuses other than 200 and 301 have one lifetime, the shortest: that of "
+        for (Directive each : codes.keySet()) {
+            if (millis(each) != millis(shortest)) {
+                each.notMapped("statuses other than 200 have one lifetime, the shortest: that of "
                         + shortest.entry().place());
             }
         }
-        Entry[] entries = sources.toArray(Entry[]::new);
+        writeList(codes, time, rule);
+    }
+
+    private static void writeList(Map<Directive, Set<String>> codes, String time, RuleSettings.Rule rule) {
+        Set<String> all = new TreeSet<>();
+        codes.values().forEach(all::addAll);
+        Entry[] entries = codes.keySet().stream().map(Directive::markHandled).toArray(Entry[]::new);
         rule.put("cache.negative_caching.enabled", "true", entries);
         rule.put("cache.negative_caching.lifetime", time, entries);
         rule.putWords("cache.negative_caching.list", List.copyOf(all), entries);
     }
 
-    /** Reports a line for the statuses 200, 206 and 301, which have the lifetime of responses with 200. */
-    private static void permanent(Directive line, @Nullable Directive valid) {
+    /** Reports a line that has only the statuses 200 and 206, or 301 with the time of 200. */
+    private static void successful(Directive line, @Nullable Directive valid) {
         if (valid == null) {
-            line.notMapped(
-                    "without a line for 200 these responses are stored only if they have a lifetime; write rules with ttl");
+            line.notMapped("partial responses are parts of one with 200, which has no line");
         } else if (millis(line) == millis(valid)) {
             line.markHandled().matchesDefaultOf("cache.heuristic_min_lifetime");
         } else {
             line.notMapped(
-                    "200 and 301 have one lifetime, that of " + valid.entry().place());
+                    "200 and 206 have one lifetime, that of " + valid.entry().place());
         }
     }
 
-    private static long millis(Directive valid) {
+    static long millis(Directive valid) {
         Long millis = Values.millis(valid.lastArg());
         return millis == null ? Long.MAX_VALUE : millis;
     }
 
-    /** Returns the statuses of a line other than 200, 206 and 301. Partial responses are parts of one with 200. */
-    private static Set<String> otherCodes(Directive valid) {
+    /** Returns the statuses of a line other than 200 and 206. Partial responses are parts of one with 200. */
+    static Set<String> otherCodes(Directive valid) {
         Set<String> codes = new LinkedHashSet<>(statuses(valid));
         if (codes.remove("any")) {
             codes.addAll(ANY);
         }
-        codes.removeIf(code -> List.of("200", "206", "301").contains(code) || !code.matches("[2-5]\\d\\d"));
+        codes.removeIf(code -> List.of("200", "206").contains(code) || !code.matches("[2-5]\\d\\d"));
         if (statuses(valid).isEmpty()) {
-            codes.add("302");
+            codes.addAll(List.of("301", "302"));
         }
         return codes;
-    }
-
-    private static void ignoredFields(Scope scope, RuleSettings.Rule rule) {
-        Directive valid = lifetime(scope);
-        String time = valid == null ? null : Values.time(valid.lastArg());
-        for (Directive each : scope.all("proxy_ignore_headers")) {
-            Entry entry = each.markHandled();
-            for (String word : each.args()) {
-                switch (word.toLowerCase(java.util.Locale.ROOT)) {
-                    case "cache-control" -> {
-                        if (time != null) {
-                            rule.put("cache.ignore_server_no_cache", "true", entry);
-                            rule.put("cache.guaranteed_min_lifetime", time, entry);
-                            rule.put("cache.guaranteed_max_lifetime", time, entry);
-                            entry.note("responses with private are not stored");
-                        } else {
-                            entry.notMapped(
-                                    "Cache-Control: without proxy_cache_valid for 200 nginx ignores the lifetime"
-                                            + " too; Millrace obeys the field");
-                        }
-                    }
-                    case "expires" -> {
-                        if (time != null) {
-                            rule.put("cache.guaranteed_min_lifetime", time, entry);
-                            rule.put("cache.guaranteed_max_lifetime", time, entry);
-                        }
-                    }
-                    case "set-cookie" -> setCookie(scope, rule, entry);
-                    case "vary" -> entry.notMapped("Vary: stored responses are chosen by Vary in any case");
-                    default -> entry.note(word + " has no meaning in Millrace");
-                }
-            }
-        }
-    }
-
-    private static void setCookie(Scope scope, RuleSettings.Rule rule, Entry entry) {
-        for (Directive each : scope.all("proxy_hide_header")) {
-            if (each.arg(0).equalsIgnoreCase("Set-Cookie")) {
-                rule.putWords("cache.unshared_fields", List.of("Set-Cookie"), entry, each.markHandled());
-                each.entry().note("the client whose request is forwarded still gets the field");
-                return;
-            }
-        }
-        entry.matchesDefaultOf("cache.unshared_fields");
     }
 
     private static void stale(Scope scope, RuleSettings.Rule rule, String inactive) {

@@ -68,6 +68,13 @@ public final class RuleSettings {
                     .from(source);
         }
 
+        /** Adds an element of {@code rules} for responses that meet a condition. */
+        public DraftNode addResponseRule(String when) {
+            DraftNode element = node.addElement("rules").removableIfInvalid();
+            element.put("when", when);
+            return element;
+        }
+
         /** Sets a default of nginx, unless the setting has a value. */
         public void putDefault(String key, String text, String remark) {
             values.putIfAbsent(key, new Value(text, null, List.of(), remark));
