@@ -52,6 +52,11 @@ public final class ImportedRequests implements AutoCloseable {
      * @param fields header fields as {@code Name: value}
      */
     public String status(String method, String path, String client, String... fields) {
+        return answer(method, path, client, fields).substring(9, 12);
+    }
+
+    /** Returns the answer to a request; the parameters are those of {@link #status}. */
+    public String answer(String method, String path, String client, String... fields) {
         String version = client.contains(":") ? "TCP6 " + client + " ::1" : "TCP4 " + client + " 127.0.0.1";
         StringBuilder request = new StringBuilder("PROXY " + version + " 1024 80\r\n");
         request.append(method).append(' ').append(path).append(" HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n");
@@ -63,8 +68,7 @@ public final class ImportedRequests implements AutoCloseable {
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
             socket.setSoTimeout(20_000);
             socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.ISO_8859_1));
-            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-            return answer.substring(9, 12);
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
