@@ -177,15 +177,19 @@ final class FleetSession {
             report(now, false);
             checkPermissions(now);
             return worked;
-        } catch (IOException | FleetException e) {
-            following = false;
-            positionKnown = false;
-            String refused = link.isConnected() ? link.problem() : "";
-            if (!refused.isEmpty()) {
-                throw new IOException(refused, e);
-            }
+        } catch (FleetException e) {
+            forgetPosition();
             throw e;
+        } catch (IOException e) {
+            forgetPosition();
+            String refused = link.isConnected() ? link.problem() : "";
+            throw refused.isEmpty() ? e : new IOException(refused + "; " + e.getMessage(), e);
         }
+    }
+
+    private void forgetPosition() {
+        following = false;
+        positionKnown = false;
     }
 
     /** Reports refused permissions, and checks these again after each connection, and while any is refused. */

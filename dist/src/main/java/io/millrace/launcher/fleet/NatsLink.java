@@ -103,12 +103,15 @@ final class NatsLink implements FleetLink {
             NatsLink link = new NatsLink(settings, connection, connector);
             link.createStream();
             return link;
-        } catch (FleetException | IOException | RuntimeException e) {
+        } catch (FleetException e) {
             connection.close();
+            throw e;
+        } catch (IOException | RuntimeException e) {
             // A server does not answer a message that it refuses, so the request has timed out.
             String missing = connector.problems().missingPermissions();
+            connection.close();
             if (!missing.isEmpty()) {
-                throw new FleetException(missing);
+                throw new FleetException(missing + "; " + e.getMessage());
             }
             throw e;
         }
@@ -204,10 +207,10 @@ final class NatsLink implements FleetLink {
 
     @Override
     public void checkPermissions() {
+        problems.checked();
         try {
             connection.publish(ownSubject(), null, new Headers().put(EXPECTED_STREAM_FIELD, "none"), new byte[0]);
             if (problems.refusesSubscription(reportSubjects())) {
-                problems.repeatSubscription(reportSubjects());
                 reports.unsubscribe(reportSubjects());
                 reports.subscribe(reportSubjects());
             }

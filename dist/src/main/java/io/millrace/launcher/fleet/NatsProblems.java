@@ -4,7 +4,6 @@ import io.nats.client.Connection;
 import io.nats.client.Consumer;
 import io.nats.client.ErrorListener;
 import java.security.GeneralSecurityException;
-import java.util.Iterator;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
@@ -22,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * refused message asynchronously, and do not answer it. Thread-safe.
  */
 final class NatsProblems implements ErrorListener {
-    /** Time after which a refusal that was not repeated is over. */
+    /** Time after which a refusal is over that was not repeated after the later checks. */
     static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     private static final Logger LOG = LoggerFactory.getLogger(NatsProblems.class);
@@ -34,14 +33,20 @@ final class NatsProblems implements ErrorListener {
     private final LongSupplier clockNanos;
     private final String fleet;
     private final String login;
-    /** Times of the latest refusal by permission, such as {@code publish a.b}. */
+    /** Times of the latest refusal by permission, such as {@code publish to a.b}. */
     private final Map<String, Long> refused = new ConcurrentHashMap<>();
+    /** The same for permissions without which purges work. They are not checked, so only time ends these refusals. */
+    private final Map<String, Long> optional = new ConcurrentHashMap<>();
     /** Reasons why the connections failed, by server. */
     private final Map<String, String> failed = new ConcurrentHashMap<>();
     /** Latest failure that belongs to no known server; empty for none. */
     private volatile String latest = "";
 
     private volatile String server = "";
+    /** Time of the latest check of the permissions. */
+    private volatile long checkedNanos;
+    /** Time of the check before that one. The servers have had the time to answer it. */
+    private volatile long answeredNanos;
 
     /**
      * @param fleet name of the fleet
@@ -52,6 +57,8 @@ final class NatsProblems implements ErrorListener {
         this.fleet = fleet;
         this.login = login;
         this.clockNanos = clockNanos;
+        this.checkedNanos = clockNanos.getAsLong();
+        this.answeredNanos = checkedNanos;
     }
 
     /** Records the server to which the client connects, or is connected. */
@@ -72,8 +79,7 @@ final class NatsProblems implements ErrorListener {
         if (refusal.matches()) {
             // The subject keeps its case: offsets of the lower-case copy are those of the original.
             String subject = error.substring(refusal.start(2), refusal.end(2));
-            String action = refusal.group(1).equals("publish") ? "publish" : "subscribe";
-            if (refused.put(action + " " + subject, clockNanos.getAsLong()) == null) {
+            if (!isKnown(refusal.group(1).equals("publish"), subject)) {
                 LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
             }
         } else if (text.contains("timeout")) {
@@ -84,6 +90,14 @@ final class NatsProblems implements ErrorListener {
         } else {
             LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
         }
+    }
+
+    /** Records a refusal. Returns true if the permission was refused before. */
+    private boolean isKnown(boolean isPublish, String subject) {
+        String permission = permission(isPublish, subject);
+        return permission.isEmpty()
+                ? optional.put(subject, clockNanos.getAsLong()) != null
+                : refused.put(permission, clockNanos.getAsLong()) != null;
     }
 
     private String authorization(String error) {
@@ -161,33 +175,29 @@ final class NatsProblems implements ErrorListener {
         return latest;
     }
 
-    /** Grants subscriptions that are repeated now until the servers have had the time to refuse them again. */
-    void repeatSubscription(String subject) {
-        refused.computeIfPresent("subscribe " + subject, (key, at) -> clockNanos.getAsLong());
+    /** Records that the permissions are checked now, so that the servers report those that they refuse. */
+    void checked() {
+        answeredNanos = checkedNanos;
+        checkedNanos = clockNanos.getAsLong();
     }
 
     /** Returns true if the servers refuse a subscription. */
     boolean refusesSubscription(String subject) {
-        return refused.containsKey("subscribe " + subject);
+        return refused.containsKey(permission(false, subject));
     }
 
     /** Returns the permissions that this node lacks, with the remedy; empty for none. */
     String missingPermissions() {
-        if (refused.isEmpty()) {
-            return "";
-        }
         long now = clockNanos.getAsLong();
+        optional.values().removeIf(at -> now - at > KEPT_NANOS);
         TreeSet<String> missing = new TreeSet<>();
-        for (Iterator<Map.Entry<String, Long>> all = refused.entrySet().iterator(); all.hasNext(); ) {
-            Map.Entry<String, Long> one = all.next();
-            if (now - one.getValue() > KEPT_NANOS) {
-                all.remove();
-                LOG.info("fleet {}: the NATS servers no longer refuse {}", fleet, one.getKey());
-                continue;
-            }
-            String permission = permission(one.getKey());
-            if (!permission.isEmpty()) {
-                missing.add(permission);
+        for (Map.Entry<String, Long> one : refused.entrySet()) {
+            Long at = one.getValue();
+            // A session that fails does not check the permissions, so a refusal may be old and still hold.
+            if (answeredNanos - at <= KEPT_NANOS) {
+                missing.add(one.getKey());
+            } else if (refused.remove(one.getKey(), at)) {
+                LOG.info("fleet {}: the NATS servers no longer refuse the permission to {}", fleet, one.getKey());
             }
         }
         return missing.isEmpty()
@@ -200,10 +210,7 @@ final class NatsProblems implements ErrorListener {
      * Returns a permission as the configuration of the server has it; empty for one without which purges work. A member
      * may lack the permission to query other nodes.
      */
-    private static String permission(String refusal) {
-        int space = refusal.indexOf(' ');
-        String subject = refusal.substring(space + 1);
-        boolean isPublish = refusal.startsWith("publish");
+    private static String permission(boolean isPublish, String subject) {
         if (subject.contains(".ask.") || subject.contains("KV_MILLRACE") || subject.startsWith("$KV.")) {
             return "";
         }

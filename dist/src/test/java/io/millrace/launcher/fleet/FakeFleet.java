@@ -105,6 +105,9 @@ final class FakeFleet {
         boolean closed;
         /** Permissions that the servers refuse. */
         String refusal = "";
+        /** Fault of the stream; null for none. */
+        @Nullable
+        FleetException fault;
 
         int checks;
 
@@ -157,7 +160,10 @@ final class FakeFleet {
         }
 
         @Override
-        public StreamState state() {
+        public StreamState state() throws FleetException {
+            if (fault != null) {
+                throw fault;
+            }
             return FakeFleet.this.state();
         }
 

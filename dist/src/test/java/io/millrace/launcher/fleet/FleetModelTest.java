@@ -1,6 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.fleet.config.NodeConfigState;
@@ -390,6 +391,25 @@ class FleetModelTest {
         node.step();
         assertEquals("connected", view.status().state());
         assertEquals(false, node.state.isDownTooLong());
+    }
+
+    @Test
+    void aRefusedPermissionDoesNotHideOtherFailures() throws Exception {
+        Node node = settled(new FakeFleet()).get(0);
+        node.link.refusal = "no permission";
+        node.worker.up = false;
+        node.session.step();
+        now += FleetSession.CHECK_MILLIS;
+        node.link.cut();
+        node.session.step();
+        node.link.up = true;
+        node.link.fault = new FleetException("wrong form");
+        assertEquals(
+                "wrong form",
+                assertThrows(FleetException.class, node.session::step).getMessage());
+        assertEquals(
+                "no permission; no worker serves",
+                assertThrows(IOException.class, node.session::step).getMessage());
     }
 
     @Test
