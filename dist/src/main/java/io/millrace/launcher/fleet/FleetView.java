@@ -5,6 +5,7 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The state of the fleet membership for the admin API. Thread-safe. */
@@ -81,15 +82,7 @@ final class FleetView implements FleetSource {
         }
         OwnPurges.Place place = state.own.find(purgeId);
         if (place == null) {
-            NodeTable.Spread others = state.nodes.unpublished(settings.node(), state.nowMillis());
-            boolean isKnown = !others.missing().isEmpty() || !others.away().isEmpty();
-            String note = problem(settings).isEmpty()
-                    ? "the purge is not published, or is none of the latest " + OwnPurges.MAX + " purges of this node"
-                    : "the purge waits in the outbox: " + problem(settings);
-            if (!isKnown && !state.isConnected()) {
-                note += "; the other nodes are unknown, because none was heard since the start of this node";
-            }
-            return new Spread(false, 0, note, List.of(), others.missing(), others.away());
+            return unplaced(settings);
         }
         NodeTable.Spread spread = state.nodes.spread(place.created(), place.sequence(), state.nowMillis());
         String note = "";
@@ -110,5 +103,25 @@ final class FleetView implements FleetSource {
                 spread.applied(),
                 spread.missing(),
                 spread.away());
+    }
+
+    /** Returns the state of a purge that is not published, or whose number in the stream is no longer known. */
+    private Spread unplaced(FleetConfig settings) {
+        String problem = problem(settings);
+        boolean isWaiting = !problem.isEmpty();
+        String note = isWaiting
+                ? "the purge waits in the outbox: " + problem
+                : "the purge is not published yet, or is none of the latest " + OwnPurges.MAX
+                        + " purges since the launcher of this node started";
+        if (!isWaiting && state.figures.outboxBytes.get() == 0) {
+            // It is published, so the other nodes may have applied it.
+            return new Spread(false, 0, note, List.of(), Map.of(), Map.of());
+        }
+        NodeTable.Spread others = state.nodes.unpublished(settings.node(), state.nowMillis());
+        boolean isKnown = !others.missing().isEmpty() || !others.away().isEmpty();
+        if (!isKnown && !state.isConnected()) {
+            note += "; the other nodes are unknown, because none was heard since the start of this node";
+        }
+        return new Spread(false, 0, note, List.of(), others.missing(), others.away());
     }
 }

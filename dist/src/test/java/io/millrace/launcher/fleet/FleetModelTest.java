@@ -413,6 +413,18 @@ class FleetModelTest {
     }
 
     @Test
+    void aPublishedPurgeWithoutAKnownPlaceNamesNoNodes() throws Exception {
+        List<Node> nodes = settled(new FakeFleet());
+        Node node = nodes.get(0);
+        FleetView view = new FleetView(node.state);
+        assertEquals(Map.of(), view.spread("u1").missing());
+        assertEquals(Map.of(), view.spread("u1").away());
+        assertTrue(view.spread("u1").note().contains("none of the latest 10000 purges"));
+        node.state.figures.outboxBytes.set(1);
+        assertEquals(Set.of("n1", "n2"), view.spread("u1").missing().keySet());
+    }
+
+    @Test
     void aPurgeThatIsNotPublishedNamesTheNodesWithoutIt() throws Exception {
         List<Node> nodes = settled(new FakeFleet());
         Node node = nodes.get(0);

@@ -75,9 +75,12 @@ public final class FleetView {
         List<String> lines = new ArrayList<>();
         List<String> applied = report.texts("applied");
         String note = report.text("note", "");
-        String published = report.number("sequence", 0) == 0
-                ? ", not published"
-                : ", applied by " + Quantities.count(applied.size(), "node", "nodes");
+        String published = "";
+        if (report.number("sequence", 0) != 0) {
+            published = ", applied by " + Quantities.count(applied.size(), "node", "nodes");
+        } else if (note.startsWith("the purge waits")) {
+            published = ", not published";
+        }
         lines.add(Printable.of(
                 "fleet: " + report.text("state", "?") + published + (note.isEmpty() ? "" : " (" + note + ")")));
         for (JsonObject node : report.objects("missing")) {

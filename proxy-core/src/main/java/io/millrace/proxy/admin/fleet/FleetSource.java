@@ -66,7 +66,7 @@ public interface FleetSource {
      * The nodes that have applied a purge. Immutable.
      *
      * @param isComplete whether every live node has applied it
-     * @param sequence number of its message; 0 if it is not published
+     * @param sequence number of its message; 0 if it is not published, or its number is no longer known
      * @param note reason why the nodes are not known; empty for none
      * @param applied nodes that have applied it
      * @param missing live nodes that have not, with the reason
