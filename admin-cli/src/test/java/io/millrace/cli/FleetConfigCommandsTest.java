@@ -189,6 +189,17 @@ final class FleetConfigCommandsTest {
         assertTrue(statement.contains("\nrevision 4\ncontent " + content + "\nrestores " + previous + "\n"), statement);
     }
 
+    /** A launcher of an earlier version answers without {@code previous_content}. */
+    @Test
+    void aRollbackOfACanaryOnAnEarlierLauncherTakesTheHistory() throws Exception {
+        String canary = STATE.replace("\"stage\":\"all\"", "\"stage\":\"canary\"");
+        String history = "{\"revisions\":[{\"revision\":2,\"content\":\"c2\",\"failure\":\"\"},"
+                + "{\"revision\":3,\"content\":\"c3\",\"failure\":\"\",\"current\":true}]}";
+        Run run = withAdmin(List.of(canary, history, PUSHED), "fleet", "config", "rollback");
+        assertEquals(0, run.exitCode(), run::toString);
+        assertTrue(body(2).text("statement", "").contains("\nrevision 4\ncontent c2\nrestores 2\n"));
+    }
+
     @Test
     void aRollbackWithoutAnEarlierContentChangesNothing() throws Exception {
         String history = "{\"revisions\":[{\"revision\":3,\"content\":\"c3\",\"failure\":\"\",\"current\":true}]}";
@@ -253,6 +264,30 @@ final class FleetConfigCommandsTest {
         Run run = withAdmin(List.of(down), "fleet", "config", "push", file.toString());
         assertEquals(1, run.exitCode(), run::toString);
         assertTrue(run.err().contains("cannot be reached, so no node has changed: no server"), run::toString);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "on | canary | after 150 s: it waits for the verdicts of n1, n2",
+                "disconnected | all | after 150 s by n1: this node has no connection to the fleet: no answer",
+                "unavailable | canary | after 150 s by n1: the configuration of the fleet cannot be reached: no answer",
+                "off | none | after 150 s by n1: this node does not share a configuration: no answer",
+            })
+    void waitingNamesTheReasonWhyACanaryIsNotConfirmed(String state, String stage, String text) throws Exception {
+        Path file = Files.writeString(directory.resolve("site.yaml"), "remap: []\n");
+        String last = oneNode(state.equals("on") ? "applied" : "pending", 4, 4)
+                .replace("\"state\":\"on\",\"problem\":\"\"", "\"state\":\"" + state + "\",\"problem\":\"no answer\"")
+                .replace("\"stage\":\"all\"", "\"stage\":\"" + stage + "\"")
+                .replace("\"canary\":[]", "\"canary\":[\"n1\",\"n2\"]");
+        pauseNanos = Duration.ofSeconds(200).toNanos();
+        List<String> answers = List.of(STATE, "{\"received\":30}", PUSHED, last, last);
+        List<String> command =
+                List.of("fleet", "config", "push", file.toString(), "--canary", "n1,n2", "--for", "45s", "--wait");
+        Run run = withAdmin(answers, command.toArray(new String[0]));
+        assertEquals(75, run.exitCode(), run::toString);
+        assertTrue(run.err().contains("revision 4 is not confirmed " + text + "\n"), run::toString);
     }
 
     private static String oneNode(String stand, long revision, long newest) {

@@ -152,7 +152,9 @@ public final class FleetConfigCommands {
             JsonObject state = state(client);
             String content = state.text("previous_content", NONE);
             long restored = state.number("previous", 0);
-            if (revision == null && state.text("stage", "").equals("canary")) {
+            // An older launcher does not name the content before the canary.
+            boolean isNamed = state.has("previous_content");
+            if (revision == null && isNamed && state.text("stage", "").equals("canary")) {
                 String before = restored == 0
                         ? "its local file alone, because there is no earlier revision"
                         : "the content of revision " + restored;

@@ -167,9 +167,22 @@ abstract class RevisionCommand extends ApiCommand {
                 nodes.add(node.text("node", "?"));
             }
         }
-        String problem = isOn(state) ? "" : ": this node has no connection to the fleet: " + state.text("problem", "");
+        String begin = "revision " + revision + " is not confirmed after " + seconds + " s";
+        if (isOn(state) && state.text("stage", "").equals("canary")) {
+            return Printable.of(begin + ": it waits for the verdicts of " + String.join(", ", state.texts("canary")));
+        }
         String names = nodes.isEmpty() ? "unknown nodes" : String.join(", ", nodes);
-        return Printable.of("revision " + revision + " is not confirmed after " + seconds + " s by " + names + problem);
+        return Printable.of(begin + " by " + names + reason(state));
+    }
+
+    private static String reason(JsonObject state) {
+        String problem = state.text("problem", "");
+        return switch (state.text("state", "")) {
+            case "on" -> "";
+            case "off" -> ": this node does not share a configuration: " + problem;
+            case "disconnected" -> ": this node has no connection to the fleet: " + problem;
+            default -> ": the configuration of the fleet cannot be reached: " + problem;
+        };
     }
 
     private static boolean isOn(JsonObject state) {
