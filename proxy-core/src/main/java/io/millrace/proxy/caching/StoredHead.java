@@ -97,9 +97,9 @@ public final class StoredHead {
     /** Cached result of {@link #contentTypeEnd}; 0 until it is computed. */
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
-    private int urlFieldsFound = NOT_COMPUTED;
+    private byte urlFieldsFound = NOT_COMPUTED;
     /** Bits that another class computes; negative until it does. Races are harmless, since all results are equal. */
-    private int documentMarks = NOT_COMPUTED;
+    private byte documentMarks = NOT_COMPUTED;
     /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
     /** Number of the newest state of the purges in which none outdates this head; 0 for none. Races are harmless. */
@@ -580,7 +580,7 @@ public final class StoredHead {
                     || fields.contains(FieldName.CONTENT_LOCATION)
                     || fields.contains(FieldName.SET_COOKIE);
             known = found ? 1 : 0;
-            urlFieldsFound = known;
+            urlFieldsFound = (byte) known;
         }
         return known == 1;
     }
@@ -590,9 +590,9 @@ public final class StoredHead {
         return documentMarks;
     }
 
-    /** Remembers properties of the fields as bits, so that rules with ESI need not look for them at every hit. */
+    /** Remembers properties of the fields as bits of a byte, so that rules with ESI need not look for them at every hit. */
     public void noteDocumentMarks(int bits) {
-        documentMarks = bits;
+        documentMarks = (byte) bits;
     }
 
     /** Returns true if the media type of the origin's response is a text type. */
