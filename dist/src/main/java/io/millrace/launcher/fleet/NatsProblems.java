@@ -191,7 +191,7 @@ final class NatsProblems implements ErrorListener {
         long now = clockNanos.getAsLong();
         optional.values().removeIf(at -> now - at > KEPT_NANOS);
         TreeSet<String> missing = new TreeSet<>();
-        for (Map.Entry<String, Long> one : refused.entrySet()) {
+        for (Map.Entry<String, Long> one : Map.copyOf(refused).entrySet()) {
             Long at = one.getValue();
             // A session that fails does not check the permissions, so a refusal may be old and still hold.
             if (answeredNanos - at <= KEPT_NANOS) {
