@@ -212,7 +212,7 @@ final class PurgeExchange implements RequestHandler {
         kind = "tag";
         site = everywhere ? null : url.host();
         target = PurgeRecord.tagTarget(tags.texts(), site);
-        note = rules.isEmpty() && !settings.remap().forwards() ? "no remap rule maps this host" : "";
+        note = InvalidationScopes.noteOnRules(rules, settings.remap().forwards());
         scopeText = words(tags) + (everywhere ? " on every site" : " on the site of host " + url.authority());
         fleetPurge = new FleetPurge(Action.TAG, tags.texts(), List.copyOf(sites), PurgeRequest.isSoft(request));
         if (mayPurge(coversUnmapped(rules), concerned, settings) && !refusedByFleet()) {
@@ -299,7 +299,7 @@ final class PurgeExchange implements RequestHandler {
             answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
             return;
         }
-        note = rules.isEmpty() && !settings.remap().forwards() ? "no remap rule maps this host" : "";
+        note = InvalidationScopes.noteOnRules(rules, settings.remap().forwards());
         if (everywhere && matching.isEverything()) {
             purgeEverything();
             return;

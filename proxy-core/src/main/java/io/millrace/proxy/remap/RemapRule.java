@@ -196,15 +196,33 @@ public final class RemapRule {
     }
 
     /**
-     * Returns true if the rule maps URLs without a port, or on the default port of http or https. A rule without a host
-     * and a rule by received port map URLs with any port, and count too.
+     * Returns a host that the rule maps, once for each port that URLs of clients have: without a port for the default
+     * ports, otherwise with it. With a rule by received port, URLs may have this port or none.
      */
-    public boolean hasDefaultPort() {
-        RuleUrl from = config.from();
-        return from.host() == null
-                || config.verb().group() == RemapVerb.Group.RECEIVED_PORT
-                || from.port() < 0
-                || from.port() == (from.isSecure() ? 443 : 80);
+    public List<String> authorities(String host) {
+        int port = config.from().port();
+        if (config.from().host() == null || port < 0 || port == defaultPort()) {
+            return List.of(host);
+        }
+        String withPort = host + ":" + port;
+        return isByReceivedPort() ? List.of(host, withPort) : List.of(withPort);
+    }
+
+    /** Returns true if the rule may map the port of a URL whose host it maps. */
+    public boolean mapsPortOf(TargetUri url) {
+        int port = config.from().port();
+        return config.from().host() == null
+                || port < 0
+                || isByReceivedPort()
+                || (port == defaultPort() ? url.isDefaultPort() : port == url.port());
+    }
+
+    private boolean isByReceivedPort() {
+        return config.verb().group() == RemapVerb.Group.RECEIVED_PORT;
+    }
+
+    private int defaultPort() {
+        return config.from().isSecure() ? 443 : 80;
     }
 
     /** The configuration of the rule. */

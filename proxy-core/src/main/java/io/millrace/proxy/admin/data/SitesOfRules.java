@@ -2,7 +2,6 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.vendor.SiteSource;
-import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.RemapTable;
@@ -75,27 +74,12 @@ final class SitesOfRules implements SiteSource {
             if (host == null || rule.config().verb().isRegex()) {
                 return null;
             }
-            add(hosts, host, rule);
+            hosts.addAll(rule.authorities(host));
         }
         for (RemapRule rule : rulesWithoutSite(table, site)) {
-            add(hosts, site, rule);
+            hosts.addAll(rule.authorities(site));
         }
         return List.copyOf(hosts);
-    }
-
-    /**
-     * Adds a host of a rule, with the rule's port if URLs of clients have it. For a rule by received port they may have
-     * this port or none.
-     */
-    private static void add(Set<String> hosts, String host, RemapRule rule) {
-        int port = rule.config().from().port();
-        boolean isByReceivedPort = rule.config().verb().group() == RemapVerb.Group.RECEIVED_PORT;
-        if (rule.hasDefaultPort()) {
-            hosts.add(host);
-        }
-        if (!rule.hasDefaultPort() || (isByReceivedPort && port != 80 && port != 443)) {
-            hosts.add(host + ":" + port);
-        }
     }
 
     @Override

@@ -1,8 +1,6 @@
 package io.millrace.proxy.exchange.settings;
 
 import io.millrace.proxy.caching.tags.Tags;
-import io.millrace.proxy.config.value.RemapVerb;
-import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapRule;
@@ -98,15 +96,14 @@ public final class InvalidationScopes {
         if (!onPort.isEmpty()) {
             return onPort;
         }
-        if (rules.isEmpty() && !forwards) {
-            return "no remap rule maps this host";
+        String onRules = noteOnRules(rules, forwards);
+        if (!onRules.isEmpty()) {
+            return onRules;
         }
-        if (!forwards && rules.stream().noneMatch(rule -> mapsPort(rule, url))) {
+        if (!forwards && rules.stream().noneMatch(rule -> rule.mapsPortOf(url))) {
             return "no remap rule maps this host with this port; rules map "
                     + rules.stream()
-                            .map(rule -> rule.hasDefaultPort()
-                                    ? url.host()
-                                    : url.host() + ":" + rule.config().from().port())
+                            .flatMap(rule -> rule.authorities(url.host()).stream())
                             .distinct()
                             .collect(Collectors.joining(", "));
         }
@@ -116,12 +113,14 @@ public final class InvalidationScopes {
                 : "";
     }
 
-    private static boolean mapsPort(RemapRule rule, TargetUri url) {
-        RuleUrl from = rule.config().from();
-        return from.host() == null
-                || from.port() < 0
-                || rule.config().verb().group() == RemapVerb.Group.RECEIVED_PORT
-                || (rule.hasDefaultPort() ? url.isDefaultPort() : url.port() == from.port());
+    /**
+     * Returns a remark on a host that no rule maps; empty for others.
+     *
+     * @param rules the rules under the host
+     * @param forwards whether the forward proxy maps hosts without a rule
+     */
+    public static String noteOnRules(List<RemapRule> rules, boolean forwards) {
+        return rules.isEmpty() && !forwards ? "no remap rule maps this host" : "";
     }
 
     /**
