@@ -22,7 +22,7 @@ public record CacheCurve(
     }
 
     /**
-     * One size.
+     * One simulated size of the RAM tier.
      *
      * @param scale multiple of the present size
      * @param ramBytes size of the RAM tier
@@ -32,7 +32,7 @@ public record CacheCurve(
     public record Size(double scale, long ramBytes, double hitRatio, double byteHitRatio) {}
 
     /**
-     * One host, which shares the RAM tier with all others.
+     * The hit ratios of one host. All hosts share the RAM tier.
      *
      * @param requests estimated number of its requests
      * @param hitRatios share of its requests that are hits, for each of the sizes

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A purge, as {@code millctl purge} has it. A hard purge removes responses. A soft one makes them stale: they are
- * validated before their next use. Immutable.
+ * A purge with the options of {@code millctl purge}. A hard purge removes responses. A soft one makes them stale: they
+ * are validated before their next use. Immutable.
  *
  * @param kind the kind
  * @param target the URL, host, prefix, name of a group, expression or wildcard; empty for tags and everything
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param tags the tags; empty for other kinds
  * @param site the site of the tags, null for all sites
  * @param isSoft whether the purge is soft
- * @param isCounted whether the result has the number of covered responses
+ * @param isCounted whether the result contains the number of covered responses
  */
 public record CachePurge(
         Kind kind,
@@ -104,7 +104,7 @@ public record CachePurge(
         return new CachePurge(kind, target, host, tags, site, true, isCounted);
     }
 
-    /** Returns the same purge, whose result has the number of covered responses. Needs a storage path. */
+    /** Returns the same purge with a count of the covered responses in its result. Needs a storage path. */
     public CachePurge counted() {
         return new CachePurge(kind, target, host, tags, site, isSoft, true);
     }

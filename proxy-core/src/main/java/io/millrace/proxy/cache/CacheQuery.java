@@ -3,7 +3,7 @@ package io.millrace.proxy.cache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses of a listing. All given conditions must hold. Immutable.
+ * The conditions of a listing. A response is listed if it meets all conditions that are not null. Immutable.
  *
  * @param prefix the beginning of the URL; null for any
  * @param regex a regular expression in RE2 syntax that matches in the URL; null for any

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Reads cache groups (RFC 9875): those of a response, and those that an unsafe request invalidates. A group belongs to
- * one origin: the same name at another origin is another group (s2.1). Thread-safe: no state.
+ * Reads cache groups (RFC 9875): the groups of a response, and the groups that an unsafe request invalidates. A group
+ * belongs to one origin: the same name at another origin is another group (s2.1). Thread-safe: no state.
  */
 public final class CacheGroups {
     /**

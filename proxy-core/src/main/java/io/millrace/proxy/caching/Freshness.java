@@ -50,7 +50,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
                 .forced(response, responseTimeMillis, settings);
     }
 
-    /** Returns the lifetime after {@link LifetimeRules.Forced}; this lifetime is that of {@link #own}. */
+    /** Returns this lifetime, a result of {@link #own}, after the overrides of {@link LifetimeRules.Forced}. */
     Freshness forced(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         LifetimeRules.Forced forced = settings.lifetimes().forced();
         if (forced.equals(LifetimeRules.Forced.NONE)) {

@@ -13,7 +13,7 @@ public enum Outdated {
     BY_PREFIX("prefix", false),
     /** A cache group of the response was invalidated (RFC 9875). */
     BY_GROUP("group", false),
-    /** The URL of the response was purged, and an extension divides its responses. */
+    /** The URL of the response was purged. Used if an extension stores several responses of a URL by separate keys. */
     BY_URL("url", false),
     /** A tag of the response was purged. */
     BY_TAG("tag", false),

@@ -58,7 +58,7 @@ public final class StoredHead {
     static final int IMAGE = 1 << 5;
     static final int TEXT = 1 << 6;
     static final int PURGED_SOFTLY = 1 << 7;
-    /** The rule compresses, and the content is in a coding: Last-Modified does not identify its bytes. */
+    /** Last-Modified does not identify the bytes of the content; see {@link #isDateWeak}. */
     static final int DATE_IS_WEAK = 1 << 8;
 
     static final int FLAGS = (1 << 9) - 1;
@@ -98,7 +98,7 @@ public final class StoredHead {
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private byte urlFieldsFound = NOT_COMPUTED;
-    /** Bits that another class computes; negative until it does. Races are harmless, since all results are equal. */
+    /** See {@link #documentMarks}; negative until noted. Races are harmless, since all threads note the same bits. */
     private byte documentMarks = NOT_COMPUTED;
     /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
@@ -248,8 +248,8 @@ public final class StoredHead {
     }
 
     /**
-     * Returns true if Last-Modified does not identify the bytes, because the rule compresses and these are encoded, or
-     * an extension transforms them.
+     * Returns true if Last-Modified does not identify the bytes: the remap rule compresses and the content is encoded,
+     * or an extension transforms the content.
      */
     public boolean isDateWeak() {
         return (flags & DATE_IS_WEAK) != 0;
@@ -585,12 +585,12 @@ public final class StoredHead {
         return known == 1;
     }
 
-    /** Returns the last argument of {@link #noteDocumentMarks}; negative if it was not called. */
+    /** Returns the bits of the last {@link #noteDocumentMarks}; negative if it was not called. */
     public int documentMarks() {
         return documentMarks;
     }
 
-    /** Remembers properties of the fields as bits of a byte, so that rules with ESI need not look for them at every hit. */
+    /** Remembers which fields mark an ESI document, as bits of a byte, so that hits need not parse the fields. */
     public void noteDocumentMarks(int bits) {
         documentMarks = (byte) bits;
     }

@@ -65,8 +65,11 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     /** Length of the fixed part of version 1; later versions add the stamp and the number of groups. */
     private static final int FIXED_LENGTH = 98;
 
+    /** Length of the stamp and the number of cache groups. */
     private static final int INVALIDATION_LENGTH = 10;
+    /** Number of Vary names that stands for {@code *}. */
     private static final int ANY = 255;
+    /** Length of the site that stands for the host of the URL. */
     private static final int NO_SITE = 0xffff;
 
     /** Prefix of the name of a cookie; no field name contains an equals sign. */

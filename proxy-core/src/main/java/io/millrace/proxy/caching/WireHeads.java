@@ -58,7 +58,7 @@ public final class WireHeads {
         return wire;
     }
 
-    /** Returns true if a stored head never copies a field: those of RFC 9111 s3.1, Age and Content-Length. */
+    /** Returns true if stored heads never copy the field of a line: Age, Content-Length or one of RFC 9111 s3.1. */
     public static boolean isNeverStored(FieldSection fields, int line) {
         return isOneOf(fields, line, StoredHeadBuilder.NOT_STORED);
     }

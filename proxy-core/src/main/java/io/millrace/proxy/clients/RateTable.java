@@ -33,7 +33,7 @@ public final class RateTable {
 
     private final int slots;
     private final LongSupplier nanoTime;
-    private final long origin;
+    private final long startNanos;
     private final long k0;
     private final long k1;
     private final LongAdder evictions = new LongAdder();
@@ -55,7 +55,7 @@ public final class RateTable {
     RateTable(int slots, LongSupplier nanoTime, SecureRandom random) {
         this.slots = slots;
         this.nanoTime = nanoTime;
-        this.origin = nanoTime.getAsLong() - 1;
+        this.startNanos = nanoTime.getAsLong() - 1;
         this.k0 = random.nextLong();
         this.k1 = random.nextLong();
     }
@@ -84,7 +84,7 @@ public final class RateTable {
         if (entries == null) {
             entries = create();
         }
-        long now = nanoTime.getAsLong() - origin;
+        long now = nanoTime.getAsLong() - startNanos;
         int group = groupOf(key);
         int slot = find(entries, group, key);
         boolean isNew = slot < 0;
@@ -109,7 +109,7 @@ public final class RateTable {
     /** Returns the result that {@link #take} would have, without counting. */
     long peek(long key, long intervalNanos, int burst) {
         long[] entries = table;
-        long now = nanoTime.getAsLong() - origin;
+        long now = nanoTime.getAsLong() - startNanos;
         int slot = entries == null ? -1 : find(entries, groupOf(key), key);
         long from = entries == null || slot < 0 ? now : Math.max((long) LONGS.getOpaque(entries, slot + WAYS), now);
         long tolerance = intervalNanos * (burst - 1);
@@ -119,7 +119,7 @@ public final class RateTable {
     /** Number of keys whose burst is not refilled yet. Reads the whole table. */
     public long keys() {
         long[] entries = table;
-        long now = nanoTime.getAsLong() - origin;
+        long now = nanoTime.getAsLong() - startNanos;
         long keys = 0;
         for (int group = PADDING; entries != null && group < entries.length; group += 2 * WAYS) {
             for (int slot = group + WAYS; slot < group + 2 * WAYS; slot++) {

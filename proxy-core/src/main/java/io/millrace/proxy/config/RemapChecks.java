@@ -208,7 +208,7 @@ public final class RemapChecks {
                 warn(
                         rule,
                         "to",
-                        "lets clients choose the origin, because $0 to $9 can become any host name with any end");
+                        "lets clients choose the origin, because its host name ends with text from the request");
             }
             if (rule.verb().isRedirect() && leadsToItself(rule)) {
                 warn(rule, "to", "matches this rule again, so clients are redirected in a loop");

@@ -133,7 +133,7 @@ final class ConfigRemapTest {
                 "map_with_recv_port http://a:81/ http://b | 3:5: warning: remap[0].map_with_recv_port: can never match, because no address in listen has port 81",
                 "reverse_map http://a/ http://b ; reverse_map http://a:80/p http://b/q | 5:5: warning: remap[1].reverse_map: can never match, because remap[0] (http://a/) precedes it and takes its requests",
                 "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: matches this rule again, so clients are redirected in a loop",
-                "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin, because $0 to $9 can become any host name with any end"
+                "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin, because its host name ends with text from the request"
             })
     void warnsOfProbableMistakes(String rules, String expected) {
         assertEquals(List.of("t.yaml:" + expected), problems(lines(rules)));

@@ -41,7 +41,7 @@ public final class PurgeShowResource implements AdminResource {
     /**
      * Returns the purge if the client may see it.
      *
-     * @throws AdminException if the client may not see the purge; the error is that of an unknown purge
+     * @throws AdminException if the client may not see the purge; the error is the same as for an unknown purge
      */
     static PurgeView owned(PurgeView view, AdminCaller caller) throws AdminException {
         if (!caller.owns(view.record().client().token())) {

@@ -6,13 +6,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client of an admin request. Unknown parts are missing. Immutable.
+ * The client of an admin request. Each property may be unknown. Immutable.
  *
  * @param uid user of the process at the other end of the Unix domain socket; -1 when not known
  * @param token name of the token in the request; null without one
  * @param address client address, null on a Unix domain socket
- * @param purgeRights purges that the client may request; null for every right
- * @param isViewer whether the client has the role viewer, which does not see addresses of the proxy's clients
+ * @param purgeRights purges that the client may request; null if it may request every purge
+ * @param isViewer whether the client has the role viewer; a viewer does not see the addresses of the proxy's clients
  */
 public record AdminCaller(
         long uid,
@@ -39,17 +39,21 @@ public record AdminCaller(
         this(uid, token, address, null, false);
     }
 
-    /** Creates a client that is no viewer. */
+    /** Creates a client without the role viewer. */
     public AdminCaller(long uid, @Nullable String token, @Nullable String address, @Nullable PurgeRights purgeRights) {
         this(uid, token, address, purgeRights, false);
     }
 
-    /** Returns true if the client may see and change a purge that a token has requested. */
+    /**
+     * Returns true if the client may see and change a purge.
+     *
+     * @param tokenOfPurge name of the token that requested the purge; null if it was requested without a token
+     */
     public boolean owns(@Nullable String tokenOfPurge) {
         return purgeRights == null || (token != null && token.equals(tokenOfPurge));
     }
 
-    /** Returns the value for {@link #FIELD_NAME}. */
+    /** Returns the client as the value of the field {@link #FIELD_NAME}. */
     public String text() {
         List<String> parts = new ArrayList<>(3);
         if (uid >= 0) {

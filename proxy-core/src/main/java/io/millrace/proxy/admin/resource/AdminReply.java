@@ -13,7 +13,7 @@ import tools.jackson.core.JsonGenerator;
  * @param contentType the value of Content-Type
  * @param body the content
  * @param errorCode the stable word of an error; null for other answers
- * @param fields further header fields; they replace fields of the API with the same name
+ * @param fields further header fields; each replaces the field of the same name that the admin API would send
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record AdminReply(

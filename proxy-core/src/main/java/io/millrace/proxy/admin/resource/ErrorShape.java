@@ -45,17 +45,17 @@ public enum ErrorShape {
     private static final int CLOUDFLARE_AUTHENTICATION = 10000;
     private static final int CLOUDFLARE_INVALID_BODY = 1012;
 
-    /** Returns the error number of Cloudflare's API for a status. */
+    /** Returns the error number of Cloudflare's API for an HTTP status. */
     private static int number(int status) {
         return status == 401 || status == 403
                 ? CLOUDFLARE_AUTHENTICATION
                 : status == 400 ? CLOUDFLARE_INVALID_BODY : 1000 + status;
     }
 
-    /** Returns the answer for an error. */
+    /** Returns the error as an answer in this format. */
     public abstract AdminReply reply(AdminException error);
 
-    /** Returns the form for a path. */
+    /** Returns the format for a request path. */
     public static ErrorShape of(String path) {
         String lower = path.toLowerCase(Locale.ROOT);
         if (lower.startsWith("/service/")) {

@@ -15,7 +15,7 @@ public final class FailureReply {
         return AdminReply.error(exceptionOf(thrown));
     }
 
-    /** Converts an exception that a resource threw to an error answer. An unexpected exception is logged. */
+    /** Converts an exception of a resource to an {@link AdminException}. Logs an unexpected exception. */
     public static AdminException exceptionOf(Throwable thrown) {
         Throwable failure = thrown;
         while ((failure instanceof CompletionException || failure instanceof ExecutionException)

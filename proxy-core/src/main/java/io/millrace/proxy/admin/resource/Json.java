@@ -58,7 +58,7 @@ public final class Json {
      * Reads the body of a request: an object with string members.
      *
      * @param known the permitted names
-     * @throws AdminException if the body has another form
+     * @throws AdminException if the body is not such an object
      */
     public static Map<String, String> strings(byte[] body, Set<String> known) throws AdminException {
         Map<String, String> members = new HashMap<>();
@@ -86,7 +86,7 @@ public final class Json {
      * Reads the body of a request, a JSON object. Its values are strings, numbers, booleans, lists of strings and
      * objects of strings.
      *
-     * @throws AdminException if the body has another form
+     * @throws AdminException if the body is not such an object
      */
     public static Map<String, Object> members(byte[] body) throws AdminException {
         Map<String, Object> members = new LinkedHashMap<>();
@@ -168,7 +168,7 @@ public final class Json {
         return words;
     }
 
-    /** Refuses a text with an unpaired surrogate, which cannot be written to an answer or a log. */
+    /** Returns the text. Refuses an unpaired surrogate, which cannot be written to an answer or a log. */
     private static String unicode(String text) throws AdminException {
         expect(StandardCharsets.UTF_8.newEncoder().canEncode(text), "the body has an unpaired surrogate");
         return text;

@@ -3,8 +3,8 @@ package io.millrace.proxy.admin.resource;
 import io.netty.handler.codec.http.QueryStringDecoder;
 
 /**
- * Extracts the path of a request target. Routes, rights and checks all use this form. Otherwise another spelling of a
- * path could pass a check and still reach the resource.
+ * Extracts the path of a request target. Routing and all access checks use these methods. Otherwise another
+ * spelling of a path could pass a check and still reach the resource.
  */
 public final class TargetPath {
     private TargetPath() {}

@@ -13,9 +13,9 @@ public interface ExtensionsSource {
      * @param note remark of the extension; empty for none
      * @param jar path of the jar; empty for code of the embedding application
      * @param sha256 checksum of the jar in hexadecimal digits; empty without a jar
-     * @param className class of the object
+     * @param className class of the extension
      * @param state {@code active}, or {@code circuit_open} after many failures in succession
-     * @param hooks the hooks in the order of a request
+     * @param hooks its hooks, in the order in which a request reaches them
      * @param lastFailure text about the last failure; empty if there was none
      * @param lastFailureSeconds time of the last failure in epoch seconds; 0 if there was none
      */
@@ -39,7 +39,7 @@ public interface ExtensionsSource {
     /**
      * The figures of one hook, since the start of the worker.
      *
-     * @param nanos time on the threads that called the hook, in nanoseconds
+     * @param nanos total run time of the hook, in nanoseconds, on the threads that called it
      */
     record HookStatus(String name, long calls, long failures, long nanos) {}
 

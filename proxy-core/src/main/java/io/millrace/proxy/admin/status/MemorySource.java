@@ -34,7 +34,7 @@ public interface MemorySource {
      * @param parts parts of the anonymous memory, each measured separately
      * @param mapped pages of files, which the kernel can reclaim
      * @param refusedFills responses not stored since the start, because the budget was used up
-     * @param refusedReads disk reads that waited or failed for the same reason
+     * @param refusedReads disk reads that waited or failed since the start, because the budget was used up
      * @param inFlight bytes in flight
      */
     record MemoryReport(

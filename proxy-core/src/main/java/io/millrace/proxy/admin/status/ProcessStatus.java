@@ -9,7 +9,7 @@ import tools.jackson.core.JsonGenerator;
  * @param launcherPid the launcher's process id
  * @param workerPid process id of the worker that accepts connections; 0 for none
  * @param workerRestarts number of workers started after the first
- * @param workerState state of the worker in the launcher, such as {@code ready} or {@code backing-off}
+ * @param workerState state of the worker as the launcher sees it, such as {@code ready} or {@code backing-off}
  * @param warmUp warm-up of the next worker; null for none
  */
 public record ProcessStatus(

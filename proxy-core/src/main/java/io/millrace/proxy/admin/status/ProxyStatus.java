@@ -18,7 +18,7 @@ import tools.jackson.core.JsonGenerator;
  * @param cache counters of the cache
  * @param config the configuration in use
  * @param java the Java runtime, as text
- * @param transport {@code epoll}, {@code io_uring} or {@code nio}
+ * @param transport {@code epoll} or {@code nio}
  * @param tls the TLS provider, as text
  */
 public record ProxyStatus(

@@ -60,8 +60,8 @@ public interface ServerSource {
     /**
      * Threads at one time. Immutable.
      *
-     * @param threads the threads up to the limit
-     * @param left number of further threads
+     * @param threads the threads with the most CPU time
+     * @param left number of further threads, which are not listed
      */
     record ThreadReport(List<ThreadView> threads, int left) {}
 

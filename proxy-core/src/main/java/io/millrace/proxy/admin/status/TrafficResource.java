@@ -9,7 +9,7 @@ import io.millrace.proxy.observe.host.HostFigures;
 import java.util.function.Supplier;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/traffic}: figures of the hosts with most requests. Thread-safe. */
+/** {@code GET /v1/traffic}: figures of the hosts with the most requests. Thread-safe. */
 public final class TrafficResource implements AdminResource {
     public static final String PATH = "/v1/traffic";
 

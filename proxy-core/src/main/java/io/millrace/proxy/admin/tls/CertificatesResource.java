@@ -44,7 +44,7 @@ public final class CertificatesResource implements AdminResource {
         List<Certificate> matching = source.certificates().stream()
                 .filter(each -> name == null || matches(each, name))
                 .toList();
-        // Certificates that need attention come first, because the answer may be cut.
+        // Certificates that need attention come first, because the answer may be truncated.
         List<Certificate> shown = matching.size() <= LISTED_MAX
                 ? matching
                 : matching.stream()

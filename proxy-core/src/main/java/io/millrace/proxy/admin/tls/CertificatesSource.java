@@ -15,7 +15,7 @@ public interface CertificatesSource {
      * @param names server names that the certificate is used for
      * @param state valid, expiring (soon), expired, faulty (the present files cannot be used, so handshakes use the version
      *     that was read before) or unusable (no version could be read)
-     * @param issuer null if no version of the file could be read; all components up to {@code notes} are empty then
+     * @param issuer null if no version of the file could be read; the components from here to {@code notes} are then empty
      * @param chain subjects in the order in which they are sent
      * @param notes warnings that do not prevent the use of the certificate
      * @param settings TLS settings of these names, each as in the configuration

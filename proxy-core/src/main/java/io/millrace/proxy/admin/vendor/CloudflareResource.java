@@ -17,8 +17,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Purges in the form of Cloudflare's API. The identifier of the zone is the name of a site ({@code remap[].site}).
- * Thread-safe.
+ * Purge requests in the format of Cloudflare's API. The identifier of the zone is the name of a site
+ * ({@code remap[].site}). Thread-safe.
  */
 public final class CloudflareResource implements AdminResource {
     public static final String PATH = "/zones/{id}/purge_cache";
@@ -40,7 +40,7 @@ public final class CloudflareResource implements AdminResource {
         this.purges = purges;
     }
 
-    /** Creates all resources of this form. */
+    /** Creates the resources for both paths. */
     public static List<AdminResource> all(VendorPurges purges) {
         return List.of(new CloudflareResource(PATH, purges), new CloudflareResource(LONG_PATH, purges));
     }
@@ -49,7 +49,7 @@ public final class CloudflareResource implements AdminResource {
      * The body of a request. Immutable.
      *
      * @param member its only member
-     * @param values the values of a list
+     * @param values the elements of its list
      */
     private record RequestedPurge(String member, List<String> values) {}
 

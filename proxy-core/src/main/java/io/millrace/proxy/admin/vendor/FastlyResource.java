@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Purges in the form of Fastly's API. The identifier of the service is the name of a site ({@code remap[].site}).
- * Thread-safe.
+ * Purge requests in the format of Fastly's API. The identifier of the service is the name of a site
+ * ({@code remap[].site}). Thread-safe.
  */
 public final class FastlyResource implements AdminResource {
     public static final String KEY_PATH = "/service/{id}/purge/{key}";
@@ -25,20 +25,20 @@ public final class FastlyResource implements AdminResource {
 
     private final String path;
     private final PathTemplate template;
-    private final Form form;
+    private final PurgeHandler handler;
 
-    /** The handling of one of the three kinds of requests. */
-    private interface Form {
+    /** Handles the requests to one of the three paths. */
+    private interface PurgeHandler {
         void handle(List<String> segments, AdminRequest request, AdminResponder responder) throws AdminException;
     }
 
-    private FastlyResource(String path, Form form) {
+    private FastlyResource(String path, PurgeHandler handler) {
         this.path = path;
         this.template = new PathTemplate(path);
-        this.form = form;
+        this.handler = handler;
     }
 
-    /** Creates all resources of this form. */
+    /** Creates the resources for all three paths. */
     public static List<AdminResource> all(VendorPurges purges) {
         return List.of(
                 new FastlyResource(KEY_PATH, (segments, request, responder) -> {
@@ -114,6 +114,6 @@ public final class FastlyResource implements AdminResource {
         if (segments == null) {
             throw new AdminException(404, "not-found", "there is no resource " + request.path());
         }
-        form.handle(segments, request, responder);
+        handler.handle(segments, request, responder);
     }
 }

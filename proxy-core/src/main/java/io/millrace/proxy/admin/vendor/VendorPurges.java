@@ -36,6 +36,7 @@ public final class VendorPurges {
     /**
      * Returns the site that an identifier in a path denotes.
      *
+     * @param what {@code service} or {@code zone}, for the error text
      * @throws AdminException if there is no such site
      */
     String site(String id, String what) throws AdminException {
@@ -66,6 +67,7 @@ public final class VendorPurges {
     /**
      * Checks that a URL belongs to no other site.
      *
+     * @param isWholeHost whether rules for other paths of the same host are checked too
      * @throws AdminException if the URL belongs to another site, or is not a URL
      */
     void checkSite(String url, String site, boolean isWholeHost) throws AdminException {

@@ -62,16 +62,16 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns true if a stored variant may be decoded for clients of other codings: if it is of a type that is encoded,
-     * and the origin does not forbid it.
+     * Returns true if a stored variant may be decoded for clients of other codings. Its media type must be one that is
+     * encoded, and the origin must not forbid it.
      */
     public static boolean mayDecode(FieldSection storedFields, EncodingRules rules) {
         return hasType(storedFields, rules) && !storedFields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
     }
 
     /**
-     * Returns true if the whole representation of a part would be encoded, or may be: several parts have a media type of
-     * their own.
+     * Returns true if this proxy would or might encode the whole representation of a 206. A 206 with several parts has
+     * the media type multipart, so the media type of the representation is not known.
      */
     public static boolean concernsPart(FieldSection fields, EncodingRules rules) {
         String type = fields.get(FieldName.CONTENT_TYPE);
@@ -112,8 +112,8 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns the head of a response that the origin has encoded itself. With a dictionary it must vary by that, or
-     * clients without the dictionary would get it (RFC 9842 s6.2).
+     * Returns the head of a response that the origin has encoded. If the origin used a dictionary, Vary must list
+     * Available-Dictionary, or clients without the dictionary would get the response (RFC 9842 s6.2).
      */
     public static ResponseHead encodedByOrigin(ResponseHead response, EncodingRules rules) {
         int line = response.fields().find(FieldName.CONTENT_ENCODING);
@@ -125,7 +125,7 @@ public final class EncodedHeads {
         return withDictionary ? varied(response, rules) : response;
     }
 
-    /** Returns the selecting fields that Vary lacks; null for none. */
+    /** Returns the fields that must be added to Vary, separated by commas; null for none. */
     private static @Nullable String missingInVary(FieldSection fields, EncodingRules rules) {
         if (fields.hasToken(FieldName.VARY, "*")) {
             return null;
@@ -173,12 +173,12 @@ public final class EncodedHeads {
         return changed.build();
     }
 
-    /** Returns a 304 with fields that fit a stored response: with a weak entity tag if that was transformed. */
+    /** Returns a 304 with fields that fit a stored response: with a weak entity tag if the response was transformed. */
     public static ResponseHead confirmedTransformed(ResponseHead notModified, StoredHead stored) {
         return hasWeakTag(stored) ? transformed(notModified) : notModified;
     }
 
-    /** Returns a 304 with fields that fit the copy of the client: with a weak entity tag if the client named one. */
+    /** Returns a 304 with fields that fit the copy of the client: a weak entity tag if the client named a weak one. */
     public static ResponseHead confirmedTransformed(ResponseHead notModified, FieldSection requestFields) {
         String tags = requestFields.joined(FieldName.IF_NONE_MATCH);
         return tags == null || tags.contains("W/") ? transformed(notModified) : notModified;
@@ -194,7 +194,7 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns a 304 with fields that fit the stored variant. If that was encoded here, the entity tag becomes weak, and
+     * Returns a 304 with fields that fit the stored variant. If this proxy encoded it, the entity tag becomes weak, and
      * fields about the origin's bytes are removed. A Vary in the 304 keeps the fields that select a coding.
      */
     public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored, EncodingRules rules) {
@@ -235,7 +235,7 @@ public final class EncodedHeads {
         return notModified.withFields(changed.build());
     }
 
-    /** Returns true if a stored response is in this coding, a result of {@link EncodingRules#normalForm}. */
+    /** Returns true if a stored response has the coding that {@link EncodingRules#normalForm} returned. */
     public static boolean isIn(FieldSection fields, String form) {
         int line = fields.find(FieldName.CONTENT_ENCODING);
         if (line < 0) {
@@ -247,7 +247,8 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns the head of a stored response after its content was decoded. After a coding the entity tag is weak.
+     * Returns the head of a stored response after its content was decoded. If the response had a coding, its
+     * entity tag becomes weak, and fields about the encoded bytes are removed.
      *
      * @param length bytes of the decoded content
      */

@@ -1,4 +1,4 @@
-/** Uses {@code caching}: which responses are encoded for clients, and the heads of encoded responses. No I/O. */
+/** Decides which responses are encoded for clients, and builds the heads of encoded responses. No I/O. */
 @NullMarked
 package io.millrace.proxy.caching.encoding;
 

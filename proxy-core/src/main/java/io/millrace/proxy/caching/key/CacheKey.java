@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * http://example.com/a%2Fb/~c?x=%7e
  *        |              |     +- query byte for byte
- *        |              +- path: unreserved bytes decoded, other encodings in capitals (RFC 3986 s6.2.2)
+ *        |              +- path: unreserved bytes decoded, other encodings with A to F (RFC 3986 s6.2.2)
  *        +- host in lower case, port unless it is the scheme's default
  * </pre>
  *

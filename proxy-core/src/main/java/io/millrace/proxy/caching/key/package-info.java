@@ -1,4 +1,4 @@
-/** The cache key of a request, and whether the request may have one. */
+/** The cache key of a URL, and the recognition of dynamic URLs and of requests with content. */
 @NullMarked
 package io.millrace.proxy.caching.key;
 

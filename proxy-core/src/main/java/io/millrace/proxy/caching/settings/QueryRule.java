@@ -29,7 +29,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         excluded = List.copyOf(excluded);
     }
 
-    /** Converts a configured name to the form of parameters: one character for each byte of UTF-8. */
+    /** Converts a configured name for comparison with the bytes of a query: one character for each byte of UTF-8. */
     public static String nameOf(String configured) {
         return UriBytes.charPerByte(configured);
     }

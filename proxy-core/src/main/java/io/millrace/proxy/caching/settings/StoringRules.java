@@ -20,7 +20,7 @@ import java.util.List;
  *     {@code private="..."}
  * @param pinSeconds time for which the disk keeps a response even if nobody requests it, from its receipt or last
  *     validation; 0 for no pin
- * @param leakGuard whether responses of deceptive URLs are stored
+ * @param leakGuard treatment of responses that look personal although their URL looks like a static file
  */
 public record StoringRules(
         List<FieldName> targets,

@@ -15,16 +15,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognizes responses of a deceptive URL, such as a page of an account at {@code /account/x.css}. Some origins ignore
+ * Recognizes responses to a deceptive URL, such as an account page at {@code /account/x.css}. Some origins ignore
  * the end of a path. An attacker then sends a victim to a URL that looks like a static file, and later reads the
  * victim's page from the cache (web cache deception). Four facts together identify such a response:
  *
  * <ul>
  *   <li>The status is 200 or 203.
  *   <li>The path ends like a static file, and Content-Type is HTML or JSON.
- *   <li>The request had Cookie or Authorization, also if a check has removed it or an authorisation server has set
- *       fields that describe the user; or the response has Set-Cookie. A browser sends no other credentials
- *       to a link, so a response without them is the same for all clients.
+ *   <li>The request had Cookie or Authorization, even if an access check has removed the field since; or an
+ *       authorisation server has added fields that describe the user; or the response has Set-Cookie. A browser that
+ *       follows a link sends no other credentials, so any other response is the same for all clients.
  *   <li>The origin does not permit shared storing by {@code public}, {@code s-maxage} or a targeted field (RFC 9111
  *       s3.5, RFC 9213), and does not vary by the credentials.
  * </ul>
@@ -173,7 +173,7 @@ public final class LeakGuard {
         return control.isPublic() || control.sharedMaxAgeSeconds() != CacheControl.ABSENT || targeted;
     }
 
-    /** Returns true if the cache key contains all credentials, by Vary or by {@code cache.key}. */
+    /** Returns true if the cache key contains all credentials of the request, by Vary or by {@code cache.key}. */
     private static boolean isKeyed(RequestHead head, FieldSection response, CacheSettings settings) {
         if (response.contains(FieldName.SET_COOKIE)) {
             return false;
@@ -232,8 +232,8 @@ public final class LeakGuard {
     }
 
     /**
-     * Returns true if Content-Type is HTML or JSON. JSON does not contradict the name of a script, because endpoints
-     * such as {@code /cart.js} send it.
+     * Returns true if Content-Type is HTML, or is JSON and the URL is not that of a script. Endpoints such as
+     * {@code /cart.js} send JSON.
      */
     private static boolean contradicts(FieldSection fields, boolean isScript) {
         int line = fields.find(FieldName.CONTENT_TYPE);

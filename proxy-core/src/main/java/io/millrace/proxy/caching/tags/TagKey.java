@@ -18,7 +18,9 @@ public final class TagKey {
     /** First byte of the hashed text of a site; tags never begin with a control byte. */
     private static final byte SITE = 1;
 
+    /** The halves of the key, named as in the SipHash paper. */
     private final long k0;
+
     private final long k1;
 
     private TagKey(long k0, long k1) {

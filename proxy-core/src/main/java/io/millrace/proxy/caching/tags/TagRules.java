@@ -41,7 +41,7 @@ public final class TagRules {
     private final boolean keep;
     /** Bit {@code length & 63} is set for the length of each name, so that most lines are not compared with names. */
     private final long lengths;
-    /** Whether a name is well known, so that the lines of well-known fields are compared too. */
+    /** Whether a name has a constant in {@link FieldName}; otherwise lines of such fields are not compared. */
     private final boolean hasWellKnownName;
 
     private TagRules(FieldName[] names, TagSyntax[] syntaxes, boolean keep) {

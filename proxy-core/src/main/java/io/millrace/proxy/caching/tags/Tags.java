@@ -140,7 +140,7 @@ public final class Tags {
         return known;
     }
 
-    private Hashes compute(TagKey key, String of) {
+    private Hashes compute(TagKey key, String siteName) {
         long[] tags = new long[count];
         int number = 0;
         int start = 0;
@@ -150,7 +150,7 @@ public final class Tags {
                 start = at + 1;
             }
         }
-        return new Hashes(key, key.site(of), tags);
+        return new Hashes(key, key.site(siteName), tags);
     }
 
     /** Returns the retained size on the heap in bytes, with hashes. */

@@ -97,7 +97,7 @@ public record PartialContent(
     public static ContentRange rangeOf(StoredHead part) {
         ContentRange range = ContentRange.of(part.fields());
         if (range == null) {
-            throw new IllegalStateException("a stored part has its Content-Range: " + part);
+            throw new IllegalStateException("a stored part has no valid Content-Range: " + part);
         }
         return range;
     }

@@ -47,8 +47,8 @@ public final class StrongValidator {
     }
 
     /**
-     * Returns true if Last-Modified identifies the bytes. If the rule compresses, that of encoded content does not: the
-     * same content encoded another time, or by the origin, has the same date.
+     * Returns true if Last-Modified identifies the bytes. It does not for encoded content if the remap rule compresses:
+     * the same content, encoded another time or by the origin, has the same date.
      */
     static boolean hasStrongDate(StoredHead head) {
         return head.hasLastModified() && head.dateSeconds() - head.lastModifiedSeconds() >= 1 && !head.isDateWeak();

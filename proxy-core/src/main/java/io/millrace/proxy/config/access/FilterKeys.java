@@ -33,8 +33,8 @@ public final class FilterKeys {
                     "Effect on requests that match all other keys of the filter: allow continues, deny answers 403.");
     public static final ConfigKey<AddressSet> SRC_IP = ConfigKey.builder("filters[].src_ip", ValueType.ADDRESSES)
             .atsName("@src_ip")
-            .description("Matches if the client's address is one of these; a list with only ~ matches all other"
-                    + " addresses.");
+            .description("Matches if the client's address is one of these. If every address has a ~, all other"
+                    + " addresses match.");
     public static final ConfigKey<AddressSet> IN_IP = ConfigKey.builder("filters[].in_ip", ValueType.ADDRESSES)
             .atsName("@in_ip")
             .description("Matches if the local address that the client connected to is one of these.");

@@ -22,7 +22,7 @@ public final class CompressionConfig {
     /**
      * Returns the rules. Encodings without a library are left out.
      *
-     * @param values the general values, or those of a rule over the general ones
+     * @param values the general values, or those of a rule completed by the general values
      */
     static EncodingRules read(ConfigValues values) {
         if (!values.get(CompressionKeys.ENABLED)) {
@@ -128,7 +128,7 @@ public final class CompressionConfig {
     /**
      * Checks the media types.
      *
-     * @throws InvalidValueException if one has not the form type/subtype
+     * @throws InvalidValueException if one is not of the form type/subtype
      */
     public static void checkTypes(ConfigValues values) throws InvalidValueException {
         for (String type : values.get(CompressionKeys.TYPES)) {

@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.util.List;
 
-/** The catalogue's keys for compression of responses, which hold globally or for one remap rule. */
+/** Configuration keys for compression of responses. Remap rules can override all except the memory limit. */
 public final class CompressionKeys {
     /** Path of the section; an empty one turns compression on. */
     public static final String SECTION = "compression";

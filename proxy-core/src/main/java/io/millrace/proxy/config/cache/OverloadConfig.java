@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param latencyNanos limit of the origin's mean response time; 0 for no limit
  * @param errorShare limit of the fraction of errors and failures, 0 to 1; 0 for no limit
  * @param cpuShare limit of the fraction of total CPU time, 0 to 1; 0 for no limit
- * @param holdNanos how long all values must stay below the limits until overload ends
+ * @param holdNanos how long all values must stay below four fifths of the limits until overload ends
  * @param served how stale a response may be during overload
  */
 public record OverloadConfig(

@@ -105,7 +105,7 @@ final class MappedUrls {
         return prefix == null || path.startsWith(prefix) || prefix.startsWith(path);
     }
 
-    /** Returns true if one of the paths begins with the prefix, or the prefix with the path. */
+    /** Returns true if one of the paths begins with the prefix, or the prefix begins with one of the paths. */
     private static boolean overlaps(@Nullable NavigableSet<String> paths, @Nullable String prefix) {
         if (paths == null || paths.isEmpty()) {
             return false;

@@ -65,7 +65,7 @@ public final class RulesChecks {
             fields.addAll(List.of("query", "param"));
         }
         if (inForce.get(CacheKeyKeys.SORTED_PARAMS)) {
-            // One key for all orders of the parameters, but a condition may match one order only.
+            // Queries that differ in the order of parameters have one key, but a condition may match only one of them.
             fields.add("query");
         }
         if (inForce.isSet(CacheKeyKeys.HOST)) {

@@ -47,8 +47,8 @@ final class SharedKeyChecks {
      * A remap rule with {@code cache.key.host}, which may share stored responses with other remap rules.
      *
      * @param to the target; with references to groups if {@code isTemplate}
-     * @param effects conditions and actions of those elements of its {@code rules} that have an action of {@link
-     * #EFFECTS}
+     * @param effects conditions and actions of those elements of its {@code rules} that have an action in
+     *     {@link #EFFECTS}
      * @param indexes index in {@code rules} of each of these elements
      */
     private record SharingRule(
@@ -113,12 +113,12 @@ final class SharedKeyChecks {
     }
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
     private final Map<SharedKeyParts, List<SharingRule>> sharingRules = new HashMap<>();
 
-    SharedKeyChecks(ConfigProblems problems, Place whole) {
+    SharedKeyChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     /** Checks every remap rule against those before it, and reports at most one error for each. */
@@ -215,7 +215,7 @@ final class SharedKeyChecks {
         SharingRule second = hasMore ? other : rule;
         String path = "remap[" + with.index + "].rules[" + with.indexes.get(at) + "]";
         problems.error(
-                problems.placeOf(path, whole),
+                problems.placeOf(path, wholeFile),
                 path,
                 "changes responses that remap[" + with.index + "] shares with " + second
                         + " by cache.key.host, but remap[" + second.index + "] has other rules; write the same rules"

@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 import java.util.List;
 
-/** Configuration keys for cross-origin requests (CORS, Fetch standard), which hold globally or for one remap rule. */
+/** Configuration keys for cross-origin requests (CORS, Fetch standard). Remap rules can override all of them. */
 public final class CorsKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("cors.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)

@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 
-/** Configuration keys for the assembly of pages (ESI). Those of the section hold globally or for one remap rule. */
+/** Configuration keys for the assembly of pages (ESI). Remap rules can override those in the section {@code esi}. */
 public final class EsiKeys {
     /** The section. */
     public static final String SECTION = "esi";

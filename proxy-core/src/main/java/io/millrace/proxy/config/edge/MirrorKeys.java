@@ -7,12 +7,12 @@ import io.millrace.proxy.config.value.RuleUrl;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Configuration keys for copies of requests to another origin, which hold globally or for one remap rule. */
+/** Configuration keys for copies of requests to another origin. Remap rules can override all of them. */
 public final class MirrorKeys {
     public static final ConfigKey<RuleUrl> TO = ConfigKey.builder("mirror.to", ValueType.ORIGIN)
             .perRule()
             .description("Origin that gets a copy of each request that this proxy sends to an origin. Its answers are"
-                    + " discarded, and no client waits for it. Without it no copies are made.");
+                    + " discarded, and no client waits for them. Without this key no copies are made.");
     public static final ConfigKey<Double> SAMPLE = ConfigKey.builder("mirror.sample", ValueType.PERCENT)
             .within(0.0, 1.0)
             .defaultsTo(1.0)

@@ -27,14 +27,14 @@ public record ExtensionSettings(
         Duration deadline,
         ConfigTree config,
         String place) {
-    /** The form of names. */
+    /** The pattern of valid names. */
     public static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
 
     /**
      * Returns the settings of an extension without an element in the configuration.
      *
      * @param name letters, digits, '-' and '_', at most 64
-     * @throws IllegalArgumentException if the name has another form
+     * @throws IllegalArgumentException if the name is not valid
      */
     public static ExtensionSettings named(String name) {
         if (!NAME.matcher(name).matches()) {

@@ -30,7 +30,7 @@ public final class JarServices {
      * Checks that a jar has the class of an extension.
      *
      * @param className the class that the configuration names; null for the only one of the jar
-     * @throws InvalidValueException if it has not
+     * @throws InvalidValueException if it does not
      */
     public static void check(Path file, @Nullable String className) throws InvalidValueException {
         try (JarFile jar = new JarFile(file.toFile())) {

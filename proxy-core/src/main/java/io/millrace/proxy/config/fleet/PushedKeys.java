@@ -137,7 +137,7 @@ public final class PushedKeys {
                 return local.getKey();
             }
         }
-        // A file that nobody has decided about is local.
+        // Keys with a file are local unless PUSHABLE lists them.
         return isFile(key) ? Reason.READS_FILE : null;
     }
 

@@ -109,7 +109,7 @@ public final class AuthorizeConfig {
                 : AuthorizeKeyPart.withSent(AuthorizeKeyPart.parse(parts), sendFields);
         ttlMillis = inForce.get(AuthorizeKeys.TTL).toMillis();
         negativeTtlMillis = inForce.get(AuthorizeKeys.NEGATIVE_TTL).toMillis();
-        // Equal parts of a key that the user has chosen may belong to different requests.
+        // Different requests may have equal parts in authorize.cache_key. With ttl 0 each needs its own decision.
         collapsing = parts == null || ttlMillis > 0;
         timeoutMillis = inForce.get(AuthorizeKeys.TIMEOUT).toMillis();
         onError = inForce.get(AuthorizeKeys.ON_ERROR);
@@ -138,7 +138,7 @@ public final class AuthorizeConfig {
      * Reads the settings of a remap rule.
      *
      * @param inForce the values of the rule, completed by the general values
-     * @param general the general values, which have the TLS settings for the server
+     * @param general the general values; their TLS settings for origins apply to the server
      * @return null if no server decides
      * @throws InvalidValueException if a setting has a fault
      */
@@ -340,7 +340,7 @@ public final class AuthorizeConfig {
         return onError == OnError.OPEN;
     }
 
-    /** Whether requests are allowed about which the server is not asked, because a limit of this proxy is reached. */
+    /** Whether requests are allowed if the server is not asked because a limit of this proxy is reached. */
     public boolean isOpenOnLimit() {
         return onLimit == OnError.OPEN;
     }

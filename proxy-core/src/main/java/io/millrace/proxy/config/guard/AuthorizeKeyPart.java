@@ -75,7 +75,7 @@ public record AuthorizeKeyPart(Source source, String name) {
     /**
      * Parses the parts of a key.
      *
-     * @throws InvalidValueException if one is unknown or there twice
+     * @throws InvalidValueException if one is unknown or is given twice
      */
     static List<AuthorizeKeyPart> parse(List<String> texts) throws InvalidValueException {
         List<AuthorizeKeyPart> parts = new ArrayList<>();

@@ -6,7 +6,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 import java.util.List;
 
-/** Configuration keys for decisions of an authorisation server, which hold globally or for one remap rule. */
+/** Configuration keys for decisions of an authorisation server. Remap rules can override all of them. */
 public final class AuthorizeKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("authorize.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)
@@ -62,14 +62,14 @@ public final class AuthorizeKeys {
             .defaultsTo(OnError.CLOSED)
             .perRule()
             .description("Result if the server does not answer or makes no decision, as by a 5xx status: closed refuses"
-                    + " the request with 503, open allows it. Limits of this proxy have authorize.on_limit.");
+                    + " the request with 503, open allows it. For limits of this proxy see authorize.on_limit.");
     public static final ConfigKey<OnError> ON_LIMIT = ConfigKey.builder(
                     "authorize.on_limit", ValueType.word(OnError.class, false))
             .defaultsTo(OnError.CLOSED)
             .perRule()
-            .description("Result if the server is not asked because a limit of this proxy is reached, as"
-                    + " origin.queue_max: closed refuses the request with 503. With open, many requests at once open"
-                    + " the rule to anyone.");
+            .description("Result if the server is not asked because a limit of this proxy is reached, such as"
+                    + " origin.queue_max: closed refuses the request with 503. With open, anyone can get access by"
+                    + " many requests at once.");
     public static final ConfigKey<Boolean> FORWARD = ConfigKey.builder("authorize.forward", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()

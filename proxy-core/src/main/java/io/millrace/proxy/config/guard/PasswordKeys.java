@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.key.ValueType;
 
-/** Configuration keys for Basic authentication (RFC 7617), which hold globally or for one remap rule. */
+/** Configuration keys for Basic authentication (RFC 7617). Remap rules can override all of them. */
 public final class PasswordKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("basic_auth.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)

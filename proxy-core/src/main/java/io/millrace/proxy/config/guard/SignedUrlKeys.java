@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.key.ValueType;
 
-/** Configuration keys for signed URLs, which hold globally or for one remap rule. */
+/** Configuration keys for signed URLs. Remap rules can override all of them. */
 public final class SignedUrlKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("signed_urls.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)

@@ -90,8 +90,8 @@ public final class TokenConfig {
     }
 
     /**
-     * Returns the values of a remap rule, completed by the general values. The rule's place of the keys replaces the
-     * general one, of both kinds.
+     * Returns the values of a remap rule, completed by the general values. If the rule sets jwt.keys_file or
+     * jwt.keys_url, both general keys are ignored.
      */
     public static ConfigValues inForce(ConfigValues own, ConfigValues general) {
         return isSet(own)
@@ -234,10 +234,10 @@ public final class TokenConfig {
     /**
      * The value of WWW-Authenticate (RFC 6750 section 3).
      *
-     * @param fault whether the request has a token
+     * @param hasInvalidToken whether the request has a token, which is not valid
      */
-    public String challenge(boolean fault) {
-        return "Bearer realm=\"" + realm + '"' + (fault ? ", error=\"invalid_token\"" : "");
+    public String challenge(boolean hasInvalidToken) {
+        return "Bearer realm=\"" + realm + '"' + (hasInvalidToken ? ", error=\"invalid_token\"" : "");
     }
 
     /** SHA-256 of the settings that determine if a token is valid. Borrowed, and must not be changed. */

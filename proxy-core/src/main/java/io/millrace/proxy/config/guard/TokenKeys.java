@@ -6,7 +6,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 import java.util.List;
 
-/** Configuration keys for JSON Web Tokens (RFC 7519), which hold globally or for one remap rule. */
+/** Configuration keys for JSON Web Tokens (RFC 7519). Remap rules can override all of them. */
 public final class TokenKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("jwt.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)

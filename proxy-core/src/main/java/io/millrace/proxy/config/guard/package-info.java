@@ -1,4 +1,4 @@
-/** Settings of signed URLs and passwords, without which requests are refused. */
+/** Settings of signed URLs, passwords, tokens and authorisation servers, which protect the URLs of rules. */
 @NullMarked
 package io.millrace.proxy.config.guard;
 

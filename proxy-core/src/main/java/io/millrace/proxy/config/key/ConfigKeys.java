@@ -312,7 +312,7 @@ public final class ConfigKeys {
             .perRule()
             .atsName("proxy.config.http.cache.required_headers")
             .description("Fields that a 200 response needs to be stored. none: no field. last_modified: Last-Modified,"
-                    + " Expires or max-age. lifetime: Expires or max-age.");
+                    + " Expires, max-age or s-maxage. lifetime: Expires, max-age or s-maxage.");
     public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_NO_CACHE = ConfigKey.builder(
                     "cache.ignore_client_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)

@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.key;
 
-/** The effect of a failed decision of other code or another server on its request. */
+/** The effect on a request if an extension or an authorisation server fails to decide about it. */
 public enum OnError {
     /** The request continues as it would without the decision. */
     OPEN,

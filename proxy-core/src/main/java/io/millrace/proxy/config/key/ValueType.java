@@ -494,7 +494,7 @@ public final class ValueType<T> {
         return name;
     }
 
-    /** The unit, the form or the words of a value, for the reference page. */
+    /** The unit, the syntax or the words of a value, for the reference page. */
     public String unit() {
         return unit;
     }

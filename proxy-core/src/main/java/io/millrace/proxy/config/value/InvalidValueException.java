@@ -3,7 +3,7 @@ package io.millrace.proxy.config.value;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown for a text that is not a valid value of its setting. The message contains the expected form. The configuration
+ * Thrown for a text that is not a valid value of its setting. The message contains the expected syntax. The configuration
  * loader reports it as a problem of the configuration.
  */
 public final class InvalidValueException extends Exception {
