@@ -11,28 +11,29 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dictionaries of a proxy, by URL, and by origin and hash. Bounded by memory: those not used for the longest time are
- * dropped. A URL has one dictionary, the newest. Responses of one origin with equal content share its memory.
- * Dictionaries are in memory only; after a restart they are read again from the cache when their responses are served.
+ * The compression dictionaries of a proxy, found by URL, or by origin and hash. Their memory is bounded: the least
+ * recently used dictionaries are dropped. A URL has one dictionary, the newest. Responses of one origin with equal
+ * content share the memory of this content. Dictionaries are in memory only; after a restart they are read again from the
+ * cache when their responses are served.
  *
  * <p>Thread-safe; a lock is held for a few map operations.
  */
 public final class Dictionaries {
-    /** Limit of the responses with equal content, which a request compares one by one; the oldest is dropped. */
+    /** Limit of responses with equal content, because a request checks them one by one; the oldest is dropped. */
     static final int RESPONSES_MAX = 4;
 
-    /** Limit of the URLs whose last read is remembered, and so of the reads in {@link #READ_INTERVAL_MILLIS}. */
+    /** Limit of URLs whose last read is remembered, and therefore of the reads in {@link #READ_INTERVAL_MILLIS}. */
     static final int READS_MAX = 1024;
 
-    /** A response that is served is read at most once in this time. */
+    /** Minimum time between two reads of one response because it is served. */
     private static final long READ_INTERVAL_MILLIS = 60_000;
 
     private final ReentrantLock lock = new ReentrantLock();
-    /** By origin and hash, those not used for the longest time first. */
+    /** By origin and hash; the least recently used first. */
     private final LinkedHashMap<String, Content> byHash = new LinkedHashMap<>();
 
     private final Map<String, StoredDictionary> byUrl = new HashMap<>();
-    /** Epoch milliseconds of the last reads of responses that were served, by URL; the oldest first. */
+    /** Time of the last read of each served response by URL, in epoch milliseconds; the oldest first. */
     private final LinkedHashMap<String, Long> reads = new LinkedHashMap<>();
 
     private long bytes;
@@ -40,7 +41,7 @@ public final class Dictionaries {
     /** Number of calls of {@link #clear}. */
     private int generation;
 
-    /** Content, and the responses that have it. */
+    /** The content of a dictionary, and the stored responses with this content. */
     private static final class Content {
         private final CompressionDictionary dictionary;
         /** The newest first. Immutable: replaced at each change, since requests read it without the lock. */
@@ -116,10 +117,13 @@ public final class Dictionaries {
     }
 
     /**
-     * Adds a dictionary, in place of the one with its URL. If its content is known, the known one is kept, with the tables
-     * of encoders. Drops others beyond the limit; drops this one if it exceeds the limit alone.
+     * Adds a dictionary, in place of the one with its URL. If equal content is known, the known object with its encoder
+     * tables is kept. Drops the least recently used dictionaries beyond the limit. A dictionary that exceeds the limit by
+     * itself is not added.
      *
-     * @param since the result of {@link #generation} before the response was read; all others are ignored
+     * @param limit limit of the memory in bytes, as configured when the response was read
+     * @param since the result of {@link #generation} before the response was read; the dictionary is ignored if
+     *     {@link #clear} was called since
      */
     public void add(StoredDictionary dictionary, long limit, int since) {
         String url = dictionary.url().asString();
@@ -135,19 +139,19 @@ public final class Dictionaries {
             Content known = byHash.get(key);
             CompressionDictionary content = known == null ? dictionary.content() : known.dictionary;
             remove(url);
-            long most = Math.min(limit, bytesMax);
-            if (CompressionDictionary.RESPONSE_BYTES + content.memoryBytes() > most) {
+            long maximum = Math.min(limit, bytesMax);
+            if (CompressionDictionary.RESPONSE_BYTES + content.memoryBytes() > maximum) {
                 return;
             }
             put(url, key, dictionary.with(content));
-            trim(most);
+            trim(maximum);
         } finally {
             lock.unlock();
         }
     }
 
     private void put(String url, String key, StoredDictionary dictionary) {
-        // Removed first, so that it is the last one again: it counts as used.
+        // Removed and added again, so that it becomes the maximum recently used one.
         Content content = byHash.remove(key);
         if (content == null) {
             content = new Content(dictionary.content());
@@ -166,8 +170,8 @@ public final class Dictionaries {
         bytes += CompressionDictionary.RESPONSE_BYTES;
     }
 
-    private void trim(long most) {
-        while (bytes > most && !byHash.isEmpty()) {
+    private void trim(long maximum) {
+        while (bytes > maximum && !byHash.isEmpty()) {
             for (StoredDictionary eldest : byHash.values().iterator().next().responses) {
                 remove(eldest.url().asString());
             }
@@ -199,7 +203,7 @@ public final class Dictionaries {
         }
     }
 
-    /** Forgets all dictionaries, those that are being read, and when responses were read. */
+    /** Forgets all dictionaries, including those that are being read, and the times of reads. */
     public void clear() {
         lock.lock();
         try {
@@ -213,7 +217,7 @@ public final class Dictionaries {
         }
     }
 
-    /** Forgets the dictionary of a URL, if there is one: another response has replaced it. */
+    /** Forgets the dictionary of a URL, if there is one, because another response has replaced it. */
     public void forget(TargetUri url) {
         String text = url.asString();
         lock.lock();
@@ -224,7 +228,7 @@ public final class Dictionaries {
         }
     }
 
-    /** Forgets this dictionary, unless another one has its URL. */
+    /** Forgets this dictionary, unless another one has replaced it for its URL. */
     @SuppressWarnings("ReferenceEquality") // another object with the same content may be newer
     public void forget(StoredDictionary dictionary) {
         String url = dictionary.url().asString();
@@ -282,8 +286,8 @@ public final class Dictionaries {
     }
 
     /**
-     * Returns true if a response that is served should be read, because its URL has no dictionary that is fresh, and it
-     * was not read a short time before. Does not count as a use.
+     * Returns true if a served response should be read: its URL has no fresh dictionary, and the response was not read
+     * within the last {@link #READ_INTERVAL_MILLIS}. Does not count as a use.
      */
     public boolean isWanted(TargetUri url, long nowMillis) {
         String text = url.asString();
@@ -307,12 +311,12 @@ public final class Dictionaries {
         return reads.size() < READS_MAX || isLongAgo(reads.values().iterator().next(), nowMillis);
     }
 
-    /** Returns true after the interval, and if the clock was set back. */
+    /** Returns true if the minimum time between reads has passed, or if the clock was set back. */
     private static boolean isLongAgo(long millis, long nowMillis) {
         return nowMillis - millis >= READ_INTERVAL_MILLIS || nowMillis < millis;
     }
 
-    /** Notes that a response is read, if it {@link #isWanted is wanted}; returns false otherwise. */
+    /** Notes that a response is read now, if {@link #isWanted} is true for its URL; returns false otherwise. */
     public boolean beginRead(TargetUri url, long nowMillis) {
         String text = url.asString();
         lock.lock();

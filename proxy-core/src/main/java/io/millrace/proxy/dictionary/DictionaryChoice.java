@@ -35,7 +35,7 @@ public final class DictionaryChoice {
     private final Invalidations invalidations;
     private final Purger purger;
 
-    /** Creates the decision over the dictionaries of a proxy, and over its purges. */
+    /** Creates a decision for the dictionaries and the purges of a proxy. */
     public DictionaryChoice(Dictionaries dictionaries, Invalidations invalidations, Purger purger) {
         this.dictionaries = dictionaries;
         this.invalidations = invalidations;
@@ -73,9 +73,9 @@ public final class DictionaryChoice {
     }
 
     /**
-     * Returns the fields that select the response: without Available-Dictionary, unless the dictionary may be used. So the
-     * client shares the variant of clients without a dictionary. A used hash has one form only, since it is part of the
-     * variant's key.
+     * Returns the request fields that select the response. Available-Dictionary is removed unless the dictionary may be
+     * used; the client then shares the variant of clients without a dictionary. If it may be used, its hash is written in
+     * canonical form, since it is part of the variant's key.
      */
     public static FieldSection fieldsAfter(Result result, FieldSection requestFields) {
         String hash = result == Result.USED ? hashIn(requestFields) : null;
@@ -94,7 +94,7 @@ public final class DictionaryChoice {
                 && !purger.isPurgedSince(found.keyHash(), found.readSince());
     }
 
-    /** Returns the hash of Available-Dictionary in its only form; null if it is malformed. */
+    /** Returns the hash of Available-Dictionary in canonical form; null if it is malformed. */
     private static @Nullable String hashIn(FieldSection fields) {
         String text = fields.joined(DictionaryRules.AVAILABLE_DICTIONARY);
         Member.Item item = text == null ? null : StructuredFields.parseItem(text);

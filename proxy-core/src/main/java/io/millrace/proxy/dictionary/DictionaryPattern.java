@@ -21,8 +21,9 @@ final class DictionaryPattern {
     static final int URL_LENGTH_MAX = 2048;
 
     /**
-     * Limit of the product of the characters of pattern and URL. The matcher has up to one state for each character of a
-     * pattern with wildcards, and needs about 30 ns for each state and character of the URL: 4 ms, for which an event loop waits.
+     * Limit of matcher states multiplied by the characters of the URL. The matcher has up to one state for each character
+     * of a pattern with wildcards, and needs about 30 ns for each state and character. The limit corresponds to 4 ms, for
+     * which an event loop waits.
      */
     static final int STEPS_MAX = 128 * 1024;
 
@@ -65,7 +66,7 @@ final class DictionaryPattern {
         }
         boolean isQueryImplied = queryPart == null;
         if (queryPart == null) {
-            // Components after those that the pattern names match anything; an empty pattern names none.
+            // A pattern that does not mention the query matches any query. An empty pattern matches only the base URL.
             queryPart = match.isEmpty() ? PatternParser.escaped(queryOf(base)) : ANYTHING;
         }
         PatternParser.Translation path = PatternParser.path(pathPattern);

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the threads for encoding, and adds them to
- * the dictionaries. A response is read when it was stored. It is also read when it was validated, or a full exchange
- * serves it, and its dictionary is unknown, as after a restart.
+ * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the encoder threads, and adds them to the
+ * dictionaries. A response is read after it was stored. If its dictionary is not in memory, as after a restart, it is
+ * also read after a validation, and when it is served outside the fast lane.
  *
  * <p>Confined to one event loop, except for the decoding.
  */
@@ -39,7 +39,7 @@ public final class DictionaryReader {
     private static final FaultLog FAULTS = new FaultLog(
             LoggerFactory.getLogger(DictionaryReader.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
-    /** Pieces that the content has before Netty joins them. */
+    /** Limit of the components of a content buffer; beyond it Netty merges them. */
     private static final int PIECES_MAX = 128;
 
     private final EventExecutor loop;
@@ -91,9 +91,7 @@ public final class DictionaryReader {
                 && !head.variance().isByCredentials();
     }
 
-    /**
-     * Reads a response that was stored, if it is a dictionary. If it is none, its URL has no dictionary any more.
-     */
+    /** Reads a response that was stored, if it is a dictionary. Otherwise forgets the dictionary of its URL. */
     public void stored(Candidate response, DictionaryRules rules) {
         if (mayBe(response.head(), rules) && DictionaryChoice.isSecureContext(response.url())) {
             open(new Reading(response, rules));
@@ -124,7 +122,7 @@ public final class DictionaryReader {
         }
     }
 
-    /** Called when a response was stored or validated that only some clients may get: its URL has no dictionary. */
+    /** Forgets the dictionary of a URL whose new response only some clients may get. */
     public void forget(TargetUri url) {
         dictionaries.forget(url);
     }
@@ -134,7 +132,7 @@ public final class DictionaryReader {
         return DictionaryChoice.isSecureContext(url) && dictionaries.isWanted(url, nowMillis);
     }
 
-    /** Reads a response that is served, if it is a dictionary that is not known. */
+    /** Reads a response that is served, unless its dictionary is known or the response was read shortly before. */
     public void served(Candidate response, DictionaryRules rules) {
         if (DictionaryChoice.isSecureContext(response.url())
                 && dictionaries.beginRead(response.url(), clockMillis.getAsLong())) {
@@ -230,7 +228,9 @@ public final class DictionaryReader {
         private final Candidate response;
         private final DictionaryRules rules;
         private final int keyHash;
+        /** State of the purger before the read. */
         private final PurgePoint since;
+        /** Result of {@link Dictionaries#generation} before the read. */
         private final int generation;
         /** The dictionary that this response replaces; null for none. */
         private final @Nullable StoredDictionary replaced;
@@ -247,15 +247,15 @@ public final class DictionaryReader {
         }
 
         /**
-         * Returns true if the response may be read and decoded; {@link #end} must follow. The memory is that of the stored
-         * content, of the decoded one, and of its copy in the dictionary.
+         * Takes permits for the memory of the stored content, the decoded content and its copy in the dictionary. Returns
+         * false if there are too few permits. After true, {@link #end} must follow.
          */
         private boolean begin(long length) {
             permits = EncoderThreads.permitsOf(length + 2L * rules.bytesMax());
             return threads.begin(permits);
         }
 
-        /** Forgets the dictionary that this response has replaced, since it becomes none itself. */
+        /** Forgets the dictionary that this response has replaced, since this response does not become one. */
         private void fail() {
             if (replaced != null) {
                 dictionaries.forget(replaced);
@@ -268,7 +268,7 @@ public final class DictionaryReader {
             threads.ended(permits);
         }
 
-        /** Returns the content without its coding; null if that is unknown or the content is too long. */
+        /** Returns the decoded content; null if its coding is not known or it is too long. */
         private @Nullable ByteBuf decoded(StoredHead head, ByteBuf content) throws IOException {
             if (EncodedHeads.isIn(head.fields(), EncodingRules.IDENTITY)) {
                 return ContentDecoders.decode(null, content, rules.bytesMax());

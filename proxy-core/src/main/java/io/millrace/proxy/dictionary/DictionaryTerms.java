@@ -79,8 +79,8 @@ public final class DictionaryTerms {
     }
 
     /**
-     * Returns true if the dictionary may be used for the response to a request of the same origin. A client that sends no
-     * destination has none, so that all match (RFC 9842 s2.1.2).
+     * Returns true if the dictionary may be used for the response to a request of the same origin. If the client
+     * sends no Sec-Fetch-Dest, {@code match-dest} does not restrict it (RFC 9842 s2.1.2).
      */
     public boolean match(TargetUri url, FieldSection requestFields) {
         if (!destinations.isEmpty()) {

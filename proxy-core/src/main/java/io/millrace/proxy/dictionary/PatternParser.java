@@ -18,9 +18,13 @@ final class PatternParser {
     private final String segment;
 
     private final StringBuilder expression = new StringBuilder();
+    /** Literal characters that are not appended to the expression yet. */
     private final StringBuilder fixed = new StringBuilder();
+    /** Index of the next character. */
     private int at;
+
     private int wildcards;
+    /** Number of literal characters, as in {@link Translation}. */
     private int length;
 
     /**

@@ -46,8 +46,8 @@ public record StoredDictionary(
     }
 
     /**
-     * Returns true if the content was read from the stored response with this head. Each response has other times, apart
-     * from those within a millisecond, which then differ in their entity tags.
+     * Returns true if the content was read from the stored response with this head. Responses of one
+     * URL differ in their times. If they arrive within a millisecond, they still differ in their entity tags.
      *
      * @param storedKey the key of the response
      */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** The settings for the assembly of pages (ESI) of one remap rule. Immutable. */
 public final class EsiRule {
     private final EsiConfig config;
-    /** The {@link DocumentMarks} of which a document has one. */
+    /** The bits of {@link DocumentMarks} of which at least one identifies a document. */
     private final int wanted;
 
     EsiRule(EsiConfig config) {

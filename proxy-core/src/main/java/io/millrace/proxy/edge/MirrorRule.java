@@ -8,7 +8,7 @@ import io.millrace.proxy.fetch.Origin;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The origin that gets copies of the requests of one remap rule, and their limits. Immutable. */
+/** The settings for copies of the requests of one remap rule: their origin and their limits. Immutable. */
 public final class MirrorRule {
     private final MirrorConfig config;
     private final Origin origin;
@@ -23,7 +23,7 @@ public final class MirrorRule {
         authority = host + (to.port() < 0 ? "" : ":" + to.port());
     }
 
-    /** Returns true if a request is copied, by a random number. */
+    /** Decides by a random number whether a request is copied. */
     public boolean isSampled() {
         return config.sample() >= 1 || ThreadLocalRandom.current().nextDouble() < config.sample();
     }
@@ -53,7 +53,7 @@ public final class MirrorRule {
         return config.bodyBytesMax();
     }
 
-    /** Returns the deadlines of requests to origins with the limits of this rule. */
+    /** Returns the general settings with the limits of connections and of waiting requests that copies have. */
     public FetchSettings settings(FetchSettings general) {
         return general.withLimits(config.connectionsMax(), 0, general.tunnelsMax(), config.queueMax());
     }

@@ -12,9 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The choice of a branch of a canary split. It depends on the request only: all nodes, event loops and restarts choose
- * the same branch for a client, and rules with equal splits too. If a weight grows, the clients of the first branch
- * stay in it. Immutable.
+ * The choice of a branch of a canary split. It depends only on the request and the split: the same client gets the same
+ * branch on all nodes and event loops, after a restart, and by all rules with equal splits. If a weight grows, the
+ * clients of the first branch stay in it. Immutable.
  */
 public final class SplitRule {
     /** The result for the rule's own origin. */

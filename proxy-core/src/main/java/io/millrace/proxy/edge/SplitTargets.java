@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The branches of splits as results of remap rules, built at their first use; for the last {@value #RULES_MAX} rules.
- * Expressions of hosts make any number of rules.
+ * A cache of the mappings for the branches of splits. It contains the {@value #RULES_MAX} mappings that were used last,
+ * because a rule with a host expression has a mapping for each host. Branches are built at their first use.
  *
  * <p>Confined to one event loop.
  */

@@ -1,4 +1,4 @@
-/** CORS answers, the choice of a branch of a canary split, and mirrored requests, for each remap rule. */
+/** CORS, canary splits, mirrored requests and the assembly of pages (ESI), for each remap rule. */
 @NullMarked
 package io.millrace.proxy.edge;
 

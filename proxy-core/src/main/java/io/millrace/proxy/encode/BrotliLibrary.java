@@ -29,6 +29,7 @@ final class BrotliLibrary {
         return new BrotliInputStream(from);
     }
 
+    /** Returns an encoder that writes to a stream. */
     static OutputStream over(OutputStream to, int level) throws IOException {
         return new BrotliOutputStream(
                 to, new Encoder.Parameters().setQuality(level).setWindow(ContentEncoders.WINDOW_BITS));
@@ -44,7 +45,11 @@ final class BrotliLibrary {
         return Encoder.prepareDictionary(dictionary, RAW);
     }
 
-    /** @param prepared the result of {@link #prepare} */
+    /**
+     * Returns an encoder with a dictionary that writes to a stream.
+     *
+     * @param prepared the result of {@link #prepare}
+     */
     static OutputStream over(OutputStream to, int level, Object prepared) throws IOException {
         BrotliOutputStream stream = new BrotliOutputStream(
                 to,

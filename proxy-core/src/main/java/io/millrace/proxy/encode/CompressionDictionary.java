@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The content of a dictionary (RFC 9842), and its hash. Brotli's search tables are built once, at the first use, and are
- * freed with this object.
+ * freed with this object. Content that was encoded with a dictionary begins with a header:
  *
  * <pre>
  * dcb  ff 44 43 42              SHA-256 of the dictionary (32 bytes)   Brotli stream
@@ -39,7 +39,7 @@ public final class CompressionDictionary {
      */
     private static final int MEMORY_FACTOR = 6;
 
-    /** Bytes of the least hash table of Brotli: 2^17 buckets of two bytes. Above 2 MiB it grows with the content. */
+    /** Bytes of Brotli's smallest hash table: 2^17 buckets of two bytes. Above 2 MiB the table grows with the content. */
     private static final int TABLE_BYTES_MIN = 256 * 1024;
 
     private static final int TABLE_SHARE = 8;
@@ -47,7 +47,7 @@ public final class CompressionDictionary {
     private static final byte[] BROTLI_MAGIC = {(byte) 0xff, 0x44, 0x43, 0x42};
     private static final byte[] ZSTD_MAGIC = {0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0};
 
-    /** The first bytes of a dictionary in Zstandard's own format, in which its library would read the content. */
+    /** First bytes of a dictionary in Zstandard's own format. The library would interpret such content in that format. */
     private static final byte[] TRAINED_MAGIC = {0x37, (byte) 0xa4, 0x30, (byte) 0xec};
 
     private final byte[] bytes;
@@ -91,7 +91,7 @@ public final class CompressionDictionary {
     }
 
     /**
-     * Returns the hash in the header of content with a dictionary, in the form of Available-Dictionary.
+     * Returns the hash in the header of encoded content, in the format of the field Available-Dictionary.
      *
      * @param header the first bytes of the content
      * @return null if the header is not that of the coding

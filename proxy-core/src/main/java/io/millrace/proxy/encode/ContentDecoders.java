@@ -19,7 +19,7 @@ public final class ContentDecoders {
     private ContentDecoders() {}
 
     /**
-     * Returns the decoded content. Takes its time: call it on a thread for encoding.
+     * Returns the decoded content. Slow: must be called on an encoder thread.
      *
      * @param coding the coding of the content; null for none
      * @param content borrowed
@@ -37,7 +37,7 @@ public final class ContentDecoders {
     }
 
     /**
-     * Returns the decoded content of a coding with a dictionary. Takes its time: call it on a thread for encoding.
+     * Returns the decoded content of a coding with a dictionary. Slow: must be called on an encoder thread.
      *
      * @param content borrowed, with its header
      * @return null if the decoded content is longer; the caller releases the buffer

@@ -83,7 +83,7 @@ final class ContentEncoder {
         }
     }
 
-    /** Appends to the buffer of the current call; drops the bytes without one. */
+    /** Appends to the buffer of the current call; drops bytes that are written outside of a call. */
     private static final class Target extends OutputStream {
         private @Nullable ByteBuf to;
 

@@ -11,7 +11,7 @@ import java.util.zip.GZIPOutputStream;
  * <p>Thread-safe.
  */
 public final class ContentEncoders {
-    /** Bytes of the history in which encoders search: 512 KiB limit the memory of one encoder to a few MiB. */
+    /** Window of 512 KiB in which encoders search for repetitions. Limits the memory of one encoder to a few MiB. */
     static final int WINDOW_BITS = 19;
 
     /** Window of 8 MiB, the limit in HTTP (RFC 9659). */
@@ -19,10 +19,14 @@ public final class ContentEncoders {
 
     private static final int BUFFER_BYTES = 16 * 1024;
 
+    /** The highest levels that are quick enough for an event loop; see {@link #isQuick}. */
     private static final int BROTLI_LEVEL_QUICK = 6;
+
     private static final int ZSTD_LEVEL_QUICK = 9;
 
+    /** The lowest levels that need {@link #PERMITS_LARGE} permits. */
     private static final int BROTLI_LEVEL_LARGE = 10;
+
     private static final int ZSTD_LEVEL_LARGE = 16;
     private static final int PERMITS_LARGE = 4;
 
@@ -45,7 +49,7 @@ public final class ContentEncoders {
         };
     }
 
-    /** Returns true if an encoder of this level needs about a millisecond at most for 16 KiB. */
+    /** Returns true if an encoder of this level needs at most about a millisecond for 16 KiB. */
     static boolean isQuick(ContentCoding coding, int level) {
         return switch (coding) {
             case GZIP -> true;
@@ -57,8 +61,8 @@ public final class ContentEncoders {
     }
 
     /**
-     * Returns the number of permits of {@link EncoderThreads} that an encoder needs: slow levels, and Brotli with a
-     * dictionary, search in up to 10 MiB of tables, others in up to 4 MiB.
+     * Returns the number of permits of {@link EncoderThreads} that an encoder needs for its memory. Slow levels, and
+     * Brotli with a dictionary, have up to 10 MiB of search tables; others have up to 4 MiB.
      */
     static int permits(ContentCoding coding, int level) {
         boolean isLarge =
@@ -88,8 +92,9 @@ public final class ContentEncoders {
     }
 
     /**
-     * Returns the window of Zstandard with a dictionary, which can be used up to the end of the window only. So the window
-     * is as long as the content, up to the limit that each client accepts (RFC 9842 s5).
+     * Returns the binary logarithm of the window of Zstandard with a dictionary. The encoder can use the dictionary
+     * only for content within the first window. So the window is as long as the content, up to the limit that each
+     * client accepts (RFC 9842 s5).
      *
      * @param length bytes of the content; -1 if it is not known, and is expected to be about as long as the dictionary
      */

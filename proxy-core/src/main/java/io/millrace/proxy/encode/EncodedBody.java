@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes the content of one response, in order. A short content is encoded on the event loop, unless the level is
- * slow. All other content is encoded on the encoder threads, in pieces, one task at a time. The caller stops the origin
- * while {@link #isFull}.
+ * slow. All other content is encoded on the encoder threads, in pieces, one task at a time. The caller pauses the
+ * origin while {@link #isFull} is true.
  *
  * <p>Confined to one event loop. A running task has exclusive use of the encoder and of its pieces.
  */
@@ -34,7 +34,7 @@ public final class EncodedBody {
          */
         void onEncoded(ByteBuf content, int originBytes);
 
-        /** The content is no longer full. */
+        /** {@link #isFull} has become false: the caller may add content again. */
         void onDrained();
 
         /** The content is complete: everything was encoded, and {@link #finish} was called. */
@@ -104,7 +104,7 @@ public final class EncodedBody {
     }
 
     /**
-     * Begins a body with a dictionary, on the threads for encoding.
+     * Begins a body with a dictionary, which is encoded on the encoder threads.
      *
      * @param length bytes of the content; -1 if it is not known
      * @return null if there are too many encoders

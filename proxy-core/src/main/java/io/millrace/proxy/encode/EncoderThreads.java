@@ -35,7 +35,7 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     private final LongAdder nanosWorked = new LongAdder();
     private final ThreadPoolExecutor threads;
 
-    /** @param allocator the buffer pool of the connections, so that encoded content counts in its limit */
+    /** @param allocator the buffer pool of the connections; encoded content counts toward its limit */
     public EncoderThreads(ByteBufAllocator allocator) {
         this.allocator = allocator;
         int count = Math.min(THREADS_MAX, Runtime.getRuntime().availableProcessors());
@@ -55,7 +55,8 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns the number of permits for memory: at least one, and at most half of all, so that others can work meanwhile.
+     * Returns the number of permits for an amount of memory: at least one, and at most half of all permits, so that other
+     * encoders can work at the same time.
      *
      * @param bytes memory of an encoder or decoder, or of the content that it needs at the same time
      */
@@ -63,12 +64,15 @@ public final class EncoderThreads implements Executor, AutoCloseable {
         return (int) Math.max(1, Math.min(PERMITS_MAX / 2, (bytes + PERMIT_BYTES - 1) / PERMIT_BYTES));
     }
 
-    /** Returns true if one more decoder may exist; {@link #ended()} must follow. */
+    /** Takes one permit for a decoder. Returns false if there is none; after true, {@link #ended()} must follow. */
     public boolean begin() {
         return begin(1);
     }
 
-    /** Returns true if an encoder or decoder that needs these permits may exist; {@link #ended(int)} must follow. */
+    /**
+     * Takes permits for an encoder or decoder. Returns false if there are too few; after true, {@link #ended(int)} must
+     * follow.
+     */
     public boolean begin(int wanted) {
         int now;
         do {
@@ -80,12 +84,12 @@ public final class EncoderThreads implements Executor, AutoCloseable {
         return true;
     }
 
-    /** Called when a decoder was closed. */
+    /** Returns the permit of a decoder that was closed. */
     public void ended() {
         ended(1);
     }
 
-    /** Called when an encoder or decoder with these permits was closed. */
+    /** Returns the permits of an encoder or decoder that was closed. */
     public void ended(int held) {
         permits.addAndGet(-held);
     }

@@ -10,7 +10,7 @@ import java.io.OutputStream;
 
 /** The only class that uses zstd-jni, an optional dependency. */
 final class ZstdLibrary {
-    /** It bounds the memory of a decoder. */
+    /** Largest window that a decoder accepts, as a binary logarithm. Bounds the memory of a decoder. */
     private static final int WINDOW_BITS_MAX = ContentEncoders.WINDOW_BITS_MAX;
 
     private ZstdLibrary() {}
@@ -50,7 +50,7 @@ final class ZstdLibrary {
                 stream -> setWindow(stream, level, ContentEncoders.WINDOW_BITS));
     }
 
-    /** Sets the window. Slow levels would have tables of up to 80 MiB, also for a window of 512 KiB. */
+    /** Sets the window, and for slow levels the table sizes, which would otherwise be up to 80 MiB for any window. */
     private static ZstdOutputStreamNoFinalizer setWindow(ZstdOutputStreamNoFinalizer stream, int level, int bits)
             throws IOException {
         stream.setWindowLog(bits);

@@ -15,7 +15,7 @@ public final class DocumentMarks {
 
     private DocumentMarks() {}
 
-    /** Returns the bits of the marks that fields have. */
+    /** Returns the bits of the properties that the fields of a response have. */
     public static int of(FieldSection fields) {
         return (SurrogateControl.asksForEsi(fields) ? ASKED : 0) | (isPlainHtml(fields) ? PLAIN_HTML : 0);
     }

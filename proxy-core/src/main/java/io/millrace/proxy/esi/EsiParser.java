@@ -97,7 +97,7 @@ public final class EsiParser {
                 size++;
                 parts.add(new EsiPart.Text(text, position));
             }
-            if (position == bytes.length || isCommentMark()) {
+            if (position == bytes.length || skipCommentMark()) {
                 continue;
             }
             if (startsWith(END_TAG)) {
@@ -120,8 +120,8 @@ public final class EsiParser {
         return parts;
     }
 
-    /** Passes the begin or end of a comment {@code <!--esi}, and returns true if there was one. */
-    private boolean isCommentMark() throws EsiSyntaxException {
+    /** Skips the begin or end of a comment {@code <!--esi}. Returns false if there is neither at the position. */
+    private boolean skipCommentMark() throws EsiSyntaxException {
         if (startsWith(COMMENT)) {
             if (commentStart >= 0) {
                 throw malformed(position, "<!--esi in another <!--esi");
@@ -213,7 +213,7 @@ public final class EsiParser {
             if (position == bytes.length) {
                 throw malformed(tag.start(), "<esi:try> has no end tag");
             }
-            if (isCommentMark()) {
+            if (skipCommentMark()) {
                 continue;
             }
             int at = position;

@@ -86,7 +86,7 @@ public enum NoStoreReason {
         return code < 0 ? null : BY_CODE[code];
     }
 
-    /** The reason for people, as the end of a sentence about the response. */
+    /** The reason for display, as the clause after "because" in a sentence about the response. */
     public String sentence() {
         return sentence;
     }

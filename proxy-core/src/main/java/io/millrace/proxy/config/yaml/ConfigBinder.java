@@ -61,9 +61,9 @@ final class ConfigBinder {
         LOCAL,
         /** A configuration that the fleet has pushed, which may not set local keys. Its lists replace others. */
         PUSHED,
-        /** A part of it for one tier or node, whose lists are appended if an included file could have them. */
+        /** A part of a pushed configuration for one tier or node. Appends lists that an included file may contain. */
         OVERLAY,
-        /** A part of it for other nodes: only the names of its keys are checked, since its values are for others. */
+        /** A part of a pushed configuration for other nodes: only the names of its keys are checked, not its values. */
         OVERLAY_OF_OTHERS
     }
 
@@ -233,10 +233,10 @@ final class ConfigBinder {
                 // An empty section enables TLS.
                 into.put(SharedTlsKeys.LISTEN_ENABLED, true);
             } else if (isSection(shape, CompressionKeys.SECTION)) {
-                // As for TLS.
+                // An empty section enables compression.
                 into.put(CompressionKeys.ENABLED, true);
             } else if (isSection(shape, EsiKeys.SECTION)) {
-                // As for TLS.
+                // An empty section enables ESI.
                 into.put(EsiKeys.ENABLED, true);
             } else if (isSection(shape, CompressionKeys.DICTIONARIES)) {
                 into.put(CompressionKeys.DICTIONARIES_ENABLED, true);

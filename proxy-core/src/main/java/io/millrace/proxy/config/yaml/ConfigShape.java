@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration keys as a tree with the structure of a file. Sections contain sections and keys; a list key has the
- * shape of its elements. A name may be both a section and a list: the form of the value decides. Immutable once built.
+ * shape of its elements. A name may be both a section and a list; the YAML type of its value decides. Immutable once
+ * built.
  */
 final class ConfigShape {
     private static final Map<ConfigKey<?>, ConfigShape> ELEMENTS = new LinkedHashMap<>();
@@ -38,7 +39,7 @@ final class ConfigShape {
             ConfigShape start = ROOT;
             for (int bracket = inElement.indexOf("[]."); bracket >= 0; bracket = inElement.indexOf("[].")) {
                 if (!(start.find(inElement.substring(0, bracket)) instanceof ConfigKey<?> list)) {
-                    throw new IllegalStateException(key.path() + " stands before its list");
+                    throw new IllegalStateException(key.path() + " precedes its list");
                 }
                 start = ELEMENTS.computeIfAbsent(list, k -> new ConfigShape(k.path() + "[]"));
                 inElement = inElement.substring(bracket + 3);

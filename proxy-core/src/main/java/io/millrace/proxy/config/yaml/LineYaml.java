@@ -20,7 +20,7 @@ import org.snakeyaml.engine.v2.schema.JsonSchema;
 /**
  * A fast parser of the YAML that long configurations consist of: block mappings and block sequences whose scalars and
  * flow collections do not span lines. It gives up at anything else, such as aliases, tags, tabs and errors. Then the
- * complete parser reads the text, so that all errors are its errors.
+ * complete parser reads the text, so that only the complete parser reports errors.
  *
  * <p>The nodes are those of the complete parser, with the same start marks, but without end marks. Confined to one
  * thread.
