@@ -79,7 +79,7 @@ public final class CacheGroups {
         try {
             digest = MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+            throw new IllegalStateException("this Java runtime has no SHA-256", e);
         }
         digest.update((byte) (origin.isSecure() ? 1 : 0));
         digest.update((byte) (origin.port() >>> 8));

@@ -68,8 +68,8 @@ public record LifetimeRules(
      * Negative caching: a configured lifetime for responses without a lifetime, mainly errors.
      *
      * @param enabled whether negative caching is enabled
-     * @param lifetimeSeconds their lifetime
-     * @param statuses their status codes
+     * @param lifetimeSeconds lifetime of these responses
+     * @param statuses status codes of these responses
      */
     public record NegativeCaching(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
 

@@ -131,6 +131,7 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    /** Returns true if variants of the URL in other codings may have the same Last-Modified. */
     private boolean isOneOfSeveralCodings(FieldSection fields, CacheSettings settings) {
         return !settings.encoding().isOff()
                 && variance.names().contains(FieldName.ACCEPT_ENCODING)
@@ -199,7 +200,7 @@ final class StoredHeadBuilder {
         if (length != StoredHead.UNKNOWN && mayHaveContent()) {
             lines.add(FieldName.CONTENT_LENGTH, length);
         }
-        return lines(lines);
+        return setLines(lines);
     }
 
     /**
@@ -244,7 +245,7 @@ final class StoredHeadBuilder {
     }
 
     StoredHeadBuilder fields(FieldSection fields) {
-        return lines(FieldSection.builderLike(fields).addAll(fields));
+        return setLines(FieldSection.builderLike(fields).addAll(fields));
     }
 
     StoredHeadBuilder variants(byte[] list) {
@@ -253,9 +254,10 @@ final class StoredHeadBuilder {
     }
 
     StoredHeadBuilder expires(long epochSeconds) {
-        return lines(lines().set(FieldName.EXPIRES, HttpDates.format(epochSeconds)));
+        return setLines(lines().set(FieldName.EXPIRES, HttpDates.format(epochSeconds)));
     }
 
+    /** Returns the field lines of the wire head, for a change. */
     private FieldSection.Builder lines() {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";
@@ -266,7 +268,7 @@ final class StoredHeadBuilder {
         return lines;
     }
 
-    private StoredHeadBuilder lines(FieldSection.Builder lines) {
+    private StoredHeadBuilder setLines(FieldSection.Builder lines) {
         byte[] statusLine = new byte[fieldsStart];
         System.arraycopy(wire, 0, statusLine, 0, fieldsStart);
         setWire(statusLine, lines.build());

@@ -12,7 +12,9 @@ public final class KeyHash {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final int LAST_ROUNDS = 3;
 
+    /** The halves of the secret key and the state, named as in the SipHash paper. */
     private final long k0;
+
     private final long k1;
     private long v0;
     private long v1;

@@ -34,11 +34,17 @@ public final class RateTable {
     private final int slots;
     private final LongSupplier nanoTime;
     private final long startNanos;
+    /** The halves of the secret key of the hashes. */
     private final long k0;
+
     private final long k1;
     private final LongAdder evictions = new LongAdder();
     private final ReentrantLock creation = new ReentrantLock();
 
+    /**
+     * Groups of eight hashes, each followed by eight times at which a burst is refilled, in nanoseconds since
+     * {@link #startNanos}. Null until the first request is counted.
+     */
     private volatile long @Nullable [] table;
 
     /** Creates the table of a new proxy, with a new secret key. */
@@ -156,7 +162,7 @@ public final class RateTable {
         return -1;
     }
 
-    /** Takes a free slot, or that of the key that is nearest to its whole burst. */
+    /** Takes the slot of a group whose burst is refilled first, which may be a free slot. */
     private int claim(long[] entries, int group, long key, long now) {
         while (true) {
             int best = group;

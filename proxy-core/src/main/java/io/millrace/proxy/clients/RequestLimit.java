@@ -19,7 +19,9 @@ public final class RequestLimit {
     private static final long SECOND = 1_000_000_000L;
 
     private final RequestLimitConfig config;
+    /** Kind, field and name of each part of the key; fields are null for other kinds. */
     private final Source[] sources;
+
     private final @Nullable FieldName[] fields;
     private final byte[][] names;
     private final boolean readsClient;

@@ -60,6 +60,6 @@ public record ServiceTarget(int priority, int weight, int port, String host) {
                 }
             }
         }
-        throw new IllegalStateException("none of priority " + priority);
+        throw new IllegalStateException("no target has the priority " + priority);
     }
 }

@@ -42,6 +42,7 @@ public final class CompressionDictionary {
     /** Bytes of Brotli's smallest hash table: 2^17 buckets of two bytes. Above 2 MiB the table grows with the content. */
     private static final int TABLE_BYTES_MIN = 256 * 1024;
 
+    /** Bytes of content for each bucket of the hash table of Brotli. */
     private static final int TABLE_SHARE = 8;
 
     private static final byte[] BROTLI_MAGIC = {(byte) 0xff, 0x44, 0x43, 0x42};
@@ -76,7 +77,7 @@ public final class CompressionDictionary {
             return new CompressionDictionary(
                     bytes, MessageDigest.getInstance("SHA-256").digest(bytes));
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("each Java platform has SHA-256", e);
+            throw new IllegalStateException("this Java runtime has no SHA-256", e);
         }
     }
 

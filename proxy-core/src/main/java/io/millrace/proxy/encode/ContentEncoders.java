@@ -33,6 +33,7 @@ public final class ContentEncoders {
     /** The least level of Zstandard whose tables are larger than the window. */
     static final int ZSTD_LEVEL_TABLES = 10;
 
+    /** Limit of the tables of Zstandard below {@link #ZSTD_LEVEL_TABLES}. */
     private static final long ZSTD_TABLE_BYTES = 8 << 20;
 
     /** Two tables of 4 bytes for each position of the window, for the dictionary and again for the content. */

@@ -227,7 +227,7 @@ public final class EncodedBody {
                 output.release();
             }
             close();
-            receiver.onFault(failure == null ? new IllegalStateException("no output") : failure);
+            receiver.onFault(failure == null ? new IllegalStateException("the encoder produced no output") : failure);
             return;
         }
         receiver.onEncoded(output, task.bytes);

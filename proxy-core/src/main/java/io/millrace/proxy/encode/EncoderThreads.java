@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The threads that encode the content of responses. Event loops do not wait for them. They start with the first
- * content and end when they are idle. Each body has at most one task here, so the queue has at most
+ * The threads that encode the content of responses. Event loops do not wait for these threads. The threads start with
+ * the first content and end when they are idle. Each body has at most one task here, so the queue has at most
  * {@link #PERMITS_MAX} tasks.
  *
  * <p>Thread-safe.
@@ -27,11 +27,12 @@ public final class EncoderThreads implements Executor, AutoCloseable {
 
     private static final int THREADS_MAX = 8;
     private static final int IDLE_SECONDS = 10;
-    /** A task has at most 256 KiB, which the slowest level encodes in about a second. */
+    /** Limit of the wait in close. A task has at most 256 KiB, which the slowest level encodes in about a second. */
     private static final int CLOSE_SECONDS = 10;
 
     private final ByteBufAllocator allocator;
-    private final AtomicInteger permits = new AtomicInteger();
+    /** Permits that are taken. */
+    private final AtomicInteger permitsTaken = new AtomicInteger();
     private final LongAdder nanosWorked = new LongAdder();
     private final ThreadPoolExecutor threads;
 
@@ -76,11 +77,11 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     public boolean begin(int wanted) {
         int now;
         do {
-            now = permits.get();
+            now = permitsTaken.get();
             if (wanted > PERMITS_MAX - now) {
                 return false;
             }
-        } while (!permits.compareAndSet(now, now + wanted));
+        } while (!permitsTaken.compareAndSet(now, now + wanted));
         return true;
     }
 
@@ -91,7 +92,7 @@ public final class EncoderThreads implements Executor, AutoCloseable {
 
     /** Returns the permits of an encoder or decoder that was closed. */
     public void ended(int held) {
-        permits.addAndGet(-held);
+        permitsTaken.addAndGet(-held);
     }
 
     /** Counts the time of an encoder or decoder. */

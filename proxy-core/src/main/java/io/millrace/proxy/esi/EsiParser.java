@@ -172,7 +172,7 @@ public final class EsiParser {
             throw failure(Reason.UNSUPPORTED, tag.start(), "variables such as $(HTTP_HOST) are not supported");
         }
         if (tag.onerror() != null && !tag.onerror().equals("continue")) {
-            throw malformed(tag.start(), "the only value of onerror is continue");
+            throw malformed(tag.start(), "the only permitted value of onerror is continue");
         }
         includes++;
         if (includes > includesMax) {

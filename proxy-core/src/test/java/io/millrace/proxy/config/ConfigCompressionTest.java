@@ -103,10 +103,10 @@ class ConfigCompressionTest {
             delimiter = '#',
             quoteCharacter = '`',
             value = {
-                "compression: {encodings: [deflate]} # compression.encodings: 'deflate' is no encoding; use br, zstd",
+                "compression: {encodings: [deflate]} # compression.encodings: 'deflate' is not an encoding; use br, zstd",
                 "compression: {encodings: [br, br]} # compression.encodings: 'br' is listed twice",
-                "compression: {encodings: [dcb]} # compression.encodings: 'dcb' is no encoding; use br, zstd and gzip",
-                "compression: {dictionaries: {encodings: [br]}} # 'br' is no encoding with a dictionary; use dcb and dcz",
+                "compression: {encodings: [dcb]} # compression.encodings: 'dcb' is not an encoding; use br, zstd and gzip",
+                "compression: {dictionaries: {encodings: [br]}} # 'br' is not an encoding with a dictionary; use dcb and dcz",
                 "compression: {dictionaries: {max_size: 1GiB}} # compression.dictionaries.max_size: 1GiB is above the",
                 "compression: {dictionaries: {max_size: 8MiB}} # max_size 8MiB needs 51204KiB of memory with the tables of"
                         + " encoders, above compression.dictionaries.memory 32MiB; lower max_size or raise memory",

@@ -86,7 +86,7 @@ class EsiParserTest {
                 "<esi:include src='/f' # esi-markup # 1:1: <esi:include has no >",
                 "<esi:include src='/f'src='/g'/> # esi-markup # 1:22: a character that is not allowed in <esi:include>",
                 "<esi:include src='/f' src='/g'/> # esi-markup # 1:23: a second attribute src",
-                "<esi:include src='/f' onerror='stop'/> # esi-markup # 1:1: the only value of onerror is continue",
+                "<esi:include src='/f' onerror='stop'/> # esi-markup # 1:1: the only permitted value of onerror is continue",
                 "<esi:include src='/$(QUERY_STRING)'/> # esi-unsupported"
                         + " # 1:1: variables such as $(HTTP_HOST) are not supported",
                 "<esi:vars>$(HTTP_HOST)</esi:vars> # esi-unsupported # 1:1: <esi:vars> is not supported",

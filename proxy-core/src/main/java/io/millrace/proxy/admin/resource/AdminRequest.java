@@ -99,7 +99,7 @@ public record AdminRequest(
             // Handled like a number out of range.
         }
         throw new AdminException(
-                400, "bad-request", name + ": " + text + " is not a number from " + min + " to " + max);
+                400, "bad-request", name + ": '" + text + "' is not a number from " + min + " to " + max);
     }
 
     /** Returns the value of a query parameter that is required exactly once. */

@@ -55,7 +55,7 @@ public final class ThreadsResource implements AdminResource {
         } catch (NumberFormatException e) {
             // Reported below.
         }
-        throw new AdminException(400, "bad-request", "depth: " + text + " is not a number from 0 to " + DEPTH_MAX);
+        throw new AdminException(400, "bad-request", "depth: '" + text + "' is not a number from 0 to " + DEPTH_MAX);
     }
 
     private static void write(JsonGenerator json, ThreadReport report) {

@@ -62,6 +62,7 @@ public final class CertificatesResource implements AdminResource {
         }));
     }
 
+    /** Returns a sort key, the end of the validity; 0 for a certificate with a problem, which is listed first. */
     private static long urgency(Certificate certificate) {
         return certificate.problem() == null ? certificate.notAfter() : 0;
     }

@@ -23,13 +23,13 @@ public final class VendorPurges {
     /** Limit of purges in a request, as in Fastly's API. */
     static final int PURGES_MAX = 256;
 
-    private final PurgeService urls;
-    private final InvalidationService scopes;
+    private final PurgeService urlPurges;
+    private final InvalidationService scopePurges;
     private final SiteSource sites;
 
-    public VendorPurges(PurgeService urls, InvalidationService scopes, SiteSource sites) {
-        this.urls = urls;
-        this.scopes = scopes;
+    public VendorPurges(PurgeService urlPurges, InvalidationService scopePurges, SiteSource sites) {
+        this.urlPurges = urlPurges;
+        this.scopePurges = scopePurges;
         this.sites = sites;
     }
 
@@ -92,7 +92,7 @@ public final class VendorPurges {
             throw bad("a request has 1 to " + PURGES_MAX + " purges, this one has " + purges.size());
         }
         for (Scope each : purges) {
-            scopes.check(each, caller);
+            scopePurges.check(each, caller);
         }
         List<CompletableFuture<String>> started = new ArrayList<>();
         for (Scope each : purges) {
@@ -104,7 +104,7 @@ public final class VendorPurges {
 
     private CompletionStage<String> begin(Scope scope, AdminCaller caller) {
         return scope.kind() == Kind.URL && !scope.soft()
-                ? urls.purge(String.valueOf(scope.text()), caller, false).thenApply(PurgeReport::id)
-                : scopes.invalidate(scope, caller, false).thenApply(InvalidationReport::id);
+                ? urlPurges.purge(String.valueOf(scope.text()), caller, false).thenApply(PurgeReport::id)
+                : scopePurges.invalidate(scope, caller, false).thenApply(InvalidationReport::id);
     }
 }

@@ -76,7 +76,7 @@ public record EncodingRules(
         return chosen == null ? IDENTITY : chosen.token();
     }
 
-    /** Returns all results of {@link #normalForm} without a dictionary, that without a coding first. */
+    /** Returns all results of {@link #normalForm} except codings with a dictionary. {@link #IDENTITY} is the first. */
     public List<String> normalForms() {
         List<String> forms = new ArrayList<>(codings.size() + 1);
         forms.add(IDENTITY);
@@ -90,8 +90,8 @@ public record EncodingRules(
      * Returns the coding for a client: the acceptable one with the highest weight (RFC 9110 s12.5.3), the first of
      * {@link #codings} if there are several. Returns null for none: without Accept-Encoding, if {@code identity} has a
      * higher weight, or if the request has {@code no-transform} (RFC 9111 s5.2.1.6). A coding with a dictionary precedes
-     * others of its weight. It is chosen only if the request names a dictionary: a decision about the request removes
-     * Available-Dictionary before, unless this proxy has the dictionary.
+     * others of its weight. It is chosen only if the request has Available-Dictionary. {@code DictionaryChoice} has
+     * removed this field if the dictionary cannot be used.
      */
     public @Nullable ContentCoding choose(FieldSection requestFields) {
         if (!requestFields.contains(FieldName.ACCEPT_ENCODING)

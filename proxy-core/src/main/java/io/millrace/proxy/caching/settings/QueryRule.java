@@ -132,7 +132,9 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
     private static final class Parameters {
         private final byte[] bytes;
         private final int lengthMax;
+        /** Start (upper 32 bits) and end (lower 32 bits) of each kept parameter. */
         private long[] ranges = new long[8];
+
         private int count;
 
         Parameters(byte[] bytes, int lengthMax) {

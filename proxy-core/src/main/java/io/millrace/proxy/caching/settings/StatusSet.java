@@ -11,7 +11,7 @@ public final class StatusSet {
 
     private StatusSet(List<Integer> statuses) {
         for (int status : statuses) {
-            Bounds.require(status >= 200 && status <= 999, status + " is no status code of a final response");
+            Bounds.require(status >= 200 && status <= 999, status + " is not a status code from 200 to 999");
             codes.set(status);
         }
     }

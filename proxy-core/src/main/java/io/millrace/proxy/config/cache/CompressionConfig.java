@@ -96,7 +96,7 @@ public final class CompressionConfig {
      * @throws InvalidValueException if one is unknown or is listed twice
      */
     public static void checkEncodings(ConfigValues values) throws InvalidValueException {
-        check(values.get(CompressionKeys.ENCODINGS), false, "is no encoding; use br, zstd and gzip");
+        check(values.get(CompressionKeys.ENCODINGS), false, "is not an encoding; use br, zstd and gzip");
     }
 
     /**
@@ -108,7 +108,7 @@ public final class CompressionConfig {
         check(
                 values.get(CompressionKeys.DICTIONARIES_ENCODINGS),
                 true,
-                "is no encoding with a dictionary; use dcb and dcz");
+                "is not an encoding with a dictionary; use dcb and dcz");
     }
 
     private static void check(List<String> names, boolean withDictionary, String unknown) throws InvalidValueException {

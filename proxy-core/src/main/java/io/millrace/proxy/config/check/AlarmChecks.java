@@ -57,7 +57,7 @@ final class AlarmChecks {
             return;
         }
         if (!command.isAbsolute()) {
-            error(AlarmKeys.COMMAND, command + " is not an absolute path; arguments belong into a script");
+            error(AlarmKeys.COMMAND, command + " is not an absolute path; to pass arguments, use a script");
         } else if (!Files.isRegularFile(command) || !Files.isExecutable(command)) {
             warning(AlarmKeys.COMMAND, command + (Files.exists(command) ? ": is not executable" : ": no such file"));
         }

@@ -37,7 +37,7 @@ final class ErrorPageChecks {
             for (String status : statuses == null ? List.<String>of() : statuses) {
                 String first = seen.putIfAbsent(status, path);
                 if (first != null) {
-                    error(path + ".status", path, status + " has a page already, " + first);
+                    error(path + ".status", path, status + " already has a page, " + first);
                 }
             }
             if (i == ErrorPageConfig.PAGES_MAX) {

@@ -31,13 +31,13 @@ public final class FilterChecks {
 
     private final ConfigProblems problems;
     private final Place wholeFile;
-    private final AccessChecks methods;
+    private final AccessChecks accessChecks;
     private long comparedPairs;
 
     public FilterChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
         this.wholeFile = wholeFile;
-        methods = new AccessChecks(problems, wholeFile);
+        accessChecks = new AccessChecks(problems, wholeFile);
     }
 
     /** Checks all filters for errors, which prevent the use of the configuration. */
@@ -83,7 +83,7 @@ public final class FilterChecks {
         if (!filter.isSet(FilterKeys.ACTION) && !isBroken(path)) {
             error(path, "has no action; set allow or deny", null);
         }
-        methods.checkMethods(filter, FilterKeys.METHODS, path + ".methods");
+        accessChecks.checkMethods(filter, FilterKeys.METHODS, path + ".methods");
     }
 
     private void checkUses(ConfigValues values, ConfigKey<List<ConfigValues>> key, String path, Set<String> names) {

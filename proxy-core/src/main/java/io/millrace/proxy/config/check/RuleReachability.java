@@ -89,7 +89,7 @@ public final class RuleReachability {
         config.listeners().forEach(listener -> schemes.add(listener.scheme()));
         List<RemapRuleConfig> remaining = new ArrayList<>();
         for (RemapRuleConfig rule : config.remap()) {
-            if (!isHiddenInItsGroup(rule)) {
+            if (!warnIfHiddenInGroup(rule)) {
                 remaining.add(rule);
             }
         }
@@ -117,7 +117,8 @@ public final class RuleReachability {
         return pairs;
     }
 
-    private boolean isHiddenInItsGroup(RemapRuleConfig rule) {
+    /** Warns of a rule that an earlier rule of its group hides, and returns true. Records other rules as reachable. */
+    private boolean warnIfHiddenInGroup(RemapRuleConfig rule) {
         Rivals rivals = Rivals.of(rule);
         String path = MappedUrls.normal(rule.from().path());
         RemapRuleConfig hiding = find(rivals, path);

@@ -91,7 +91,7 @@ public record SplitConfig(List<Branch> branches, @Nullable String cookie) {
             }
             sum += branch.weight();
             if (sum > WHOLE) {
-                faults.report(path + ".weight", "the weights of the branches up to this one are above 100 together");
+                faults.report(path + ".weight", "the weights of the branches up to this one add up to more than 100");
                 sum = 0;
             }
             if (i == BRANCHES_MAX) {

@@ -77,13 +77,13 @@ public final class PasswordFile {
             return "the password of " + user + " is not a bcrypt hash; write it again with htpasswd -B";
         }
         if (cost < COST_MIN || cost > COST_MAX) {
-            return "the hash of " + user + " has the cost " + hash.substring(4, 6) + ", and the limit is " + COST_MIN
+            return "the hash of " + user + " has the cost " + hash.substring(4, 6) + ", expected " + COST_MIN
                     + " to " + COST_MAX;
         }
         if (hashes.size() == USERS_MAX) {
             return "has more users than the limit of " + USERS_MAX;
         }
-        return hashes.putIfAbsent(user, hash) == null ? null : user + " is there twice";
+        return hashes.putIfAbsent(user, hash) == null ? null : "the user " + user + " is listed twice";
     }
 
     private static boolean isHashCharacter(int c) {

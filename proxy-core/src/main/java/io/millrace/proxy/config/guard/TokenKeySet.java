@@ -34,7 +34,7 @@ public final class TokenKeySet {
         }
         if (keys.isEmpty() || keys.size() > KEYS_MAX) {
             throw new InvalidValueException(
-                    file.path() + ": has " + keys.size() + " keys of known types, and the limit is 1 to " + KEYS_MAX);
+                    file.path() + ": has " + keys.size() + " keys of known types, expected 1 to " + KEYS_MAX);
         }
         for (int i = 0; i < keys.size(); i++) {
             String place = file.path() + ": keys[" + i + "]: ";

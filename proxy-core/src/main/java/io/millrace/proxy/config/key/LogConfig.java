@@ -60,7 +60,7 @@ public record LogConfig(
         try {
             return AccessLogFormat.binary(fields);
         } catch (LogTemplateException e) {
-            throw new IllegalStateException("the codes were checked before", e);
+            throw new IllegalStateException("a checked configuration has an invalid log format", e);
         }
     }
 

@@ -56,7 +56,9 @@ public final class ConfigProblems {
     private boolean keepsElements = true;
 
     private long errors;
+    /** Characters and list elements after alias expansion so far. */
     private long expanded;
+    /** Characters compared for suggestions so far. */
     private long compared;
     /** Number of problems beyond the limit. */
     private long omitted;

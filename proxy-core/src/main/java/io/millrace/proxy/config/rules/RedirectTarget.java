@@ -97,7 +97,7 @@ public final class RedirectTarget {
             char c = template.charAt(i);
             if (c <= ' ' || c > '~') {
                 throw new InvalidValueException(
-                        "'" + template + "' has a character that URLs cannot have at " + (i + 1));
+                        "'" + template + "' has a character that URLs cannot have, at position " + (i + 1));
             }
             if (c != '$') {
                 literal.append(c);

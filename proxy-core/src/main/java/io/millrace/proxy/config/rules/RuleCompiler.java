@@ -395,7 +395,7 @@ public final class RuleCompiler {
             fault(
                     "when",
                     "reads " + response + ", which is known only when the response is sent, but " + before.get(0)
-                            + " acts before; only the actions with response_header and stored_header can follow");
+                            + " acts before; only the actions with response_header and stored_header can use it");
         }
         boolean readsResult = fieldOf(when, field -> field.name().equals("cache")) != null;
         if (before.isEmpty() && !onStored.isEmpty() && readsResult) {

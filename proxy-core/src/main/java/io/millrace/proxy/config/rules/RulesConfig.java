@@ -26,28 +26,28 @@ public record RulesConfig(List<RuleConfig> general, List<List<RuleConfig>> byRem
      * @throws IllegalArgumentException if a rule has a fault; the message is the fault
      */
     public static RulesConfig from(ConfigValues values) {
-        int[] lifetimes = {values.elements(CacheRulesKeys.CACHE_RULES).size()};
-        List<RuleConfig> general = compile(values.elements(RuleKeys.RULES), "rules", lifetimes);
+        int[] nextIndex = {values.elements(CacheRulesKeys.CACHE_RULES).size()};
+        List<RuleConfig> general = compile(values.elements(RuleKeys.RULES), "rules", nextIndex);
         List<List<RuleConfig>> byRemap = new ArrayList<>();
         for (ConfigValues remap : values.elements(ConfigKeys.REMAP)) {
             List<ConfigValues> rules = remap.elements(RuleKeys.OF_REMAP);
-            byRemap.add(rules.isEmpty() ? List.of() : compile(rules, "remap[" + byRemap.size() + "].rules", lifetimes));
+            byRemap.add(rules.isEmpty() ? List.of() : compile(rules, "remap[" + byRemap.size() + "].rules", nextIndex));
         }
         return new RulesConfig(general, byRemap);
     }
 
-    private static List<RuleConfig> compile(List<ConfigValues> elements, String path, int[] lifetimes) {
+    private static List<RuleConfig> compile(List<ConfigValues> elements, String path, int[] nextIndex) {
         List<RuleConfig> rules = new ArrayList<>();
         for (ConfigValues element : elements) {
             String name = path + "[" + rules.size() + "]";
             RuleConfig rule =
-                    RuleCompiler.compile(name, lifetimes[0], element, Set.of(), (key, message, suggestion) -> {
+                    RuleCompiler.compile(name, nextIndex[0], element, Set.of(), (key, message, suggestion) -> {
                         throw new IllegalArgumentException(name + (key.isEmpty() ? "" : "." + key) + ": " + message);
                     });
             if (rule == null) {
                 throw new IllegalArgumentException(name + ": has a fault");
             }
-            lifetimes[0] += rule.lifetime() == null ? 0 : 1;
+            nextIndex[0] += rule.lifetime() == null ? 0 : 1;
             rules.add(rule);
         }
         return List.copyOf(rules);

@@ -16,7 +16,9 @@ final class AddressSpans {
 
     private record Bounds(BigInteger from, BigInteger to) {}
 
+    /** First and last address of each span, as halves of 64 bits. */
     private final long[] fromHigh;
+
     private final long[] fromLow;
     private final long[] toHigh;
     private final long[] toLow;

@@ -73,11 +73,11 @@ final class ConfigIncludes {
                 return null;
             }
             // The size is checked before reading, so that a large file named by mistake uses no memory.
-            if (isTooLong(attributes.size(), place)) {
+            if (reportIfTooLong(attributes.size(), place)) {
                 return null;
             }
             byte[] bytes = readAtMost(file, ConfigDocument.LENGTH_MAX - (int) bytesRead + 1);
-            if (isTooLong(bytes.length, place)) {
+            if (reportIfTooLong(bytes.length, place)) {
                 return null;
             }
             bytesRead += bytes.length;
@@ -102,7 +102,8 @@ final class ConfigIncludes {
         }
     }
 
-    private boolean isTooLong(long more, Place place) {
+    /** Reports an error and returns true if {@code more} bytes exceed the limit of all files together. */
+    private boolean reportIfTooLong(long more, Place place) {
         if (bytesRead + more <= ConfigDocument.LENGTH_MAX) {
             return false;
         }

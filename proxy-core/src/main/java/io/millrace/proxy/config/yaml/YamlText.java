@@ -68,7 +68,7 @@ final class YamlText {
         } catch (StackOverflowError e) {
             // The parser is recursive, so deeply nested text overflows the stack. This is reported as an error of the
             // text.
-            problems.error(new ConfigProblems.Place(name, 0, 0), "", "YAML: is nested too deeply");
+            problems.error(new ConfigProblems.Place(name, 0, 0), "", "YAML: the text is nested too deeply");
         }
         return null;
     }

@@ -238,7 +238,7 @@ final class ConfigLoaderTest {
 
     @Test
     void survivesTextThatIsNestedTooDeeply() {
-        assertEquals(List.of("millrace.yaml: YAML: is nested too deeply"), bad("[".repeat(200_000)));
+        assertEquals(List.of("millrace.yaml: YAML: the text is nested too deeply"), bad("[".repeat(200_000)));
         assertEquals(
                 List.of(
                         "millrace.yaml:5:10: storage[0]: must be a section with keys such as path, size, index_path, this is a list"),
