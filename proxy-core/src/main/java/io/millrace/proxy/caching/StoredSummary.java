@@ -34,7 +34,10 @@ public record StoredSummary(
     /** Limit of a Content-Type in characters; longer values are cut. */
     private static final int TYPE_LENGTH_MAX = 128;
 
+    /** Limits of the other lines in characters. */
     private static final int VARIANT_LENGTH_MAX = 512;
+
+    private static final int SITE_LENGTH_MAX = 255;
 
     /** Summarizes a stored head. */
     static HeadSummary of(StoredHead head) {
@@ -44,7 +47,7 @@ public record StoredSummary(
                 : head.variance().describe(head.varyValues);
         String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX)
                 + "\n" + Long.toString(head.stamp(), Character.MAX_RADIX) + "\n"
-                + line(head.tags().site(), 255) + "\n"
+                + line(head.tags().site(), SITE_LENGTH_MAX) + "\n"
                 + groups(head.groups());
         return new HeadSummary(
                 head.responseTimeMillis() / 1000, text, head.tags().texts());

@@ -242,17 +242,17 @@ public final class Variance {
     }
 
     /**
-     * Returns true if the listed values are those of a variant with a dictionary, and differ from others at most in the
-     * coding and the dictionary.
+     * Returns true if the listed values are those of a variant with a dictionary, and differ from those of a request at
+     * most in the coding and the dictionary.
      */
-    public boolean isOtherDictionary(byte[] listed, byte[] others) {
+    public boolean isOtherDictionary(byte[] listed, byte[] values) {
         boolean withDictionary = false;
         for (int i = 0; i < selectorCount(); i++) {
             ByteBuffer value = valueAt(listed, i);
             FieldName name = i < names.size() ? names.get(i) : null;
             if (DictionaryRules.AVAILABLE_DICTIONARY.equals(name)) {
                 withDictionary = value != null;
-            } else if (!FieldName.ACCEPT_ENCODING.equals(name) && !Objects.equals(value, valueAt(others, i))) {
+            } else if (!FieldName.ACCEPT_ENCODING.equals(name) && !Objects.equals(value, valueAt(values, i))) {
                 return false;
             }
         }

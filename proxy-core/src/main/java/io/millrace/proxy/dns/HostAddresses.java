@@ -155,12 +155,12 @@ public final class HostAddresses implements AutoCloseable {
      */
     public @Nullable Future<List<ServiceTarget>> services(String service, String host) {
         String name = (host.endsWith(".") ? host.substring(0, host.length() - 1) : host).toLowerCase(Locale.ROOT);
-        DnsSettings now = settings();
+        DnsSettings latest = settings();
         boolean isFixed = name.equals("localhost")
                 || name.endsWith(".localhost")
-                || now.hosts().containsKey(name)
+                || latest.hosts().containsKey(name)
                 || NetUtil.createByteArrayFromIpAddressString(name) != null;
-        return now.services() && !isFixed ? services.find(service + "." + name, lookup) : null;
+        return latest.services() && !isFixed ? services.find(service + "." + name, lookup) : null;
     }
 
     /** Records a failed connection to an address of the host. */
@@ -255,10 +255,10 @@ public final class HostAddresses implements AutoCloseable {
             notFound(name, query, new UnknownHostException(name + ": the name has no address"), true);
             return;
         }
-        DnsSettings now = settings();
+        DnsSettings latest = settings();
         boolean isCurrent = end(name, query);
-        long ttl = Math.min(Math.max(ttlNanos, now.ttlMinNanos()), now.ttlMaxNanos());
-        HostRecord record = HostRecord.of(addresses, now(), ttl, now);
+        long ttl = Math.min(Math.max(ttlNanos, latest.ttlMinNanos()), latest.ttlMaxNanos());
+        HostRecord record = HostRecord.of(addresses, now(), ttl, latest);
         if (isCurrent) {
             record.inherit(records.put(name, record));
         }
@@ -269,12 +269,12 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     private void notFound(String name, Query query, Throwable cause, boolean isAnswer) {
-        DnsSettings now = settings();
+        DnsSettings latest = settings();
         boolean isCurrent = end(name, query);
         HostRecord record = records.get(name);
         if (isAnswer) {
             if (isCurrent) {
-                records.put(name, HostRecord.none(cause, now(), now));
+                records.put(name, HostRecord.none(cause, now(), latest));
             }
             statistics.unknown += query.waiting.size();
         } else if (record != null && record.isUsable(now())) {
@@ -326,22 +326,22 @@ public final class HostAddresses implements AutoCloseable {
     /** Returns the current settings. If they have changed, clears the cache. */
     @SuppressWarnings("ReferenceEquality") // fast path; other instances may still be equal
     private DnsSettings settings() {
-        DnsSettings now = settings.get();
+        DnsSettings latest = settings.get();
         DnsSettings before = current;
-        if (now == before) {
-            return now;
+        if (latest == before) {
+            return latest;
         }
         // Every reload creates new settings. They are compared only once per reload, since the hosts file may be long.
-        current = now;
-        if (!now.equals(before)) {
+        current = latest;
+        if (!latest.equals(before)) {
             lookup.closeWhenUnused();
-            lookup = factory.open(now);
+            lookup = factory.open(latest);
             records.clear();
-            services.applySettings(now);
+            services.applySettings(latest);
             // Queries in progress complete only for their present callers.
             queries.clear();
         }
-        return now;
+        return latest;
     }
 
     private long now() {

@@ -47,7 +47,9 @@ public final class NameLookup {
     private static final int SERVICE_FIXED_BYTES = 6;
 
     private final NameResolver<InetAddress> resolver;
+    /** The resolver, if it queries name servers; otherwise null. */
     private final @Nullable DnsNameResolver servers;
+
     private final @Nullable AnswerNotes notes;
     private int queriesInProgress;
     private boolean closesWhenUnused;

@@ -41,8 +41,8 @@ final class ServiceRecords {
     }
 
     /** Applies new settings and clears the cache. Queries in progress still answer their callers. */
-    void applySettings(DnsSettings now) {
-        settings = now;
+    void applySettings(DnsSettings latest) {
+        settings = latest;
         cache.clear();
         queries.clear();
     }
@@ -109,12 +109,12 @@ final class ServiceRecords {
         }
     }
 
-    private void end(String name, List<Promise<List<ServiceTarget>>> waiting, CachedAnswer now) {
+    private void end(String name, List<Promise<List<ServiceTarget>>> waiting, CachedAnswer answer) {
         if (queries.remove(name, waiting)) {
-            cache.put(name, now);
+            cache.put(name, answer);
         }
         for (Promise<List<ServiceTarget>> each : waiting) {
-            each.trySuccess(ServiceTarget.inTryOrder(now.targets, random));
+            each.trySuccess(ServiceTarget.inTryOrder(answer.targets, random));
         }
     }
 

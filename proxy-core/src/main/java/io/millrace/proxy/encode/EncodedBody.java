@@ -50,7 +50,9 @@ public final class EncodedBody {
     private final ContentEncoder encoder;
     private final boolean isQuick;
     private final int permits;
+    /** Whether each piece is flushed, so that clients get it at once. */
     private final boolean flushes;
+
     private final Receiver receiver;
     private final ArrayDeque<ByteBuf> waiting = new ArrayDeque<>();
 
@@ -60,7 +62,10 @@ public final class EncodedBody {
     private boolean running;
     private boolean finishing;
     private boolean closed;
+    /** Whether the encoder was closed, or a thread will close it. */
     private boolean freed;
+
+    /** Whether {@link Receiver#onDrained} must be called once the body is no longer full. */
     private boolean wasFull;
 
     private EncodedBody(

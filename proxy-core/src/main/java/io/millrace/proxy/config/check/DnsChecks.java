@@ -86,12 +86,12 @@ final class DnsChecks {
             return;
         }
         if (values.get(DnsKeys.TTL_MIN).compareTo(values.get(DnsKeys.TTL_MAX)) > 0) {
-            boolean most = values.isSet(DnsKeys.TTL_MAX);
+            boolean isMaxSet = values.isSet(DnsKeys.TTL_MAX);
             error(
-                    most ? "dns.ttl_max" : "dns.ttl_min",
-                    Units.formatDuration(values.get(most ? DnsKeys.TTL_MAX : DnsKeys.TTL_MIN))
-                            + (most ? " is below the limit of ttl_min, " : " is above the limit of ttl_max, ")
-                            + Units.formatDuration(values.get(most ? DnsKeys.TTL_MIN : DnsKeys.TTL_MAX)));
+                    isMaxSet ? "dns.ttl_max" : "dns.ttl_min",
+                    Units.formatDuration(values.get(isMaxSet ? DnsKeys.TTL_MAX : DnsKeys.TTL_MIN))
+                            + (isMaxSet ? " is below the limit of ttl_min, " : " is above the limit of ttl_max, ")
+                            + Units.formatDuration(values.get(isMaxSet ? DnsKeys.TTL_MIN : DnsKeys.TTL_MAX)));
         }
     }
 

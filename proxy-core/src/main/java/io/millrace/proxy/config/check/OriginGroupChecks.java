@@ -113,13 +113,15 @@ public final class OriginGroupChecks {
         }
         checkRings(group, path);
         if (group.get(OriginGroupKeys.RETRY_TIME).compareTo(group.get(OriginGroupKeys.RETRY_TIME_MAX)) > 0) {
-            boolean most = group.isSet(OriginGroupKeys.RETRY_TIME_MAX);
+            boolean isMax = group.isSet(OriginGroupKeys.RETRY_TIME_MAX);
             error(
-                    path + (most ? ".markdown.retry_time_max" : ".markdown.retry_time"),
-                    Units.formatDuration(group.get(most ? OriginGroupKeys.RETRY_TIME_MAX : OriginGroupKeys.RETRY_TIME))
-                            + (most ? " is below the limit of retry_time, " : " is above the limit of retry_time_max, ")
+                    path + (isMax ? ".markdown.retry_time_max" : ".markdown.retry_time"),
+                    Units.formatDuration(group.get(isMax ? OriginGroupKeys.RETRY_TIME_MAX : OriginGroupKeys.RETRY_TIME))
+                            + (isMax
+                                    ? " is below the limit of retry_time, "
+                                    : " is above the limit of retry_time_max, ")
                             + Units.formatDuration(
-                                    group.get(most ? OriginGroupKeys.RETRY_TIME : OriginGroupKeys.RETRY_TIME_MAX)));
+                                    group.get(isMax ? OriginGroupKeys.RETRY_TIME : OriginGroupKeys.RETRY_TIME_MAX)));
         }
         checkHealth(group, path);
         checkHosts(group, path);
@@ -222,7 +224,7 @@ public final class OriginGroupChecks {
             return new Fault(".hosts", hosts.size() + " hosts are above the limit of " + HOSTS_MAX);
         }
         Map<String, Integer> seen = new HashMap<>();
-        boolean primary = isOfFleet;
+        boolean hasPrimary = isOfFleet;
         for (int i = 0; i < hosts.size(); i++) {
             RuleUrl url = hosts.get(i).get(OriginGroupKeys.HOST_URL);
             Integer first = seen.putIfAbsent(url.scheme() + "://" + url.host() + ":" + url.effectivePort(), i);
@@ -239,9 +241,11 @@ public final class OriginGroupChecks {
             if (unusable != null) {
                 return new Fault(".hosts[" + i + "].unix_socket", unusable);
             }
-            primary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
+            hasPrimary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
         }
-        return primary ? null : new Fault(".hosts", "every host is a backup; set backup: false for at least one host");
+        return hasPrimary
+                ? null
+                : new Fault(".hosts", "every host is a backup; set backup: false for at least one host");
     }
 
     private static boolean isName(String name) {

@@ -211,14 +211,14 @@ final class SharedKeyChecks {
             at++;
         }
         boolean hasMore = at < rule.effects.size();
-        SharingRule with = hasMore ? rule : other;
-        SharingRule second = hasMore ? other : rule;
-        String path = "remap[" + with.index + "].rules[" + with.indexes.get(at) + "]";
+        SharingRule changing = hasMore ? rule : other;
+        SharingRule unchanged = hasMore ? other : rule;
+        String path = "remap[" + changing.index + "].rules[" + changing.indexes.get(at) + "]";
         problems.error(
                 problems.placeOf(path, wholeFile),
                 path,
-                "changes responses that remap[" + with.index + "] shares with " + second
-                        + " by cache.key.host, but remap[" + second.index + "] has other rules; write the same rules"
+                "changes responses that remap[" + changing.index + "] shares with " + unchanged
+                        + " by cache.key.host, but remap[" + unchanged.index + "] has other rules; write the same rules"
                         + " in both, or set another cache.key.host");
     }
 }

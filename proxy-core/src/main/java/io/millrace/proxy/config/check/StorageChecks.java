@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
 /** Checks the storage paths and volumes of the cache before they are opened. */
 final class StorageChecks {
     /** Minimum size of a volume's share of a storage path. */
-    private static final long LEAST_BYTES = 1 << 20;
+    private static final long SHARE_BYTES_MIN = 1 << 20;
 
     /** Limit of storage paths multiplied by volumes (with the volume default): each volume has one part per path. */
-    private static final int VOLUMES_MAX = 64;
+    private static final int PARTS_MAX = 64;
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9_-]{1,32}");
     private static final Pattern HOST = Pattern.compile("\\.?[A-Za-z0-9_:-]+(\\.[A-Za-z0-9_-]+)*");
@@ -111,24 +111,24 @@ final class StorageChecks {
             Long size = storage.get(i).find(ConfigKeys.STORAGE_SIZE);
             for (int j = 0; size != null && j < volumes.size(); j++) {
                 Double share = volumes.get(j).find(ConfigKeys.VOLUMES_SHARE);
-                if (share != null && Math.min(share, 1 - sum) * size < LEAST_BYTES) {
+                if (share != null && Math.min(share, 1 - sum) * size < SHARE_BYTES_MIN) {
                     volumeError(
                             j,
                             "share",
-                            "leaves less than " + Units.formatSize(LEAST_BYTES) + " of storage[" + i
+                            "leaves less than " + Units.formatSize(SHARE_BYTES_MIN) + " of storage[" + i
                                     + "] to this volume or to the volume default; raise storage[" + i
                                     + "].size, or change the share");
                 }
             }
         }
-        if (storage.size() * (volumes.size() + 1) > VOLUMES_MAX) {
+        if (storage.size() * (volumes.size() + 1) > PARTS_MAX) {
             String path = volumes.isEmpty() ? "storage" : "volumes";
             problems.error(
                     problems.placeOf(path, wholeFile),
                     path,
                     storage.size() + " storage paths × " + (volumes.size() + 1)
                             + " volumes (with the volume default) = "
-                            + storage.size() * (volumes.size() + 1) + ", limit=" + VOLUMES_MAX
+                            + storage.size() * (volumes.size() + 1) + ", limit=" + PARTS_MAX
                             + "; configure fewer paths or volumes");
         }
     }
@@ -233,8 +233,8 @@ final class StorageChecks {
     private void refuseDevicesForVolumes(List<ConfigValues> storage) {
         for (int i = 0; i < storage.size(); i++) {
             Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
-            boolean index = storage.get(i).find(ConfigKeys.STORAGE_INDEX_PATH) != null;
-            if (path != null && (index || StorageConfig.isDeviceOrFile(path))) {
+            boolean hasIndex = storage.get(i).find(ConfigKeys.STORAGE_INDEX_PATH) != null;
+            if (path != null && (hasIndex || StorageConfig.isDeviceOrFile(path))) {
                 error(
                         i,
                         "path",

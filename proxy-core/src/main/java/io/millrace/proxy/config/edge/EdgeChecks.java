@@ -46,9 +46,9 @@ public final class EdgeChecks {
             reportUnused(own, prefix, CorsKeys.ORIGINS, CorsKeys.OTHERS, CorsKeys.ENABLED);
             return;
         }
-        checkWord(own, CorsKeys.METHODS, prefix);
-        checkWord(own, CorsKeys.HEADERS, prefix);
-        checkWord(own, CorsKeys.EXPOSE, prefix);
+        checkAny(own, CorsKeys.METHODS, prefix);
+        checkAny(own, CorsKeys.HEADERS, prefix);
+        checkAny(own, CorsKeys.EXPOSE, prefix);
         boolean isSetHere = own.isSet(CorsKeys.ORIGINS)
                 || CorsKeys.OTHERS.stream().anyMatch(key -> own.isSet(key) && isNotDefault(own, key));
         if (!isSetHere || !inForce.get(CorsKeys.CREDENTIALS) || !inForce.get(CorsKeys.ENABLED)) {
@@ -70,7 +70,8 @@ public final class EdgeChecks {
         }
     }
 
-    private void checkWord(ConfigValues own, ConfigKey<List<String>> key, String prefix) {
+    /** Checks that a list with {@code *} has no other elements. */
+    private void checkAny(ConfigValues own, ConfigKey<List<String>> key, String prefix) {
         List<String> words = own.find(key);
         if (words != null && words.size() > 1 && words.contains(WebOrigin.ANY)) {
             error(prefix, key, "* stands for all; remove the others, or *");

@@ -77,8 +77,8 @@ public final class PasswordFile {
             return "the password of " + user + " is not a bcrypt hash; write it again with htpasswd -B";
         }
         if (cost < COST_MIN || cost > COST_MAX) {
-            return "the hash of " + user + " has the cost " + hash.substring(4, 6) + ", expected " + COST_MIN
-                    + " to " + COST_MAX;
+            return "the hash of " + user + " has the cost " + hash.substring(4, 6) + ", expected " + COST_MIN + " to "
+                    + COST_MAX;
         }
         if (hashes.size() == USERS_MAX) {
             return "has more users than the limit of " + USERS_MAX;
