@@ -54,7 +54,7 @@ public final class Tags {
             count += b == SEPARATOR ? 1 : 0;
         }
         if (count > COUNT_MAX || packed.length == 0 || packed[packed.length - 1] != SEPARATOR) {
-            throw new IllegalArgumentException("number of tags: actual=" + count + ", limit=" + COUNT_MAX);
+            throw new IllegalArgumentException("tags with a line feed: actual=" + count + ", limit=1.." + COUNT_MAX);
         }
         return new Tags(site, packed, count);
     }

@@ -101,10 +101,11 @@ public sealed interface RangeSelection {
 
     /** Returns the length of a single suffix range such as {@code bytes=-500}; -1 for any other Range or none. */
     static long lastBytes(FieldSection fields) {
-        boolean ends = of(fields, Long.MAX_VALUE) instanceof Single one
+        // Only for a suffix range does the first position depend on the length of the content.
+        boolean isSuffix = of(fields, Long.MAX_VALUE) instanceof Single one
                 && of(fields, Long.MAX_VALUE - 1) instanceof Single other
                 && one.range().first() != other.range().first();
-        return ends && of(fields, Long.MAX_VALUE) instanceof Single one
+        return isSuffix && of(fields, Long.MAX_VALUE) instanceof Single one
                 ? one.range().length()
                 : -1;
     }

@@ -121,9 +121,9 @@ final class GuardChecks {
         if (own.isSet(TokenKeys.KEYS_FILE) && own.isSet(TokenKeys.KEYS_URL)) {
             error(prefix, TokenKeys.KEYS_URL, "cannot be used together with jwt.keys_file; remove one of them");
         }
-        boolean here = TokenConfig.isSet(own) || own.isSet(PasswordKeys.FILE);
-        boolean both = TokenConfig.isSet(inForce) && inForce.isSet(PasswordKeys.FILE);
-        if (here && both && inForce.get(TokenKeys.ENABLED) && inForce.get(PasswordKeys.ENABLED)) {
+        boolean isSetHere = TokenConfig.isSet(own) || own.isSet(PasswordKeys.FILE);
+        boolean areBothSet = TokenConfig.isSet(inForce) && inForce.isSet(PasswordKeys.FILE);
+        if (isSetHere && areBothSet && inForce.get(TokenKeys.ENABLED) && inForce.get(PasswordKeys.ENABLED)) {
             ConfigKey<?> key = own.isSet(PasswordKeys.FILE)
                     ? PasswordKeys.FILE
                     : own.isSet(TokenKeys.KEYS_FILE) ? TokenKeys.KEYS_FILE : TokenKeys.KEYS_URL;

@@ -113,16 +113,16 @@ final class LogChecks {
         if (log.get(LogKeys.FORMAT).isBinary() && target != LogDestination.Kind.FILE) {
             error(placeIn(path, LogKeys.FORMAT), "binary is only for the target file");
         }
-        refuse(
+        refuseUnless(
                 List.of(LogKeys.FORMAT),
                 target != LogDestination.Kind.EXTENSION,
                 log,
                 path,
                 "file, syslog, journald or stdout");
-        refuse(FILE_KEYS, target == LogDestination.Kind.FILE, log, path, "file");
-        refuse(SYSLOG_KEYS, isSyslog, log, path, "syslog");
-        refuse(MESSAGE_KEYS, isSyslog || isJournald, log, path, "syslog or journald");
-        refuse(List.of(LogKeys.JOURNALD_SOCKET), isJournald, log, path, "journald");
+        refuseUnless(FILE_KEYS, target == LogDestination.Kind.FILE, log, path, "file");
+        refuseUnless(SYSLOG_KEYS, isSyslog, log, path, "syslog");
+        refuseUnless(MESSAGE_KEYS, isSyslog || isJournald, log, path, "syslog or journald");
+        refuseUnless(List.of(LogKeys.JOURNALD_SOCKET), isJournald, log, path, "journald");
         if (!isSyslog) {
             return;
         }
@@ -149,7 +149,7 @@ final class LogChecks {
         }
     }
 
-    private void refuse(List<ConfigKey<?>> keys, boolean allowed, ConfigValues log, String path, String target) {
+    private void refuseUnless(List<ConfigKey<?>> keys, boolean allowed, ConfigValues log, String path, String target) {
         for (ConfigKey<?> key : keys) {
             if (!allowed && log.isSet(key)) {
                 error(placeIn(path, key), "is only for the target " + target);

@@ -74,14 +74,14 @@ final class PushedDocument {
             }
             Set<String> seen = new HashSet<>();
             for (NodeTuple overlay : overlays.getValue()) {
-                String of = overlay.getKeyNode() instanceof ScalarNode scalar ? scalar.getValue() : "";
+                String key = overlay.getKeyNode() instanceof ScalarNode scalar ? scalar.getValue() : "";
                 Place place = place(overlay.getKeyNode());
-                if (!FleetConfig.isName(of)) {
+                if (!FleetConfig.isName(key)) {
                     problems.error(
-                            place, section, "'" + of + "' is not a name: letters, digits, '-' and '_' are permitted");
-                } else if (!seen.add(of)) {
-                    problems.error(place, section + "." + of, "set twice");
-                } else if (of.equals(own)) {
+                            place, section, "'" + key + "' is not a name: letters, digits, '-' and '_' are permitted");
+                } else if (!seen.add(key)) {
+                    problems.error(place, section + "." + key, "set twice");
+                } else if (key.equals(own)) {
                     binder(ConfigBinder.Kind.OVERLAY, ofNode).bindRoot(overlay.getValueNode(), into);
                 } else {
                     binder(ConfigBinder.Kind.OVERLAY_OF_OTHERS, ofNode)
