@@ -154,6 +154,7 @@ final class ConfigRulesTest {
                 "{set_response_header: {X Y: b}} | 'X Y' is not a field name",
                 "{set_response_header: {X: é}} | X: the value has the character U+00E9",
                 "{set_response_header: {X: b, x: c}} | x is set twice; the first value is on line 3",
+                "{set_response_header: {X: [], Y: c}} | X is an empty list",
                 "{set_response_header: {X: {y: z}}} | X is a section",
                 "{set_response_header: {}} | has no field; it takes",
             })

@@ -338,8 +338,12 @@ final class ConfigBinder {
             }
             Node value = tuple.getValueNode();
             List<Node> values = value instanceof SequenceNode sequence ? sequence.getValue() : List.of(value);
+            if (values.isEmpty()) {
+                problems.error(place(value), path, "takes " + expected(key) + "; " + name + " is an empty list");
+                return;
+            }
             for (Node one : values) {
-                if (!(one instanceof ScalarNode scalar) || isNull(one) || values.isEmpty()) {
+                if (!(one instanceof ScalarNode scalar) || isNull(one)) {
                     problems.error(place(mapping), path, "takes " + expected(key) + "; " + name + " is " + kind(one));
                     return;
                 }
