@@ -55,8 +55,8 @@ public final class AddressHash {
     private void append(StringBuilder safe, String run, boolean isSeparateWord) {
         int colon = run.indexOf(':');
         // 10.0.0.1:8080 is an address with a port, ::ffff:10.0.0.1 an address alone.
-        String first = colon > 0 && run.indexOf(':', colon + 1) < 0 ? run.substring(0, colon) : run;
-        String address = withoutPunctuation(first);
+        String withoutPort = colon > 0 && run.indexOf(':', colon + 1) < 0 ? run.substring(0, colon) : run;
+        String address = withoutPunctuation(withoutPort);
         if (isSeparateWord && (isIpV4(address) || isIpV6(address)) && !isLocal(address)) {
             count++;
             safe.append(hash(address)).append(run, address.length(), run.length());
@@ -124,7 +124,7 @@ public final class AddressHash {
 
     /**
      * Returns true for an IPv6 address: eight groups of up to four digits, or fewer groups and {@code ::}. An IPv4
-     * address may stand for the last two groups.
+     * address may replace the last two groups.
      */
     private static boolean isIpV6(String text) {
         boolean shortened = text.contains("::");

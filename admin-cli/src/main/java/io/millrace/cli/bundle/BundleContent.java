@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** The files of a support bundle, and for each missing file the reason. Confined to one thread. */
 public final class BundleContent {
-    /** Limit of one file in bytes. A longer text loses its beginning. */
+    /** Limit of one file in bytes. Of a longer text, only the end is kept. */
     public static final int PART_BYTES_MAX = 4 << 20;
 
     private final Map<String, byte[]> parts = new LinkedHashMap<>();

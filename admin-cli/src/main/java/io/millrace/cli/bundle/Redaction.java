@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Removes secrets from texts of a support bundle, and counts what it removes. It works on YAML, JSON, command lines and
- * log lines. In doubt it removes a text, even if that may be harmless. Confined to one thread.
+ * log lines. If it cannot tell whether a text is secret, it removes the text. Confined to one thread.
  */
 public final class Redaction {
     /** The text that replaces a secret. */
@@ -28,7 +28,7 @@ public final class Redaction {
             "private_key",
             "hmac");
 
-    /** Endings of names that have no secret as value, but the name of a file or a field. */
+    /** Endings of names whose value is the name of a file or a field, and not a secret. */
     private static final List<String> HARMLESS_ENDINGS = List.of("file", "path", "directory", "_field");
 
     private static final int RANDOM_WORD_LENGTH_MIN = 32;

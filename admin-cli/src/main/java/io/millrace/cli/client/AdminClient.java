@@ -65,7 +65,7 @@ public final class AdminClient {
         return address;
     }
 
-    /** Returns the admin API that answers, for people: the address, or a node and the address that leads to it. */
+    /** Describes for the user which admin API answers: the address, or a node and the address that leads to it. */
     public String source() {
         return node == null ? address.toString() : "node " + node + ", through " + address;
     }

@@ -1,6 +1,6 @@
 package io.millrace.cli.client;
 
-/** Thrown if the admin API sent no usable response. The message is for the user and has the reason. */
+/** Thrown if the admin API sent no usable response. The message is for the user and contains the reason. */
 public final class AdminClientException extends Exception {
     /** The stage at which the request failed. */
     public enum Kind {

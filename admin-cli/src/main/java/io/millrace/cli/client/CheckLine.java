@@ -24,7 +24,7 @@ public record CheckLine(
         String text) {
     private static final String SUGGESTION = " (did you mean ";
 
-    /** Parses {@code file:line:column: path: problem (did you mean …?)}. Text in another form becomes the message. */
+    /** Parses {@code file:line:column: path: problem (did you mean …?)}. Other text becomes the message. */
     public static CheckLine parse(String text) {
         String rest = text;
         String file = null;

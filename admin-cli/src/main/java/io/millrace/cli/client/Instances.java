@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The admin sockets found in the locations where a launcher creates its socket by default, and those that running
  * launchers have named in a pointer file. Immutable.
  *
- * @param checked the checked locations, in order: the location of systemd, then those of the user, sorted by name; then
+ * @param checked the checked locations, in order: the location of systemd; the locations of the user, sorted by name;
  *     running sockets elsewhere, from pointer files
  */
 public record Instances(List<Candidate> checked) {
@@ -82,7 +82,7 @@ public record Instances(List<Candidate> checked) {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // Without pointers, the sockets in the standard locations count.
+            // Without a pointer directory, only the sockets in the standard locations are returned.
             return;
         }
         Collections.sort(sockets);

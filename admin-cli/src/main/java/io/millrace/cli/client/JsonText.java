@@ -176,7 +176,7 @@ public final class JsonText {
     }
 
     /**
-     * Returns {@code {"ok","problems":[...]}}, the form in which the admin API answers a configuration check.
+     * Returns {@code {"ok","problems":[...]}}, the format in which the admin API answers a configuration check.
      *
      * @param problems the lines that {@code millrace check} printed
      */

@@ -15,8 +15,8 @@ import java.util.Map;
  */
 public record MetricChange(MetricSample sample, boolean isRate, double amount) {
     /**
-     * Returns the change of each later sample. The change is counted from 0 in two cases: the earlier query lacks the
-     * sample, or a counter is lower than before, which means that the process was restarted.
+     * Returns the change of each later sample. The change is counted from 0 in two cases. First, the earlier query may
+     * lack the sample. Second, a counter may be lower than before, because the process was restarted.
      *
      * @param seconds time between the queries, more than 0
      */

@@ -60,7 +60,7 @@ public final class MetricRates {
     }
 
     /** Returns the different values of a label among the later samples of a metric. */
-    public List<String> labels(String name, String label) {
+    public List<String> labelValues(String name, String label) {
         Set<String> values = new LinkedHashSet<>();
         for (MetricSample sample : after) {
             String value = sample.name().equals(name) ? sample.labels().get(label) : null;

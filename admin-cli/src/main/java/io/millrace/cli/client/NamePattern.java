@@ -4,8 +4,8 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * A regular expression with limits, which may match any part of a text. This class is separate, so that commands
- * without expressions do not load {@code java.util.regex} at start. Immutable.
+ * A regular expression that is searched for in texts, with limits on its length and on the search effort. This class
+ * is separate, so that commands without expressions do not load {@code java.util.regex} at start. Immutable.
  */
 public final class NamePattern {
     /** Limit of characters in one expression. */
@@ -29,7 +29,7 @@ public final class NamePattern {
     /**
      * Compiles a regular expression.
      *
-     * @throws IllegalArgumentException if the text is not a regular expression; the message has the position
+     * @throws IllegalArgumentException if the text is not a regular expression; the message contains the position
      */
     public static NamePattern of(String expression) {
         if (expression.length() > LENGTH_MAX) {
@@ -39,7 +39,7 @@ public final class NamePattern {
         try {
             return new NamePattern(Pattern.compile(expression));
         } catch (StackOverflowError e) {
-            // The compiler recurses for each nested group. The partly compiled pattern is dropped.
+            // The compiler recurses for each nested group. The partly compiled pattern is discarded.
             throw new IllegalArgumentException("the groups of the expression are nested too deeply", e);
         } catch (PatternSyntaxException e) {
             if (e.getDescription().startsWith("Stack overflow")) {
@@ -65,7 +65,7 @@ public final class NamePattern {
         try {
             return pattern.matcher(new StepLimitedText(text)).find();
         } catch (StackOverflowError e) {
-            // The matcher recurses for each repetition of a group. The search is dropped.
+            // The matcher recurses for each repetition of a group. The search is abandoned.
             throw new IllegalArgumentException(
                     "the expression " + quoted(pattern.pattern()) + " needs too much stack for a text of "
                             + text.length() + " characters",

@@ -11,7 +11,7 @@ import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 
-/** A TLS client connection over another stream, whose deadline applies. Confined to one thread. Blocks. */
+/** A TLS client connection over another stream. The deadline of that stream applies. Confined to one thread. Blocks. */
 final class TlsStream implements ByteStream {
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 

@@ -179,7 +179,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the JSON of a successful response; throws a failure with the error message of another response. */
+    /** Returns the JSON of a successful response. For an error response, throws a failure with its error message. */
     protected final JsonObject answered(AdminResponse response) throws AdminClientException, CommandFailure {
         if (response.isSuccess()) {
             return response.json();
@@ -216,11 +216,11 @@ public abstract class ApiCommand implements Callable<Integer> {
                 CommandFailure.temporary(
                         ExitCode.FAILED,
                         e.message(),
-                        "is " + client.address() + " the admin API of a millrace?" + secureForm(client.address()));
+                        "is " + client.address() + " the admin API of a millrace?" + tlsAddressHint(client.address()));
         };
     }
 
-    private static String secureForm(AdminAddress address) {
+    private static String tlsAddressHint(AdminAddress address) {
         return address instanceof AdminAddress.Tcp tcp && !tcp.secure()
                 ? " With admin.tls it is https://" + tcp.authority()
                 : "";

@@ -20,7 +20,7 @@ public final class Invocation {
     /** Timeout of queries. A healthy launcher responds much earlier. */
     public static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
-    /** Timeout of changes. It exceeds the admin API's own limit of 30 s, so that its error message arrives first. */
+    /** Timeout of changes. It exceeds the limit of 30 s in the admin API, so that the API reports a timeout first. */
     public static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);
 
     /** Timeout of storage changes. It exceeds the admin API's own limit for taking a disk offline or online. */

@@ -70,7 +70,7 @@ public final class LocalRun {
 
     private static int await(Process process, Console console, InputStream input, Predicate<String> output)
             throws IOException, InterruptedException {
-        // Not awaited: it may wait for input that the script does not need any more.
+        // This thread is not awaited, since it may block on input that the script does not need any more.
         Thread feeder = new Thread(() -> feed(input, process), "millctl-input");
         feeder.setDaemon(true);
         feeder.start();

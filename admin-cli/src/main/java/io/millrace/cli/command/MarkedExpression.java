@@ -17,8 +17,8 @@ public final class MarkedExpression {
      * Returns the line of the expression that contains the error, and a line with the caret. Returns an empty array if
      * the message has no position in the expression.
      *
-     * @param message the error message of the admin API; with a position it begins with {@code where:LINE:COLUMN:},
-     *     where {@code where} is the query parameter with the expression
+     * @param message the error message of the admin API. A message with a position begins with
+     *     {@code where:LINE:COLUMN:}; {@code where} is the query parameter that contains the expression
      */
     public static String[] lines(String expression, String message) {
         int afterLine = message.indexOf(':', BEGINNING.length());

@@ -33,7 +33,7 @@ public final class TargetUrl {
         for (int i = 0; i < url.length(); i++) {
             if (url.charAt(i) <= ' ' || url.charAt(i) == 0x7f) {
                 throw new CommandFailure(
-                        ExitCode.USAGE, "the URL holds a space or a control character; write %20 for a space: " + url);
+                        ExitCode.USAGE, "the URL has a space or a control character; write %20 for a space: " + url);
             }
         }
     }

@@ -13,7 +13,7 @@ public final class BinaryLog {
     /** The first bytes of each block; docs/reference/logs.md describes the layout. */
     private static final byte[] MAGIC = {(byte) 0xf1, 'M', 0, '\n'};
 
-    /** Bytes in which a block begins, unless the log is text; longer than a block. Text never has the magic bytes. */
+    /** Number of bytes to search for the magic bytes of a block. Blocks are shorter; text never has the magic bytes. */
     private static final int SEARCHED_BYTES = 128 << 10;
 
     private BinaryLog() {}
@@ -29,7 +29,7 @@ public final class BinaryLog {
         }
     }
 
-    /** Returns true if the next bytes of a stream begin a block. They can be read again afterwards. */
+    /** Returns true if the next bytes of a stream begin a block. Does not consume them. */
     public static boolean isNextIn(BufferedInputStream in) throws IOException {
         in.mark(MAGIC.length);
         byte[] first = in.readNBytes(MAGIC.length);
@@ -37,7 +37,7 @@ public final class BinaryLog {
         return Arrays.equals(first, MAGIC);
     }
 
-    /** Returns true if the stream has no bytes. Otherwise they can be read afterwards. */
+    /** Returns true if the stream has no more bytes. Does not consume any. */
     public static boolean isEmpty(BufferedInputStream in) throws IOException {
         in.mark(1);
         boolean isEmpty = in.read() < 0;

@@ -19,7 +19,7 @@ public final class LogFilter {
     }
 
     /**
-     * Parses conditions of the form {@code NAME=VALUE}.
+     * Parses conditions in the format {@code NAME=VALUE}.
      *
      * @param sinceMillis the earliest arrival, in epoch milliseconds; {@link Long#MIN_VALUE} for any
      * @throws IllegalArgumentException if a text is not a condition; the message describes the problem

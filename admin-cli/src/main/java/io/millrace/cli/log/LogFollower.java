@@ -52,12 +52,13 @@ public final class LogFollower implements AutoCloseable {
     private static final class OpenLog implements AutoCloseable {
         private final FileChannel channel;
         private final InputStream in;
-        private final @Nullable Object key;
+        /** The file key of {@link java.nio.file.attribute.BasicFileAttributes}, such as device and inode. */
+        private final @Nullable Object fileKey;
         private LineSource lines = new LineSource();
 
-        OpenLog(FileChannel channel, @Nullable Object key) {
+        OpenLog(FileChannel channel, @Nullable Object fileKey) {
             this.channel = channel;
-            this.key = key;
+            this.fileKey = fileKey;
             in = Channels.newInputStream(channel);
         }
 
@@ -169,13 +170,13 @@ public final class LogFollower implements AutoCloseable {
      */
     private boolean isReplaced(OpenLog followed) throws IOException {
         try {
-            return !Objects.equals(key(), followed.key);
+            return !Objects.equals(fileKey(), followed.fileKey);
         } catch (NoSuchFileException e) {
             return false;
         }
     }
 
-    private @Nullable Object key() throws IOException {
+    private @Nullable Object fileKey() throws IOException {
         return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
@@ -185,13 +186,13 @@ public final class LogFollower implements AutoCloseable {
             Object before;
             FileChannel opened;
             try {
-                before = key();
+                before = fileKey();
                 opened = opener.open(file);
             } catch (NoSuchFileException e) {
                 return null;
             }
             OpenLog followed = new OpenLog(opened, before);
-            // The key belongs to the opened file only if the name denotes the same file before and after opening.
+            // The file key belongs to the opened file only if the name denotes the same file before and after opening.
             if (!isReplaced(followed)) {
                 return followed;
             }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param url URL as requested by the client; in some formats only path and query
  * @param origin host of the origin
  * @param type media type of the response
- * @param sample number N of requests that the line stands for, because the log has one of N; 1 if it is not sampled or
- *     the format does not contain N
+ * @param sample number of requests that the line represents, since a sampled log contains only one of N requests; 1 if
+ *     the log is not sampled or its format lacks N
  */
 public record LogLine(
         long timeMillis,
@@ -47,7 +47,7 @@ public record LogLine(
         return end == start + 3 ? null : whole.substring(start + 3, end);
     }
 
-    /** Returns a copy that stands for {@code requests} requests, for logs whose lines do not contain this number. */
+    /** Returns a copy that represents {@code requests} requests, for logs whose lines do not contain this number. */
     public LogLine withSample(long requests) {
         return new LogLine(
                 timeMillis, durationMillis, client, result, status, bytes, method, url, origin, type, requests);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Collects statistics of access logs for each site, like Traffic Server's {@code traffic_logstats}. A site is a host of
- * the requested URLs. A line of a sampled log counts as the number of requests that it stands for. Confined to one
+ * the requested URLs. A line of a sampled log counts as the number of requests that it represents. Confined to one
  * thread.
  */
 public final class LogStats {
@@ -36,7 +36,7 @@ public final class LogStats {
         this.urls = new TopUrls(urls);
     }
 
-    /** Adds a line. Null stands for a line in an unknown format, which is only counted. */
+    /** Adds a line. Null means a line in an unknown format, which is only counted. */
     public void add(@Nullable LogLine line) {
         if (line == null) {
             unknownLines++;
@@ -83,7 +83,7 @@ public final class LogStats {
         return List.copyOf(all.subList(0, Math.min(max, all.size())));
     }
 
-    /** The number of sites. */
+    /** The number of separately counted sites. */
     public int siteCount() {
         return sites.size();
     }
@@ -103,7 +103,7 @@ public final class LogStats {
         return unknownLines;
     }
 
-    /** The number of lines that stand for more than one request each. Counts with such lines are estimates. */
+    /** The number of lines that represent more than one request each. Counts with such lines are estimates. */
     public long sampledLines() {
         return sampledLines;
     }

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the lines that were added to a log since the last run, across rotations. First it finds the file that the last
- * run has read, under its current name, and reads its remaining lines. Then it reads all newer rotated files and the
- * log itself. The file that was read before the last one is checked too, since a writer may notice a rotation late.
- * Confined to one thread.
+ * run has read, even if the file was renamed since, and reads the remaining lines. Then it reads all newer rotated
+ * files and the log itself. The file that was read before the last one is checked too, since a writer may notice a
+ * rotation late. Confined to one thread.
  */
 final class NewLines {
     /** Number of positions that are stored: one in the last file, and one in the file before it. */

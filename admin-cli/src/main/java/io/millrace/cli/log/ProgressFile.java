@@ -48,14 +48,14 @@ public final class ProgressFile implements AutoCloseable {
      */
     public static ProgressFile open(Path file) throws IOException {
         for (int i = 0; i < OPEN_TRIES_MAX; i++) {
-            Object before = key(file);
+            Object before = fileKey(file);
             FileChannel channel = FileChannel.open(
                     file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             try {
                 lock(file, channel);
-                // If the keys differ, this call has created the file, or another run has replaced it before the lock
-                // was acquired. Try again.
-                if (before.equals(key(file))) {
+                // If the file keys differ, this call has created the file, or another run has replaced it before the
+                // lock was acquired. Try again.
+                if (before.equals(fileKey(file))) {
                     return new ProgressFile(file, channel, parse(file, channel));
                 }
                 channel.close();
@@ -79,7 +79,7 @@ public final class ProgressFile implements AutoCloseable {
         }
     }
 
-    private static Object key(Path file) throws IOException {
+    private static Object fileKey(Path file) throws IOException {
         try {
             return String.valueOf(
                     Files.readAttributes(file, BasicFileAttributes.class).fileKey());

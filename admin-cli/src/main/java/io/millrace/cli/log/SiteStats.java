@@ -66,7 +66,7 @@ public final class SiteStats {
         return Objects.requireNonNull(results.get(group), "group");
     }
 
-    /** Returns the totals by status code; {@code none} stands for requests without a response. */
+    /** Returns the totals by status code; the key {@code none} is for requests without a response. */
     public Map<String, Tally> statuses() {
         return statuses;
     }

@@ -2,7 +2,7 @@ package io.millrace.cli.log;
 
 /**
  * Totals over a group of requests: number, bytes and mean duration. A line of a sampled log counts as often as the
- * number of requests that it stands for. Confined to one thread.
+ * number of requests that it represents. Confined to one thread.
  */
 public final class Tally {
     private long requests;

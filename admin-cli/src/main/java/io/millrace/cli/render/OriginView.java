@@ -11,7 +11,10 @@ public final class OriginView {
 
     private OriginView() {}
 
-    /** Returns a headline for each group, and up to four lines for each host, or the reason why there is none; a message if there are no groups. */
+    /**
+     * Returns a headline for each group, and up to four lines for each host. A group without hosts has the reason
+     * instead. Returns a message if there are no groups.
+     */
     public static List<String> lines(JsonObject report, Paint paint) {
         long nowSeconds = report.number("now", 0);
         List<String> lines = new ArrayList<>();

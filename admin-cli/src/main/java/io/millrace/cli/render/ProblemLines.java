@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Formats the configuration problems in a response of the admin API, one on each line. The form is
+ * Formats the configuration problems in a response of the admin API, one on each line. The format is
  * {@code file:line:column: path: problem (did you mean …?)}. Stateless.
  */
 public final class ProblemLines {

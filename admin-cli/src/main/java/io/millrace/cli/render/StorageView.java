@@ -54,9 +54,9 @@ public final class StorageView {
             rows.add(
                     "written",
                     Quantities.bytes(written) + ", of that " + Quantities.percent(carried, written)
-                            + " carried out of "
+                            + " copied forward from "
                             + Quantities.count(
-                                    volume.number("reclaimed_segments", 0), "segment reclaimed", "segments reclaimed"));
+                                    volume.number("reclaimed_segments", 0), "reclaimed segment", "reclaimed segments"));
         }
         long refused = volume.number("refused", 0);
         if (refused > 0) {

@@ -82,7 +82,7 @@ public final class TopView {
                 fill(rates, "disk"),
                 count(rates.value("millrace_cache_entries", "tier", "disk")) + " objects",
                 count(rates.value("millrace_volume_online")) + " of "
-                        + rates.labels("millrace_volume_online", "volume").size() + " volumes online"));
+                        + rates.labelValues("millrace_volume_online", "volume").size() + " volumes online"));
         lines.add("");
         columns(lines, rates);
         hosts(lines, rates);
@@ -103,7 +103,7 @@ public final class TopView {
         List<String> lines = new ArrayList<>();
         lines.add(left(title, 14) + right("per second", 12) + right("share", 9));
         double all = rates.rate(metric);
-        for (String value : rates.labels(metric, label)) {
+        for (String value : rates.labelValues(metric, label)) {
             double rate = rates.rate(metric, label, value);
             if (rate > 0 || (rates.value(metric, label, value) > 0 && all == 0)) {
                 lines.add(left(Printable.of(value), 14)
@@ -115,7 +115,7 @@ public final class TopView {
     }
 
     private static void hosts(List<String> lines, MetricRates rates) {
-        List<String> hosts = rates.labels("millrace_origin_host_up", "host");
+        List<String> hosts = rates.labelValues("millrace_origin_host_up", "host");
         if (hosts.isEmpty()) {
             return;
         }

@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * The positions of the diagnostic letters in a Via field, in order. At each position a capital letter or a blank
- * answers one question about the request. The meanings are those of Traffic Server's documentation.
+ * answers one question about the request. The meanings are from Traffic Server's documentation.
  */
 enum ViaQuestion {
     CLIENT(

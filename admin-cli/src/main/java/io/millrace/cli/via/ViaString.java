@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The diagnostic letters that one proxy has written into a Via field, with their meanings. The full form of Millrace
- * and of Traffic Server up to 3.x has 24 characters. Later Traffic Server versions omit the ICP letters, so their full
- * form has 22. The short form has 6 characters in all versions. Immutable.
+ * The diagnostic letters that one proxy has written into a Via field, with their meanings. The full format
+ * of Millrace and of Traffic Server up to 3.x has 24 characters. Later Traffic Server versions omit the ICP letters, so
+ * their full format has 22. The short format has 6 characters in all versions. Immutable.
  *
  * @param proxy name of the proxy, from the text before the brackets; empty for letters without brackets
  * @param text the letters as written in the field
@@ -61,9 +61,9 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
     }
 
     private static ViaString of(String proxy, String letters) {
-        for (ViaQuestion[] form : new ViaQuestion[][] {FULL, SHORT}) {
+        for (ViaQuestion[] format : new ViaQuestion[][] {FULL, SHORT}) {
             for (boolean withIcp : new boolean[] {true, false}) {
-                List<Letter> read = read(letters, form, withIcp);
+                List<Letter> read = read(letters, format, withIcp);
                 if (read != null) {
                     return new ViaString(proxy, letters, List.copyOf(read));
                 }
@@ -74,14 +74,14 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
     }
 
     /**
-     * Parses one form; returns null if the letters do not have that form. The last blank may be missing, since it is
-     * easily lost in copying.
+     * Parses letters in one format; returns null if they do not have that format. The last blank may be missing, since
+     * it is easily lost in copying.
      */
-    private static @Nullable List<Letter> read(String letters, ViaQuestion[] form, boolean withIcp) {
+    private static @Nullable List<Letter> read(String letters, ViaQuestion[] format, boolean withIcp) {
         List<Letter> read = new ArrayList<>();
         String rest = letters + (letters.endsWith(" ") ? "" : " ");
         int at = 0;
-        for (ViaQuestion question : form) {
+        for (ViaQuestion question : format) {
             if (question == ViaQuestion.ICP && !withIcp) {
                 continue;
             }

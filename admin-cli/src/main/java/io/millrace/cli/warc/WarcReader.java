@@ -38,8 +38,8 @@ public final class WarcReader implements Closeable {
     /**
      * The head of a record. Immutable.
      *
-     * @param fields values by name in lower case; a repeated field has its first value, but
-     *     {@code warc-concurrent-to}, which may be repeated, has all values with spaces between them
+     * @param fields values by name in lower case. Of a repeated field only the first value is kept. The exception is
+     *     {@code warc-concurrent-to}: its values are joined with spaces
      * @param length length of the block in bytes
      */
     public record Head(Map<String, String> fields, long length) {

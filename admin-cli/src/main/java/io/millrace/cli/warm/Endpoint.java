@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param secure whether the listener expects TLS
  */
 public record Endpoint(InetSocketAddress address, boolean secure) {
-    /** Returns true if the certificate of the listener is verified. On loopback it is not, since it names the sites. */
+    /**
+     * Returns true if the certificate of the listener is verified. On loopback it is not verified, since the
+     * certificate names the sites.
+     */
     boolean isVerified() {
         return !address.getAddress().isLoopbackAddress();
     }

@@ -28,8 +28,8 @@ public final class InputFiles {
     }
 
     /**
-     * Returns the content of a stream, decompressed if its first two bytes are those of gzip. Closing it closes
-     * {@code in}.
+     * Returns the content of a stream, decompressed if its first two bytes are the magic number of gzip. Closing it
+     * closes {@code in}.
      */
     public static InputStream decompressed(InputStream in) throws IOException {
         PushbackInputStream first = new PushbackInputStream(in, 2);

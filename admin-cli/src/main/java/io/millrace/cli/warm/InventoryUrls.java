@@ -30,7 +30,7 @@ public final class InventoryUrls implements UrlSource {
         /**
          * Returns a page, as {@code GET /v1/cache/list} answers it.
          *
-         * @param after the place after which it begins; null for the first page
+         * @param after position in the inventory after which the page begins; null for the first page
          */
         JsonObject page(@Nullable String after) throws IOException;
     }

@@ -78,6 +78,7 @@ public final class ProxiedDocuments implements SitemapUrls.Documents {
         }
     }
 
+    /** Passes on bytes up to the length limit of a sitemap, then fails. */
     private static final class Limited extends FilterOutputStream {
         private final String name;
         private long left = SitemapUrls.BYTES_MAX;

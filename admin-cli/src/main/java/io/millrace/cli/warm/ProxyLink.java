@@ -83,7 +83,7 @@ public final class ProxyLink implements AutoCloseable {
                 throw e;
             }
         }
-        // The proxy has closed the idle connection meanwhile.
+        // The proxy has closed the idle connection since the previous request.
         connect(endpoint, url);
         try {
             return exchange(request, into);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Confined to one thread. Blocks.
  */
 final class ReplyReader {
-    /** Limit of a head or trailer section. */
+    /** Limit of a head or trailer section in bytes. */
     private static final int HEAD_LENGTH_MAX = 256 << 10;
 
     private final InputStream in;
@@ -39,7 +39,7 @@ final class ReplyReader {
         this.in = in;
     }
 
-    /** Prepares for the next response. */
+    /** Prepares for the next response, which must be complete at {@code untilNanos}. */
     void begin(long untilNanos) {
         deadlineNanos = untilNanos;
         started = position < limit;

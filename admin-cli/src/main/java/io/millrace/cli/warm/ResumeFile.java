@@ -34,9 +34,9 @@ public final class ResumeFile {
     /**
      * Reads the file, if it exists.
      *
-     * @param input kind and name of the input, which must be those of the interrupted run
+     * @param input kind and name of the input, which must be the same as in the interrupted run
      * @param tally receives the counts of the interrupted run
-     * @throws IOException if the file is not of such a run; the message has the reason
+     * @throws IOException if the file is not of such a run; the message contains the reason
      */
     public static ResumeFile open(Path file, String input, WarmTally tally) throws IOException {
         ResumeFile resume = new ResumeFile(file, input);
@@ -62,7 +62,7 @@ public final class ResumeFile {
         }
         String before = json.text("input", "");
         if (!before.equals(input)) {
-            throw new IOException(file + ": of another run (" + before + "); remove it to start again");
+            throw new IOException(file + ": belongs to another run (" + before + "); remove it to start again");
         }
         position = json.number("position", 0);
         hash = new SequenceHash(json.text("mark", ""));

@@ -23,7 +23,7 @@ public final class SitemapUrls implements UrlSource {
     /** Limit of a sitemap in bytes, uncompressed, by the protocol of sitemaps. */
     static final long BYTES_MAX = 50L << 20;
 
-    /** Limit of the sitemaps in one index, by the protocol. */
+    /** Limit of the sitemaps that all indexes name together. The protocol has this limit for one index. */
     static final int CHILDREN_MAX = 50_000;
 
     /** Limit of indexes inside each other; the protocol has one. */

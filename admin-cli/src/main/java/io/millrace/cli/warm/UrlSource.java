@@ -22,7 +22,7 @@ public interface UrlSource extends Closeable {
     /**
      * A URL as text, with further request fields. Immutable.
      *
-     * @param url as the input has it
+     * @param url as in the input
      * @param fields lines {@code Name: value} for this request only, which select a variant; empty for none
      */
     record Item(String url, Iterable<String> fields) {

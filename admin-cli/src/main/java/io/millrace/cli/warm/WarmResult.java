@@ -46,7 +46,7 @@ record WarmResult(Effect effect, String reason) {
 
     private static final int REASON_LENGTH_MAX = 60;
 
-    /** Evaluates a response by Cache-Status (RFC 9211); the last member is that of the proxy. */
+    /** Evaluates a response by Cache-Status (RFC 9211); the last member is from the proxy. */
     static WarmResult of(WarmUrl url, ProxyReply reply) {
         String field = reply.cacheStatus();
         if (reply.status() == 404 && field == null) {

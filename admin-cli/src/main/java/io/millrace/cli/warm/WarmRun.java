@@ -41,7 +41,9 @@ public final class WarmRun {
     /** The requests that are not complete, by number; guarded by {@link #lock}. */
     private final TreeMap<Long, SequenceHash> open = new TreeMap<>();
 
-    private volatile boolean isWholeFeedRead;
+    /** True when no further request is handed out, because the feed has ended or the run was stopped. */
+    private volatile boolean noMoreRequests;
+
     private volatile @Nullable String unreachable;
     /** Number and hash of the last request that was handed out; guarded by {@link #lock}. */
     private long lastNumber;
@@ -59,9 +61,9 @@ public final class WarmRun {
      * @param perSecond limit of requests per second
      * @param concurrency limit of requests in progress
      * @param fields lines {@code Name: value} for every request
-     * @param patience longest wait for further bytes of a response
+     * @param readTimeout longest wait for further bytes of a response
      */
-    public record Options(double perSecond, int concurrency, List<String> fields, Duration patience) {}
+    public record Options(double perSecond, int concurrency, List<String> fields, Duration readTimeout) {}
 
     /** The reason why a run ended. */
     public enum End {
@@ -99,7 +101,7 @@ public final class WarmRun {
     /**
      * Sends the requests; returns when all are complete, or after {@link #stop}.
      *
-     * @throws IOException if the input cannot be read, or the progress not be written
+     * @throws IOException if the input cannot be read, or the progress cannot be written
      */
     public End run() throws IOException {
         begunNanos = System.nanoTime();
@@ -113,7 +115,7 @@ public final class WarmRun {
         }
         totalBefore = tally.total();
         for (int i = 0; i < options.concurrency(); i++) {
-            ProxyLink link = new ProxyLink(options.fields(), options.patience());
+            ProxyLink link = new ProxyLink(options.fields(), options.readTimeout());
             Thread thread = new Thread(() -> work(link), "warm-" + i);
             thread.setDaemon(true);
             links.add(link);
@@ -174,7 +176,7 @@ public final class WarmRun {
             }
             tick();
         }
-        isWholeFeedRead = true;
+        noMoreRequests = true;
     }
 
     /** Waits until the next request may be sent. Returns false if the run was stopped. */
@@ -247,7 +249,7 @@ public final class WarmRun {
 
     private void endThreads() {
         long endNanos = System.nanoTime() + GRACE_NANOS;
-        isWholeFeedRead = true;
+        noMoreRequests = true;
         for (Thread thread : threads) {
             join(thread, Math.max(1, (endNanos - System.nanoTime()) / 1_000_000));
         }
@@ -275,7 +277,7 @@ public final class WarmRun {
                 WarmRequest request = waiting.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
                 if (request != null) {
                     request(link, request);
-                } else if (isWholeFeedRead && !hasOpen()) {
+                } else if (noMoreRequests && !hasOpen()) {
                     return;
                 }
             }

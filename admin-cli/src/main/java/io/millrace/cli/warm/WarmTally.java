@@ -132,7 +132,7 @@ public final class WarmTally {
         }
     }
 
-    /** Returns a line for each effect that occurred: its text, its name in JSON and its count. */
+    /** Returns each effect that occurred, with its text, its name in JSON and its count. */
     public List<Reason> effects() {
         lock.lock();
         try {

@@ -219,7 +219,7 @@ final class WarmRunTest {
             assertTrue(changed.getMessage().contains("the input has changed"), changed.getMessage());
             IOException other =
                     assertThrows(IOException.class, () -> ResumeFile.open(file, "--list /other", new WarmTally()));
-            assertTrue(other.getMessage().contains("of another run (--list /urls)"), other.getMessage());
+            assertTrue(other.getMessage().contains("belongs to another run (--list /urls)"), other.getMessage());
         }
         Files.writeString(file, "no json");
         IOException broken = assertThrows(IOException.class, () -> ResumeFile.open(file, INPUT, new WarmTally()));

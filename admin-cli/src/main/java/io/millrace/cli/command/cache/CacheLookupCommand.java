@@ -47,7 +47,7 @@ public final class CacheLookupCommand extends ApiCommand {
         checkFields(fields);
     }
 
-    /** Throws an exception unless all texts have the form of header fields. */
+    /** Throws an exception unless all texts have the format {@code Name: value}. */
     static void checkFields(List<String> fields) throws CommandFailure {
         for (String field : fields) {
             if (field.indexOf(':') <= 0) {

@@ -37,9 +37,12 @@ import picocli.CommandLine.Option;
         },
         footer = "Example: millctl cache warm --sitemap https://www.example.com/sitemap.xml")
 public final class CacheWarmCommand extends ApiCommand {
-    private static final Duration WAIT = Duration.ofSeconds(30);
+    /** Longest wait for further bytes of a response, if {@code --timeout} is not set. */
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
+
     private static final int CONCURRENCY_MAX = 64;
     private static final double RATE_MAX = 100_000;
+    /** Time that the process waits at its exit for the end of the run. */
     private static final long EXIT_SECONDS = 8;
 
     @Option(names = "--sitemap", paramLabel = "URL|FILE", description = "A sitemap or an index of sitemaps.")
@@ -137,7 +140,7 @@ public final class CacheWarmCommand extends ApiCommand {
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         JsonObject status = answered(client.get("/v1/status"));
-        try (ProxyLink documents = new ProxyLink(fields, invocation().timeout(WAIT))) {
+        try (ProxyLink documents = new ProxyLink(fields, invocation().timeout(READ_TIMEOUT))) {
             List<Endpoint> endpoints = new ArrayList<>();
             for (String each : via) {
                 endpoints.add(Endpoint.parse(each));
@@ -169,7 +172,7 @@ public final class CacheWarmCommand extends ApiCommand {
             console().say("continuing after " + file.position() + " URLs");
         }
         WarmRun.Options options =
-                new WarmRun.Options(rate, concurrency, fields, invocation().timeout(WAIT));
+                new WarmRun.Options(rate, concurrency, fields, invocation().timeout(READ_TIMEOUT));
         WarmRun run = new WarmRun(feed, endpoints, options, tally, file, this::progress);
         CountDownLatch ended = new CountDownLatch(1);
         Thread atExit = new Thread(() -> endAtExit(run, ended), "end-warming");
@@ -277,7 +280,7 @@ public final class CacheWarmCommand extends ApiCommand {
         return invocation();
     }
 
-    /** Returns the object of a successful answer. */
+    /** Returns the JSON of a successful response. For an error response, throws a failure with its error message. */
     JsonObject read(AdminResponse response) throws AdminClientException, CommandFailure {
         return answered(response);
     }

@@ -130,10 +130,10 @@ public final class PurgeCommand extends ApiCommand {
         }
         if (isCounting(report)) {
             String state = report.text("fleet", "");
-            response = counted(client, report.text("id", ""));
+            response = waitForCount(client, report.text("id", ""));
             report = answered(response);
             show(response, dryRun ? PurgeView.dryRun(report) : PurgeView.counted(report));
-            return state.isEmpty() ? ExitCode.OK : fleet(client, report.text("id", ""));
+            return state.isEmpty() ? ExitCode.OK : waitForFleet(client, report.text("id", ""));
         }
         if (dryRun) {
             show(response, PurgeView.dryRun(report));
@@ -148,11 +148,11 @@ public final class PurgeCommand extends ApiCommand {
         if (url != null && url.contains("*") && !report.isTrue("purged") && !report.has("stamp")) {
             console().say("a * in a URL is no pattern in this command; use --prefix or --wildcard");
         }
-        return wait && report.has("fleet") ? fleet(client, report.text("id", "")) : ExitCode.OK;
+        return wait && report.has("fleet") ? waitForFleet(client, report.text("id", "")) : ExitCode.OK;
     }
 
     /** Waits for the other nodes of the fleet, and names the nodes without the purge. */
-    private int fleet(AdminClient client, String id) throws AdminClientException, CommandFailure {
+    private int waitForFleet(AdminClient client, String id) throws AdminClientException, CommandFailure {
         AdminResponse response = FleetWait.until(client, invocation(), id);
         FleetView.purge(answered(response)).forEach(console()::say);
         return FleetWait.isComplete(response) ? ExitCode.OK : ExitCode.IN_PROGRESS;
@@ -163,7 +163,7 @@ public final class PurgeCommand extends ApiCommand {
     }
 
     /** Waits for the end of a count and prints the progress. */
-    private AdminResponse counted(AdminClient client, String id) throws AdminClientException, CommandFailure {
+    private AdminResponse waitForCount(AdminClient client, String id) throws AdminClientException, CommandFailure {
         if (dryRun) {
             console().say("counting; to stop: millctl purge cancel " + id);
         }

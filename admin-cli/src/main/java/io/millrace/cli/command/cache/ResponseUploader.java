@@ -38,7 +38,9 @@ final class ResponseUploader {
     static final String LENGTH = "length";
 
     private static final String NO_REQUEST = "no-request";
-    /** Reason for leaving out a response: it precedes its request, and a temporary file could not keep it meanwhile. */
+    /**
+     * Reason for leaving out a response: it precedes its request, and no temporary file could be written to keep it.
+     */
     static final String TEMPORARY_FILE = "temporary-file";
 
     private static final String UNFINISHED = "unfinished";
@@ -49,7 +51,7 @@ final class ResponseUploader {
     private static final int INLINE_HEAD_BYTES_MAX = 16 << 10;
     private static final int PART_BYTES = 60 << 10;
     /** Limit of a response that waits for its request, in bytes of a temporary file. */
-    private static final long HELD_BYTES_MAX = 1L << 30;
+    private static final long WAITING_BYTES_MAX = 1L << 30;
 
     private final AdminClient client;
     private final WarcReader warc;
@@ -57,12 +59,13 @@ final class ResponseUploader {
     private final Function<AdminResponse, CommandFailure> failure;
     private final RequestRecords requests = new RequestRecords();
     private @Nullable String upload;
-    private @Nullable Held held;
+    private @Nullable WaitingResponse waiting;
     private @Nullable String temporaryFileProblem;
 
     /** A response that waits for its request record; its digest was verified. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Held(WarcReader.Head head, String url, byte[] http, Map<String, Object> members, Spool copy) {}
+    private record WaitingResponse(
+            WarcReader.Head head, String url, byte[] http, Map<String, Object> members, Spool copy) {}
 
     /**
      * Creates the sender of a file.
@@ -81,28 +84,28 @@ final class ResponseUploader {
     void record(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
         String type = head.field("warc-type").toLowerCase(Locale.ROOT);
         if (type.equals("request")) {
-            request(head);
+            readRequest(head);
         } else if (type.equals("response")) {
-            response(head);
+            readResponse(head);
         }
     }
 
-    private void request(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
+    private void readRequest(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
         requests.add(warc, head);
-        Held waiting = held;
-        RequestRecords.Request request = waiting == null ? null : requests.of(waiting.head());
-        if (waiting == null || request == null) {
+        WaitingResponse response = waiting;
+        RequestRecords.Request request = response == null ? null : requests.of(response.head());
+        if (response == null || request == null) {
             return;
         }
-        held = null;
-        try (Spool copy = waiting.copy();
-                ResponseContent content = ResponseContent.ofCopy(warc, waiting.head(), copy)) {
-            send(waiting.url(), waiting.http(), with(request, waiting.members()), content);
+        waiting = null;
+        try (Spool copy = response.copy();
+                ResponseContent content = ResponseContent.ofCopy(warc, response.head(), copy)) {
+            send(response.url(), response.http(), with(request, response.members()), content);
         }
     }
 
-    private void response(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
-        leaveOutHeld();
+    private void readResponse(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
+        leaveOutWaiting();
         String target = head.field("warc-target-uri");
         boolean isBracketed = target.startsWith("<") && target.endsWith(">");
         String url = isBracketed ? target.substring(1, target.length() - 1) : target;
@@ -127,30 +130,31 @@ final class ResponseUploader {
             // Millrace exports only responses to GET, and none that cookies or credentials select.
             send(url, http, members, ResponseContent.ofRecord(warc, head));
         } else {
-            hold(head, url, http, members);
+            keepUntilRequest(head, url, http, members);
         }
     }
 
     /** Keeps a copy of the response, since its request may be among the next records. */
-    private void hold(WarcReader.Head head, String url, byte[] http, Map<String, Object> members) throws IOException {
-        if (warc.left() > HELD_BYTES_MAX) {
+    private void keepUntilRequest(WarcReader.Head head, String url, byte[] http, Map<String, Object> members)
+            throws IOException {
+        if (warc.left() > WAITING_BYTES_MAX) {
             warc.skip();
             report.leftOut(NO_REQUEST, url);
             return;
         }
         Spool copy = new Spool(temporaryDirectory());
-        boolean isHeld = false;
+        boolean isKept = false;
         try {
             if (!copy(copy)) {
                 report.leftOut(TEMPORARY_FILE, url);
             } else if (warc.isIntact(head)) {
-                held = new Held(head, url, http, members, copy);
-                isHeld = true;
+                waiting = new WaitingResponse(head, url, http, members, copy);
+                isKept = true;
             } else {
                 report.leftOut(DIGEST, url);
             }
         } finally {
-            if (!isHeld) {
+            if (!isKept) {
                 copy.close();
             }
         }
@@ -161,7 +165,7 @@ final class ResponseUploader {
     }
 
     /**
-     * Returns the directory for temporary files with the first problem of writing there; null if there was no problem.
+     * Returns the first problem of writing temporary files, with their directory; null if there was no problem.
      */
     @Nullable
     String temporaryFileProblem() {
@@ -185,12 +189,12 @@ final class ResponseUploader {
         return true;
     }
 
-    private void leaveOutHeld() throws IOException {
-        Held waiting = held;
-        held = null;
-        if (waiting != null) {
-            report.leftOut(NO_REQUEST, waiting.url());
-            waiting.copy().close();
+    private void leaveOutWaiting() throws IOException {
+        WaitingResponse response = waiting;
+        waiting = null;
+        if (response != null) {
+            report.leftOut(NO_REQUEST, response.url());
+            response.copy().close();
         }
     }
 
@@ -342,7 +346,7 @@ final class ResponseUploader {
 
     /** Ends the upload in progress, if any, without storing, and leaves out the response that waits for its request. */
     void finish() throws AdminClientException, IOException {
-        leaveOutHeld();
+        leaveOutWaiting();
         abort();
     }
 

@@ -35,17 +35,19 @@ final class WarmInput {
         this.documents = documents;
     }
 
-    /** Kind and name of the input, by which a later run recognizes it. */
+    /** Returns the option and the name of the input. A later run compares them with its own. */
     String name() {
         String sitemap = command.sitemap();
         String list = command.list();
         if (sitemap != null) {
-            return "--sitemap " + (isUrl(sitemap) ? sitemap : place(sitemap));
+            return "--sitemap " + (isUrl(sitemap) ? sitemap : absolutePath(sitemap));
         }
-        return list != null ? "--list " + place(list) : "--access-log " + place(String.valueOf(command.accessLog()));
+        return list != null
+                ? "--list " + absolutePath(list)
+                : "--access-log " + absolutePath(String.valueOf(command.accessLog()));
     }
 
-    private static String place(String file) {
+    private static String absolutePath(String file) {
         return file.equals("-")
                 ? file
                 : Path.of(file).toAbsolutePath().normalize().toString();

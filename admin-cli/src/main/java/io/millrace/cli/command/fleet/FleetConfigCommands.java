@@ -172,7 +172,10 @@ public final class FleetConfigCommands {
             return publish(client, statement, null, null);
         }
 
-        /** Returns the named revision, or the newest one with other content than the current that has not failed. */
+        /**
+         * Returns the requested revision. Without a number, returns the newest one that has not failed and whose
+         * content differs from the current content.
+         */
         private JsonObject earlier(List<JsonObject> revisions, String current) throws CommandFailure {
             Long wanted = revision;
             JsonObject found = null;

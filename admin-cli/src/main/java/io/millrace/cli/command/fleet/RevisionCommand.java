@@ -32,7 +32,9 @@ abstract class RevisionCommand extends ApiCommand {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration INTERVAL = Duration.ofMillis(200);
-    /** Time limit of {@code --wait}, in addition to that of a canary. */
+    /**
+     * Time limit of {@code --wait}. With a canary, twice its observation time and this time once more are added.
+     */
     private static final long WAIT_SECONDS = 30;
 
     private static final int BY_LENGTH_MAX = 64;
@@ -110,7 +112,7 @@ abstract class RevisionCommand extends ApiCommand {
     /**
      * Signs and publishes a revision, and shows the result.
      *
-     * @param fallback revision that replaces it if a guard fails; null without a canary
+     * @param fallback revision that replaces the published one if a guard fails; null without a canary
      * @param file name of the file in messages; null for none
      */
     final int publish(AdminClient client, Statement revision, @Nullable Statement fallback, @Nullable Path file)
@@ -156,7 +158,7 @@ abstract class RevisionCommand extends ApiCommand {
         return isRejected(state) || state.number("failed", 0) == revision.revision() ? ExitCode.FAILED : ExitCode.OK;
     }
 
-    /** Returns the nodes of which is not known that they have decided about a revision. */
+    /** Returns a message that names the nodes that have neither applied nor rejected a revision, as far as is known. */
     private static String unconfirmed(JsonObject state, long revision, long seconds) {
         long newest = Math.max(revision, state.number("newest", 0));
         List<String> nodes = new ArrayList<>();
@@ -204,8 +206,8 @@ abstract class RevisionCommand extends ApiCommand {
     }
 
     /**
-     * Returns true if every live node has applied or rejected the newest revision, which is at least this one. Without
-     * a connection the live nodes are unknown.
+     * Returns true if every live node has applied or rejected the newest revision, and the newest revision is at least
+     * {@code revision}. Returns false during a canary, or if this node does not know the live nodes.
      */
     private static boolean isDecided(JsonObject state, long revision) {
         long newest = state.number("newest", 0);
@@ -220,9 +222,12 @@ abstract class RevisionCommand extends ApiCommand {
         return true;
     }
 
-    /** The number in force alone does not suffice: it may be that of a revision which the node still records. */
-    private static boolean isDecided(String stand, JsonObject node, long newest) {
-        return switch (stand) {
+    /**
+     * Returns true if a node has applied or rejected the newest revision. The number alone does not suffice, since the
+     * node may still be recording that revision.
+     */
+    private static boolean isDecided(String state, JsonObject node, long newest) {
+        return switch (state) {
             case "off" -> true;
             case "applied" -> node.number("revision", 0) >= newest;
             case "rejected" -> node.number("newest", 0) >= newest;

@@ -6,7 +6,7 @@ import java.lang.reflect.Proxy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A signal handler with which Ctrl-C ends only the current command of the shell. It interrupts the thread that runs the
+ * A signal handler for Ctrl-C, which ends only the current command of the shell. It interrupts the thread that runs the
  * command. The JDK's unsupported class {@code sun.misc.Signal} is accessed by reflection. If a JDK lacks this class,
  * Ctrl-C ends the shell.
  */

@@ -90,7 +90,7 @@ public final class SupportBundleCommand implements Callable<Integer> {
                         .format(now);
         Path file = out == null ? Path.of(folder + ".tar.gz") : out;
         if (Files.exists(file)) {
-            throw exists(file);
+            throw existsFailure(file);
         }
         BundleContent content = new BundleContent();
         Redaction redaction = new Redaction(withAddresses ? null : new AddressHash());
@@ -100,7 +100,7 @@ public final class SupportBundleCommand implements Callable<Integer> {
         try {
             content.write(file, folder, redactions, now.getEpochSecond());
         } catch (FileAlreadyExistsException e) {
-            throw exists(file);
+            throw existsFailure(file);
         } catch (IOException e) {
             throw new CommandFailure(
                     ExitCode.FAILED,
@@ -111,7 +111,7 @@ public final class SupportBundleCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static CommandFailure exists(Path file) {
+    private static CommandFailure existsFailure(Path file) {
         return new CommandFailure(ExitCode.USAGE, file + " exists; name another file: --out FILE");
     }
 

@@ -81,6 +81,7 @@ public final class LogCommands {
             }
         }
 
+        /** Reads the log and prints the result. Returns the exit code. */
         abstract int read() throws IOException, CommandFailure;
 
         /** Prints a line if it matches the filter, with {@code -o json} as an object. */
@@ -117,7 +118,7 @@ public final class LogCommands {
         /** Returns the options of {@code millrace log cat} for a binary log. */
         abstract List<String> binaryOptions() throws CommandFailure;
 
-        /** Returns true if an option is set that only binary logs have. */
+        /** Returns true if an option is set that works only with binary logs. */
         boolean hasBinaryOptions() {
             return false;
         }
@@ -182,6 +183,7 @@ public final class LogCommands {
             return count % linesPerFlush() != 0 || invocation().console().flush();
         }
 
+        /** Returns the number of lines after which standard output is flushed. */
         int linesPerFlush() {
             return LINES_PER_FLUSH;
         }
@@ -199,8 +201,10 @@ public final class LogCommands {
             }
         }
 
+        /** Receives each line. */
         abstract void take(String line);
 
+        /** Called after the last line. */
         void finish() {}
     }
 

@@ -85,7 +85,7 @@ public final class SignCommand implements Callable<Integer> {
         }
         UrlSigner signer = signer(keys);
         String name = name(signer);
-        checkForm(signer, name);
+        checkKeyKind(signer, name);
         long end = Instant.now().getEpochSecond() + seconds(expires);
         String signed;
         try {
@@ -126,9 +126,9 @@ public final class SignCommand implements Callable<Integer> {
     }
 
     /**
-     * Throws an exception for an option that the form of the key does not support: url_sig (number) or Millrace (name).
+     * Throws an exception for an option that the kind of key does not support: url_sig (number) or Millrace (name).
      */
-    private void checkForm(UrlSigner signer, String name) throws CommandFailure {
+    private void checkKeyKind(UrlSigner signer, String name) throws CommandFailure {
         boolean numbered = signer.isNumbered(name);
         if (numbered && prefix != null) {
             throw new CommandFailure(ExitCode.USAGE, "--prefix needs a key with a name; url_sig has --parts");

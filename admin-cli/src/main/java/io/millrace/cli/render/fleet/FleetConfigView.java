@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Formats the configuration that a fleet shares as text. Stateless. */
+/** Formats as text the configuration that a fleet shares. Stateless. */
 public final class FleetConfigView {
-    /** Beginning of the positions of errors in a pushed configuration, before its number. */
+    /** Prefix of the position of an error in a pushed configuration. The number of the revision follows. */
     private static final String PUSHED = "fleet://config/";
 
     private static final int NODE_WIDTH = 18;
