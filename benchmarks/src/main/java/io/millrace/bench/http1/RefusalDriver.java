@@ -53,14 +53,14 @@ public final class RefusalDriver {
                 run(
                         address,
                         requests,
-                        "the same, 600,000 bytes behind it",
+                        "the same, followed by 600,000 bytes",
                         "GET /a HTTP/1.1\r\n\r\n" + FIELD.repeat(50_000));
                 run(address, requests, "3,000 fields, refused with 431", START + FIELD.repeat(3_000) + "\r\n");
                 run(address, requests, "50,000 fields, refused with 431", START + FIELD.repeat(50_000) + "\r\n");
                 run(
                         address,
                         requests,
-                        "2,700 fields, taken, answered with 504",
+                        "2,700 fields, accepted, answered with 504",
                         START + "Cache-Control: only-if-cached\r\nConnection: close\r\n" + FIELD.repeat(FIELDS_ACCEPTED)
                                 + "\r\n");
             }

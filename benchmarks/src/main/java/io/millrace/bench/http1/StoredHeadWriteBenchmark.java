@@ -29,7 +29,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Benchmark of writing the response head of a hit. It writes the stored bytes of the head, and then Age, Via and
- * Cache-Status; with constant fields of rules or extensions also these. Confined to one thread.
+ * Cache-Status. Two variants also write the constant fields of rules or extensions. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -44,7 +44,7 @@ final class HitLatencies implements AutoCloseable {
         thread.start();
     }
 
-    /** Skips the multiples of 100, which the regular expression of the driver covers. */
+    /** Returns the number of a response. Skips multiples of 100, which the regular expression of the driver covers. */
     private static long number(long i) {
         return i + i / 99 + 1;
     }

@@ -37,7 +37,9 @@ public final class PurgeDriver {
     private static final long OBJECTS_PER_TAG = 10;
     private static final int PURGES = 2000;
     private static final int READERS = 2;
+    /** Number of responses whose hits are measured during the sweep. */
     private static final int HOT = 10_000;
+
     private static final int PROBES = 2000;
     /**
      * Limit of objects that wait for their entry in the inventory (the table of stored objects), whose queue has 32,768
@@ -90,14 +92,14 @@ public final class PurgeDriver {
 
     private boolean run() throws Exception {
         fill();
-        size("filled");
+        printSize("filled");
         boolean passed = purgeTags("without other stamps");
-        stamps();
+        addStamps();
         passed &= purgeTags("with the stamps");
         try (HitLatencies hits = new HitLatencies(store, HOT)) {
             passed &= sweep(hits);
         }
-        size("end");
+        printSize("end");
         return passed;
     }
 
@@ -147,11 +149,11 @@ public final class PurgeDriver {
                 putAgain++;
             }
         }
-        // The last ones may still wait for the volume.
+        // The last objects may still wait for the volume.
         verified = Math.max(verified, put - BEHIND_MAX);
     }
 
-    private void size(String when) throws Exception {
+    private void printSize(String when) throws Exception {
         InventoryStatistics inventory = store.store().inventory();
         Machine.say(
                 "%s: heap %d MiB, RSS %d MiB (anonymous %d MiB), files %d MiB, of these inventory %d MiB, journal %d KiB;"
@@ -172,7 +174,7 @@ public final class PurgeDriver {
     }
 
     /** Fills the table of purged tags with tags that no object has. The stamp of a tag is the number of its purge. */
-    private void stamps() throws Exception {
+    private void addStamps() throws Exception {
         long stamps = objects / OBJECTS_PER_TAG;
         long before = usedHeap();
         long start = System.nanoTime();
@@ -181,7 +183,7 @@ public final class PurgeDriver {
         Machine.say(
                 "%d stamps of other tags in %.1f s: %.1f bytes of heap a stamp",
                 stamps, seconds, (usedHeap() - before) / (double) stamps);
-        size("with the stamps");
+        printSize("with the stamps");
     }
 
     /** Purges tags one by one, while threads look responses with these tags up. */
@@ -194,7 +196,7 @@ public final class PurgeDriver {
             long number = random.nextLong(objects / OBJECTS_PER_TAG);
             store.put(number, true);
             AtomicLong latest = new AtomicLong(System.nanoTime());
-            Thread[] readers = readers(number, latest);
+            Thread[] readers = startReaders(number, latest);
             long start = System.nanoTime();
             long answer = store.purgeTag(TaggedStore.tagName(store.tag(number, i % 3)), i % 2 == 0);
             for (Thread reader : readers) {
@@ -205,7 +207,7 @@ public final class PurgeDriver {
             missed += store.isCurrent(number) ? 1 : 0;
         }
         Machine.say(
-                "purges of a tag, %s: answered (durable) within %s; last lookup without it on %d threads, after the answer: %s",
+                "purges of a tag, %s: answered (durable) within %s; last lookup that missed it on %d threads: %s after the answer",
                 when, times(answered), READERS, times(inForce));
         return missed == 0;
     }
@@ -214,7 +216,7 @@ public final class PurgeDriver {
      * Starts threads that look up a response until a purge has outdated it. They record the start of the last lookup
      * that still found it valid.
      */
-    private Thread[] readers(long number, AtomicLong latest) {
+    private Thread[] startReaders(long number, AtomicLong latest) {
         StoreKey key = store.key(number);
         TargetUri url = TaggedStore.url(number);
         Thread[] readers = new Thread[READERS];

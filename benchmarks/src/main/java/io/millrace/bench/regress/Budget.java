@@ -84,7 +84,7 @@ record Budget(double bytes, double multiple) {
         if (took - error > multiple * (1 + TIME_TOLERANCE)) {
             return String.format(
                     Locale.ROOT,
-                    "takes %.3f +- %.3f of the yardstick's time, budget %.3f and a quarter",
+                    "takes %.3f +- %.3f of the yardstick's time, budget %.3f plus 25 %%",
                     took,
                     error,
                     multiple);

@@ -27,7 +27,7 @@ import java.nio.file.StandardOpenOption;
 public final class DirectBatchDriver {
     private static final int BLOCK_BYTES = 4096;
     private static final int[] BATCH_BYTES = {8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10};
-    /** Subtracted from each batch, so that batches begin at all places of a block that records may have. */
+    /** Subtracted from each batch, so that batches begin at every offset in a block at which a record may begin. */
     private static final int UNEVEN_BYTES = 17 * 64;
 
     private static final int ROUNDS = 3;

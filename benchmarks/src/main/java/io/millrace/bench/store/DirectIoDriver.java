@@ -16,9 +16,9 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Benchmark of O_DIRECT on a block device or file, with the sizes of the store: batches of 256 KiB are written in
- * succession, and objects are read at random places. It reports CPU and wall-clock time of the process, through the
- * page cache and past it. It needs root, because it empties the page cache before the reads from the device.
+ * Benchmark of O_DIRECT on a block device or file, with the sizes of the store. It writes batches of 256 KiB in
+ * succession, and reads objects at random places. It reports CPU and wall-clock time of the process, through the
+ * page cache and with O_DIRECT. It needs root, because it empties the page cache before the reads from the device.
  *
  * <pre>
  *   java -cp benchmarks.jar io.millrace.bench.store.DirectIoDriver DEVICE [MEBIBYTES]

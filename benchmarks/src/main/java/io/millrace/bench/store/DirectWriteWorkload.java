@@ -8,8 +8,9 @@ import java.nio.file.Path;
 
 /**
  * Benchmark of direct writes (O_DIRECT) through the writer of a volume. It stores new objects on a block device or in a
- * directory, by turns through the page cache and past it, and reports CPU time per MiB of records. The CPU time of the
- * machine includes kernel threads, which write the pages of the page cache. The content of the device is lost.
+ * directory, alternately through the page cache and with O_DIRECT, and reports CPU time per MiB of records. The CPU
+ * time of the machine includes kernel threads, which write the pages of the page cache. The content of the device is
+ * lost.
  */
 final class DirectWriteWorkload {
     static final long[] LENGTHS = {1024, 16 * 1024, 256 * 1024, 4 << 20};
@@ -26,7 +27,7 @@ final class DirectWriteWorkload {
         try {
             for (long length : lengths) {
                 for (int round = 0; round < ROUNDS; round++) {
-                    // The order changes from round to round, because the JVM becomes faster meanwhile.
+                    // The order changes from round to round, because the JVM becomes faster over time.
                     DirectWrites first = round % 2 == 0 ? DirectWrites.ON : DirectWrites.OFF;
                     DirectWrites second = round % 2 == 0 ? DirectWrites.OFF : DirectWrites.ON;
                     measure(volume(path, mebibytes, index).with(first), mebibytes << 20, length);

@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Benchmark of storing a new object of 1 KiB in RAM and on disk, as after a miss. RAM and volume are full, so each
- * object replaces others. The allocated bytes include those of the volume's thread and of the housekeeping thread.
+ * object replaces others. The allocated bytes include allocations of the volume's thread and the housekeeping thread.
  * Confined to one thread.
  */
 @State(Scope.Thread)

@@ -14,8 +14,8 @@ import java.util.List;
  *   java -cp benchmarks.jar io.millrace.bench.trace.CurveAccuracy FILE…
  * </pre>
  *
- * The present size is {@value #PRESENT_PERCENT} % of the total size of the objects; the curve simulates a quarter to
- * eight times of it.
+ * The present size is {@value #PRESENT_PERCENT} % of the total size of the objects; the curve simulates sizes
+ * from a quarter of it to eight times it.
  */
 public final class CurveAccuracy {
     static final int PRESENT_PERCENT = 5;
@@ -23,7 +23,17 @@ public final class CurveAccuracy {
 
     private CurveAccuracy() {}
 
-    /** One cache size: the hit ratios of the estimate and of the full simulation, in percent of the requests. */
+    /**
+     * One cache size: the hit ratios of the estimate and of the full simulation, in percent of the requests.
+     *
+     * @param trace name of the trace
+     * @param scale multiple of the present size
+     * @param rate sample rate of the estimate
+     * @param current estimate for the policy of the RAM tier
+     * @param full full simulation of the policy of the RAM tier
+     * @param lru estimate for LRU
+     * @param fullLru full simulation of LRU
+     */
     record Comparison(
             String trace, double scale, double rate, double current, double full, double lru, double fullLru) {
         /** Returns the error for the policy of the RAM tier, in percentage points. */

@@ -40,7 +40,8 @@ final class StoreReplay {
 
     private static final int RAM_OVERHEAD_BYTES = 320 + 24;
     private static final int RECORD_HEADER_BYTES = 96;
-    private static final int CHECKSUM_SHARE = 16 * 1024;
+    /** Bytes of a body per byte of its checksums. */
+    private static final int BYTES_PER_CRC_BYTE = 16 * 1024;
     private static final int SUMMARY_BYTES = 40;
     private static final int UNIT_BYTES = 64;
     private static final int PAGE_BYTES = 4096;
@@ -105,7 +106,7 @@ final class StoreReplay {
     }
 
     private static long recordBytes(long size) {
-        long checksums = (size + CHECKSUM_SHARE * 4 - 1) / (CHECKSUM_SHARE * 4) * Integer.BYTES;
+        long checksums = (size + BYTES_PER_CRC_BYTE * 4 - 1) / (BYTES_PER_CRC_BYTE * 4) * Integer.BYTES;
         long bytes = RECORD_HEADER_BYTES + checksums + HEAD_BYTES + Integer.BYTES + size;
         return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES + SUMMARY_BYTES;
     }

@@ -71,7 +71,7 @@ public final class Trace {
      * Reads a file with lines of {@code time,id,size}. The file is decompressed if its name ends in {@code .gz}. Blank
      * lines, and lines that start with #, are skipped.
      *
-     * @throws IOException also for a line in another form; the message contains its number
+     * @throws IOException also for a line in another format; the message contains its number
      */
     public static Trace read(Path file) throws IOException {
         Builder builder = new Builder();

@@ -30,7 +30,8 @@ public final class TraceRunner {
     private static final String USAGE = "usage: TraceRunner [FILE...] [--synthetic scans|shifting|sizes] [--seed 1]"
             + " [--sizes 1,5,10,25] [--tier ram|disk|both|all] [--admission always|second-hit|frequency]"
             + " [--directory DIRECTORY]";
-    private static final int RAM_PART = 10;
+    /** Divisor: fraction of the size that RAM gets if both tiers are used together. */
+    private static final int RAM_DIVISOR = 10;
 
     private final List<Path> files = new ArrayList<>();
     private final List<SyntheticTrace> synthetic = new ArrayList<>();
@@ -145,7 +146,7 @@ public final class TraceRunner {
         row.append(' ')
                 .append(wants("ram") ? text(replay(trace, bytes, 0)) : "")
                 .append(" |");
-        long ram = bytes / RAM_PART;
+        long ram = bytes / RAM_DIVISOR;
         row.append(wants("disk") ? withDisk(replay(trace, 0, bytes)) : " | |");
         return row.append(wants("both") ? withDisk(replay(trace, ram, bytes - ram)) : " | |")
                 .toString();

@@ -45,7 +45,7 @@ public class FieldBlockBenchmark {
     private final long nowMillis = StoredResponses.STORED_MILLIS + 12_000;
 
     /**
-     * Returns a block of literal fields without references to the HPACK tables. This form is the most expensive,
+     * Returns a block of literal fields without references to the HPACK tables. This encoding is the most expensive,
      * because each byte is copied.
      */
     private static byte[] requestBlock() {
