@@ -263,7 +263,7 @@ public interface CacheStore<H> extends Closeable {
      * meantime. It starts empty if another store used it, or if it missed too many changes. A volume that failed or
      * could not be opened also starts empty. Never blocks; the stage is completed on a thread of the store.
      *
-     * @return the paths of the changed volumes; the stage fails like the one of {@link #offline}
+     * @return the paths of the changed volumes; the stage fails as for {@link #offline}
      */
     CompletionStage<List<Path>> online(Path path);
 

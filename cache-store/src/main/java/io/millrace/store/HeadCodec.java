@@ -47,9 +47,9 @@ public interface HeadCodec<H> {
     long expiresAtSeconds(H head);
 
     /**
-     * Returns the time until which the object is pinned, in seconds since the epoch. 0 if the object is not pinned. A
-     * volume admits a pinned object regardless of its admission rule. When it reclaims space, it keeps the object until
-     * that time. The pin has no other effect.
+     * Returns the end of the object's pin, in seconds since the epoch; 0 if the object is not pinned. A volume admits a
+     * pinned object regardless of its admission rule. When the volume reclaims space, it keeps the object until the pin
+     * ends. The pin has no other effect.
      */
     default long pinnedUntilSeconds(H head) {
         return 0;

@@ -5,9 +5,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A writer of one representation, created by {@link CacheStore#create} or {@link CacheStore#extend}. The first fills a
- * new representation. The second, called an <em>extension</em>, adds the missing blocks of a partial one. The caller
- * ends it with exactly one call of {@link #complete}, {@link #keep} or {@link #abort}, also after a failure.
+ * A writer of one representation. A writer from {@link CacheStore#create} fills a new representation. A writer from
+ * {@link CacheStore#extend}, called an <em>extension</em>, adds the missing blocks of a partial one. The caller ends a
+ * writer with exactly one call of {@link #complete}, {@link #keep} or {@link #abort}, also after a failure.
  *
  * <p>Bodies are stored in blocks of {@link StoreConfig#blockBytes}; the last block may be shorter. Bytes may be written
  * in pieces of any size. Of an incomplete body only whole blocks are kept. Several writers may fill one object

@@ -154,7 +154,7 @@ public final class StoreConfig {
     }
 
     /**
-     * Nanoseconds from the opening of the store to that of its inventory. The inventory is the table of stored objects.
+     * Nanoseconds after the opening of the store at which its inventory, the table of stored objects, is opened.
      * Negative for no inventory: then the store cannot list or count objects.
      */
     public long inventoryDelayNanos() {

@@ -83,18 +83,18 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      *
      * @param path its directory
      * @param name name, shared by the volumes of all storage paths that store the same responses
-     * @param placement share (0 to 1) of the new objects of this name that go to this volume, by its size among the
-     *     working volumes of the name
+     * @param placement fraction (0 to 1) of the new objects of this name that this volume receives. It is the size of
+     *     this volume divided by the size of all working volumes of the name
      * @param state operating state
      * @param bytes bytes of the segments that contain records
      * @param bytesMax bytes of all its segments
-     * @param entries number of objects, without those of an index being rebuilt
+     * @param entries number of objects; objects that a rebuild of the index has not found yet are missing
      * @param pinnedSegments number of segments that readers hold; not related to pinned objects
      * @param queuedBytes bytes waiting to be written
      * @param indexEvictions number of entries evicted because the index was full and could not grow
      * @param errors number of I/O errors
-     * @param lastError message of the last I/O error; of a volume that a command took offline, the
-     *     reason of the command
+     * @param lastError message of the last I/O error; for a volume that a command took offline, the reason given in the
+     *     command
      * @param ring write statistics
      */
     public record Volume(

@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * A reference-counted handle to one stored representation: its head and its body, in RAM, on disk, or still being
  * filled.
  *
- * <p>The receiver of a handle owns one reference and releases it. While a reference is held the content stays readable,
- * even if the object is replaced, removed or evicted: its RAM is not freed and its disk segments are not overwritten.
+ * <p>The receiver of a handle owns one reference and releases it. While a reference is held, the content stays
+ * readable, even if the object is replaced, removed or evicted. Its RAM is not freed, and its disk segments are not
+ * overwritten.
  * Therefore release the reference as soon as the response is sent. This guarantee covers the first
  * {@value #PINNED_BLOCKS_MAX} blocks of a body. A handle does not pin later blocks, because pinning a very long body
  * would prevent the reclaim of segments. Each read looks up these blocks again, and fails if a block was reclaimed.
@@ -51,7 +52,7 @@ public interface StoredObject<H> {
     /**
      * Returns true if {@code [position, position + length)} can be read now. An empty range within the body can always
      * be read. Never blocks. Of the blocks after the first {@value #PINNED_BLOCKS_MAX}, at most
-     * {@value #PINNED_BLOCKS_MAX} are looked up in the index, so that the result for a longer range is an estimate.
+     * {@value #PINNED_BLOCKS_MAX} are looked up in the index. So the result for a longer range is an estimate.
      */
     boolean hasRange(long position, long length);
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     otherwise null
  * @param format whether other content of a device or file may be overwritten. The permission is valid once; a note in
  *     {@code indexPath} records its use
- * @param directWrites whether records are written past the page cache
+ * @param directWrites whether records are written with O_DIRECT, past the page cache
  */
 public record VolumeConfig(
         Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format, DirectWrites directWrites) {

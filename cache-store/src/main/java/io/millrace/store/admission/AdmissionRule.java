@@ -1,6 +1,6 @@
 package io.millrace.store.admission;
 
-/** The rule by which a full volume admits new objects; the internal form of {@code DiskAdmission}. */
+/** The rule by which a full volume admits new objects; the internal counterpart of {@code DiskAdmission}. */
 public enum AdmissionRule {
     /** Admits every object. */
     ALWAYS,

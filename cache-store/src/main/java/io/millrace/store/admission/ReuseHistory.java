@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 final class ReuseHistory {
     private static final int SLOTS_MIN = 1 << 10;
     private static final int SLOTS_MAX = 1 << 16;
-    private static final long FINGERPRINT = -1L << 32;
+    private static final long FINGERPRINT_MASK = -1L << 32;
     private static final int TIME_MASK = (1 << 24) - 1;
     /** Slots per object, because there may be several decisions about an object in one pass through the ring. */
     private static final int SLOTS_PER_OBJECT = 4;
@@ -72,11 +72,11 @@ final class ReuseHistory {
             return;
         }
         int at = (int) mixed & mask;
-        long now = (mixed & FINGERPRINT) | ((long) (cls + 1) << 24) | (segmentsBegun & TIME_MASK);
+        long now = (mixed & FINGERPRINT_MASK) | ((long) (cls + 1) << 24) | (segmentsBegun & TIME_MASK);
         long before = slots.getAndSet(at, now);
         // An equal value comes from another record of the same object and is the same decision.
         if (before != 0 && before != now && (before >>> 32 == mixed >>> 32 || isExpired(before))) {
-            recentDecisions.incrementAndGet(cls(before));
+            recentDecisions.incrementAndGet(classOf(before));
         }
     }
 
@@ -86,9 +86,9 @@ final class ReuseHistory {
         int at = (int) mixed & mask;
         long found = slots.getOpaque(at);
         if (found >>> 32 == mixed >>> 32 && found != 0 && slots.compareAndSet(at, found, 0)) {
-            recentDecisions.incrementAndGet(cls(found));
+            recentDecisions.incrementAndGet(classOf(found));
             if (!isExpired(found)) {
-                recentReuses.incrementAndGet(cls(found));
+                recentReuses.incrementAndGet(classOf(found));
             }
         }
     }
@@ -101,7 +101,7 @@ final class ReuseHistory {
         return ((segmentsBegun - (int) slot) & TIME_MASK) > segmentsPerPass;
     }
 
-    private static int cls(long slot) {
+    private static int classOf(long slot) {
         return (int) ((slot >>> 24) & 0xFF) - 1;
     }
 
@@ -121,7 +121,7 @@ final class ReuseHistory {
         for (int at = 0; at < slots.length(); at++) {
             long slot = slots.getOpaque(at);
             if (slot != 0 && isExpired(slot) && slots.compareAndSet(at, slot, 0)) {
-                recentDecisions.incrementAndGet(cls(slot));
+                recentDecisions.incrementAndGet(classOf(slot));
             }
         }
         addRecentResults(objects);

@@ -51,6 +51,7 @@ public final class SpacePolicy implements KeepPolicy {
     private final FrequencySketch sketch;
     private final ReuseHistory history;
     private final LongAdder refused = new LongAdder();
+    /** Serializes the updates of the results in {@link #history}. */
     private final ReentrantLock summing = new ReentrantLock();
     private final AtomicInteger refusalsSinceUpdate = new AtomicInteger();
     /**

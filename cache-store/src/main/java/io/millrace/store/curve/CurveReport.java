@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The estimated hit ratios of other sizes of the RAM tier. Immutable.
  *
- * @param stage whether the ratios are usable; if not, what they wait for
+ * @param stage whether the ratios are usable; if not, the missing condition
  * @param ramBytes present size of the RAM tier, in bytes
  * @param sampleRate share of the keys that is simulated, above 0 and at most 1
  * @param sampledKeys number of keys in the simulation
@@ -24,7 +24,7 @@ public record CurveReport(
         List<Point> points,
         List<Group> groups) {
 
-    /** How far the simulation is. It begins with empty caches, so that its first figures are wrong. */
+    /** Progress of the simulation. It begins with empty caches, so its first figures are wrong. */
     public enum Stage {
         /** Too few requests were simulated. */
         REQUESTS,

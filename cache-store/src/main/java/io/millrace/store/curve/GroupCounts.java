@@ -17,6 +17,7 @@ final class GroupCounts {
 
     private final int sizes;
     private final @Nullable String[] names;
+    /** Numbers of the groups by name, without the common group. */
     private final Map<String, Integer> numbers = new HashMap<>();
     private final int[] keys;
     private final double[] requests;
@@ -49,7 +50,7 @@ final class GroupCounts {
         return group;
     }
 
-    /** Returns the number of a group without keys and with at most one request; otherwise that of the common group. */
+    /** Returns the number of a group without keys and with at most one request, or of the common group. */
     private int unused() {
         for (int group = 0; group < names.length - 1; group++) {
             if (keys[group] == 0 && requests[group] <= 1) {

@@ -22,7 +22,9 @@ final class KeyQueue {
     }
 
     private final Links links;
+    /** Index of this list's sentinel in the links. */
     private final int head;
+
     private long bytes;
 
     KeyQueue(Links links, int capacity, int number) {

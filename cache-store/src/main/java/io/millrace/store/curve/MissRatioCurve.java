@@ -12,16 +12,16 @@ import java.util.function.Function;
  *   request ── hash below the threshold? ──> caches of 1/4 to 8 times the size, each scaled by the sample rate
  * </pre>
  *
- * <p>All requests for a sampled key are simulated, and none for other keys. A simulated cache has the size that it
- * stands for times the sample rate. The rate starts at 1 and is lowered by a quarter when more than {@value #KEYS_MAX}
- * keys would be in the simulation, as in SHARDS with a fixed size (Waldspurger et al., FAST 2015). So the simulation
- * takes at most 8 MiB of memory.
+ * <p>All requests for a sampled key are simulated, and none for other keys. The size of a simulated cache is the size
+ * that it represents, multiplied by the sample rate. The rate starts at 1 and is lowered by a quarter when more than
+ * {@value #KEYS_MAX} keys would be in the simulation, as in SHARDS with a fixed size (Waldspurger et al., FAST 2015).
+ * So the simulation takes at most 8 MiB of memory.
  *
  * <p>Popular keys may be over- or under-represented in the sample. The difference between the expected and the actual
  * number of sampled requests counts as hits (SHARDS-adj). Byte ratios have no such correction.
  *
- * <p>All simulated caches begin empty. {@link WarmUp} decides when the figures are usable; until then the counts consist
- * mostly of the latest window of requests.
+ * <p>All simulated caches begin empty. {@link WarmUp} decides when the figures are usable; until then the counts
+ * consist mostly of the latest window of requests.
  *
  * <p>Confined to one thread at a time. Uses no clock and no I/O.
  */
@@ -36,8 +36,8 @@ public final class MissRatioCurve {
 
     /** Index of the present size. */
     private static final int PRESENT = 2;
-    /** Divisor: the measurement begins again after a change of the size by more than this part. */
-    private static final int OTHER_SIZE_PART = 10;
+    /** Divisor: the warm-up begins again after the size of the RAM tier has changed by more than this fraction. */
+    private static final int WARM_UP_AGAIN_DIVISOR = 10;
 
     /** Maximum number of groups that are counted separately. */
     static final int GROUPS_MAX = 64;
@@ -48,7 +48,7 @@ public final class MissRatioCurve {
     /** Limit of {@link #steps}: the rate is then 10 to the power of -10. */
     private static final int STEPS_MAX = 80;
     /** The rate is raised when fewer keys than the maximum divided by this number are in the simulation. */
-    private static final int KEYS_FEW_SHARE = 2;
+    private static final int FEW_KEYS_DIVISOR = 2;
     /** Number of periods without a change of the rate after which it may be raised. */
     private static final int CALM_PERIODS = 12;
 
@@ -127,8 +127,8 @@ public final class MissRatioCurve {
     }
 
     /**
-     * Sets the present size of the RAM tier. Small changes are ignored, because each change evicts. After a change by more
-     * than a tenth the figures are not usable until the caches have adapted.
+     * Sets the present size of the RAM tier. Small changes are ignored, because each change evicts. After a change by
+     * more than a tenth the figures are not usable until the caches have adapted.
      *
      * @param bytes size in bytes
      */
@@ -138,7 +138,7 @@ public final class MissRatioCurve {
             ramBytes = bytes;
             resizeCaches();
         }
-        if (Math.abs(ramBytes - warmUpRamBytes) > warmUpRamBytes / OTHER_SIZE_PART) {
+        if (Math.abs(ramBytes - warmUpRamBytes) > warmUpRamBytes / WARM_UP_AGAIN_DIVISOR) {
             warmUpRamBytes = ramBytes;
             warmUp = new WarmUp();
             counts.decay(WarmUp.WEIGHT_BEFORE);
@@ -230,7 +230,7 @@ public final class MissRatioCurve {
      * Lowers the sample rate if enough keys remain. Called when more sampled requests arrive than the thread can
      * simulate.
      */
-    public void relieve() {
+    public void reduceLoad() {
         if (keys.count() >= 2 * KEYS_MIN) {
             lowerRate();
         }
@@ -292,7 +292,7 @@ public final class MissRatioCurve {
             groups.decay(1 / STEP);
         }
         calmPeriods++;
-        if (steps > 0 && calmPeriods >= CALM_PERIODS && keys.count() < KEYS_MAX / KEYS_FEW_SHARE) {
+        if (steps > 0 && calmPeriods >= CALM_PERIODS && keys.count() < KEYS_MAX / FEW_KEYS_DIVISOR) {
             steps--;
             calmPeriods = 0;
             resizeCaches();

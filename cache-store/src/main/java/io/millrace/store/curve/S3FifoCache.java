@@ -6,7 +6,7 @@ package io.millrace.store.curve;
  */
 final class S3FifoCache implements SimulatedCache {
     /** Divisor of the capacity: the size of the small queue. */
-    private static final int SMALL_SHARE = 10;
+    private static final int SMALL_QUEUE_DIVISOR = 10;
 
     private static final byte HITS_MAX = 3;
     /** Number of hits after which a key of the small queue moves to the main queue. */
@@ -72,13 +72,13 @@ final class S3FifoCache implements SimulatedCache {
 
     private void evict() {
         while (small.bytes() + main.bytes() > bytesMax) {
-            if (main.isEmpty() || (!small.isEmpty() && small.bytes() > bytesMax / SMALL_SHARE)) {
+            if (main.isEmpty() || (!small.isEmpty() && small.bytes() > bytesMax / SMALL_QUEUE_DIVISOR)) {
                 evictSmall(last(small));
             } else {
                 evictMain(last(main));
             }
         }
-        while (ghosts.bytes() > bytesMax - bytesMax / SMALL_SHARE) {
+        while (ghosts.bytes() > bytesMax - bytesMax / SMALL_QUEUE_DIVISOR) {
             remove(last(ghosts));
         }
     }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param device the device
- * @param formatUsed true if {@code format} was used; it is then ignored until it is removed from the
+ * @param formatUsed true if {@code format} was used; the setting is then ignored until it is removed from the
  *     configuration
  */
 public record DeviceNote(Path device, boolean formatUsed) {

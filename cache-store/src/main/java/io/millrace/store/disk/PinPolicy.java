@@ -3,7 +3,7 @@ package io.millrace.store.disk;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Decides which pins of objects the reclaimer honours. A pin is a time until which the volume keeps the object.
+ * Decides which pins of objects the reclaimer honours. A pin makes the volume keep an object until a given time.
  *
  * <p>Thread-safe.
  */

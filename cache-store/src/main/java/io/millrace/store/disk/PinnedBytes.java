@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * keeps until a given time. A record counts from its write until its segment is reclaimed, even if it was replaced or
  * removed. For segments written before the volume was opened, {@link #step} reads the count from the footer of the
  * segment's summary (list of records), between other tasks. The active segment has no summary yet, so
- * {@link SegmentLog} scans it instead; its blocks do not count, because their headers contain no pin.
+ * {@link SegmentLog} scans its records instead. That scan counts no blocks, because their headers contain no pin.
  *
  * <p>Changed on the volume's thread; read on any.
  */
@@ -89,8 +89,8 @@ final class PinnedBytes {
     }
 
     /**
-     * Reads the footer of the next segment, if its count is not known yet. Returns when to call it again; idle after
-     * the last segment.
+     * Reads the footer of the next segment, if its count is not known yet. Returns the delay until the next call:
+     * {@code AT_ONCE}, or {@code IDLE} after the last segment.
      */
     long step() {
         if (next == tags.length()) {

@@ -82,10 +82,12 @@ final class ReclaimCandidate {
         return records.entry(n);
     }
 
+    /** Returns the rating of record {@code n}. */
     int worth(int n) {
         return worth[n] & 0xFF;
     }
 
+    /** Sets the rating of record {@code n}, which has {@code length} bytes. */
     void worth(int n, int value, int length) {
         worth[n] = (byte) value;
         pinnedBytes += value >= PINNED ? length : 0;

@@ -98,13 +98,13 @@ final class RecordBatch {
     /**
      * Creates an empty batch.
      *
-     * @param buffer has room for {@link #BYTES} behind the place passed to {@link #begin}; little-endian
+     * @param buffer has room for {@link #BYTES} after the offset passed to {@link #begin}; little-endian
      */
     RecordBatch(ByteBuffer buffer) {
         this.buffer = buffer;
     }
 
-    /** Sets the place of the first record in the buffer. Call before the first record is added. */
+    /** Sets the offset of the first record in the buffer. Call before the first record is added. */
     void begin(int at) {
         assert isEmpty();
         first = at;
@@ -144,7 +144,7 @@ final class RecordBatch {
         length += header.recordLength();
     }
 
-    /** Returns all records in the form written to the segment. */
+    /** Returns the bytes of all records, as they are written to the segment. */
     ByteBuffer bytes() {
         return buffer.clear().limit(end()).position(first);
     }

@@ -51,9 +51,9 @@ public final class SegmentLog {
      * Divisor: limit of segments that are reclaimed but still pinned, as a fraction of the ring. Beyond it the log
      * refuses appends.
      */
-    static final int PINNED_SHARE = 2;
+    static final int PINNED_DIVISOR = 2;
     /** Divisor: when only this fraction of a segment is free, other threads force the bytes written so far. */
-    private static final int FORCE_EARLY_SHARE = 8;
+    private static final int FORCE_EARLY_DIVISOR = 8;
     /** Number of entries of a reclaimed segment that are removed from the index between tasks. */
     private static final int RETIRED_STEP = 2048;
 
@@ -70,10 +70,14 @@ public final class SegmentLog {
     private final SegmentAppender appender;
     private final RecordBatch batch;
     private ByteBuffer scratch;
+    /** Number of the active segment; -1 for none. */
     private int active;
+
     private long tag;
     private long nextSequence;
+    /** End of the records in the active segment. */
     private long offset;
+
     /** Records of the active segment; null until the segment is scanned after an open. */
     private @Nullable SegmentSummary summary;
 
@@ -195,7 +199,7 @@ public final class SegmentLog {
             pinned.add(active, header);
         }
         offset += length;
-        if (!announced && offset > segments.segmentBytes() - segments.segmentBytes() / FORCE_EARLY_SHARE) {
+        if (!announced && offset > segments.segmentBytes() - segments.segmentBytes() / FORCE_EARLY_DIVISOR) {
             announced = true;
             onSealed.run();
         }
@@ -384,7 +388,7 @@ public final class SegmentLog {
     private void makeRoom(int length) throws IOException {
         if (length > recordLengthMax(segments.segmentBytes())) {
             throw new IOException(
-                    "record of " + length + " bytes does not fit a segment of " + segments.segmentBytes());
+                    "record of " + length + " bytes does not fit a segment of " + segments.segmentBytes() + " bytes");
         }
         if (active >= 0) {
             SegmentSummary records = summary();
@@ -438,7 +442,7 @@ public final class SegmentLog {
     private int nextFree() throws IOException {
         readers.recheck();
         int found = free();
-        int tries = Math.max(1, table.usable() / PINNED_SHARE) - retiredCount();
+        int tries = Math.max(1, table.usable() / PINNED_DIVISOR) - retiredCount();
         while (found < 0) {
             int oldest = table.oldestSealed();
             if (oldest < 0 || (oldest < table.usable() && tries <= 0)) {

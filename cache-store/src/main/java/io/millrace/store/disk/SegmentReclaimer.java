@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
  * share are dropped and counted as broken pins. If a segment does not use its whole share, the reclaimer carries
  * records early out of a later segment with too many pinned bytes. A block is pinned if the head of its key is pinned.
  *
- * <p>A record is carried only if the index has it as the newest record of its key when it is appended. The copy gets a
- * new sequence. Expired records are dropped. If the head of a body was replaced, the body and the newer head are merged
+ * <p>A record is carried only if the index still names it as the newest record of its key. The copy gets a new
+ * sequence. Expired records are dropped. If the head of a body was replaced, the body and the newer head are merged
  * into one record. A block is carried if it has the same object id as the current head of its key.
  *
  * <p>Confined to the volume's writer thread.
@@ -68,9 +68,9 @@ final class SegmentReclaimer {
      * Divisor: fraction of a segment by which the reclaimer is ahead of its plan, so that it copies several records at
      * a time.
      */
-    private static final int AHEAD_SHARE = 64;
+    private static final int AHEAD_DIVISOR = 64;
     /** Divisor: tolerance of the per-segment target of pinned bytes, since records have different lengths. */
-    private static final int PIN_MARGIN_SHARE = 16;
+    private static final int PIN_MARGIN_DIVISOR = 16;
     /** Limit of later segments from which records are carried early, per active segment. */
     private static final int EARLY_MAX = 4;
 
@@ -80,6 +80,7 @@ final class SegmentReclaimer {
     private final SegmentFile segments;
     private final RecordReader reader;
     private final Runnable beforeCarrying;
+    /** The heads that were read for the present candidates, by location. */
     private final Map<Long, KeyHead> heads = new HashMap<>();
     private final Deque<ReclaimCandidate> toRate = new ArrayDeque<>();
     private final Deque<ReclaimCandidate> toCarry = new ArrayDeque<>();
@@ -89,14 +90,14 @@ final class SegmentReclaimer {
     private boolean enabled;
     private PinPolicy pins = PinPolicy.ALL;
     /** Sequence of the active segment for which the candidates were chosen. */
-    private long round;
+    private long roundSequence;
     /**
-     * Minimum rating of carried records. Of the records with exactly this rating, {@link #atLimitLeft} bytes are
+     * Minimum rating of carried records. Of the records with exactly this rating, {@link #atRatingMinLeft} bytes are
      * carried.
      */
-    private int limit;
+    private int ratingMin;
 
-    private long atLimitLeft;
+    private long atRatingMinLeft;
     /** Bytes planned to be carried into the active segment, including summary entries. */
     private long total;
     /** Bytes of {@link #total} that are still to be carried. */
@@ -104,8 +105,9 @@ final class SegmentReclaimer {
     /** True if the minimum rating for the next reclaimed segment is chosen. */
     private boolean chosen;
 
+    /** Number of records read for ratings before the current append. */
     private int reads;
-    /** Pin time of the newer head that was read last, in seconds since the epoch; 0 if it is not pinned. */
+    /** End of the pin of the newer head that was read last, in seconds since the epoch; 0 if it is not pinned. */
     private long newerPinnedUntil;
 
     private final AtomicLong bytesCarried = new AtomicLong();
@@ -160,7 +162,7 @@ final class SegmentReclaimer {
 
     /** Does the work that is due before {@code length} bytes are appended for a caller. */
     void pace(int length) throws IOException {
-        if (round != log.activeSequence()) {
+        if (roundSequence != log.activeSequence()) {
             begin();
         }
         if (!toRate.isEmpty()) {
@@ -168,7 +170,7 @@ final class SegmentReclaimer {
         }
         if (toRate.isEmpty() && !toCarry.isEmpty() && !fits(length)) {
             beforeCarrying.run();
-            carryDue(length + Math.min(RecordBatch.BYTES, segments.segmentBytes() / AHEAD_SHARE));
+            carryDue(length + Math.min(RecordBatch.BYTES, segments.segmentBytes() / AHEAD_DIVISOR));
         }
     }
 
@@ -181,7 +183,7 @@ final class SegmentReclaimer {
     }
 
     private void begin() throws IOException {
-        round = log.activeSequence();
+        roundSequence = log.activeSequence();
         for (ReclaimCandidate candidate : toCarry) {
             // The active segment was full before all planned records were carried.
             for (; isGivenUp(candidate) && candidate.next() < candidate.size(); candidate.advance()) {
@@ -193,13 +195,13 @@ final class SegmentReclaimer {
         heads.clear();
         left = 0;
         chosen = false;
-        if (!enabled || round == 0 || log.hasFree()) {
+        if (!enabled || roundSequence == 0 || log.hasFree()) {
             return;
         }
         policy.segmentBegun(index.objects());
         Arrays.fill(bytesByWorth, 0);
         long after = 0;
-        int most = Math.max(1, table.segments() / SegmentLog.PINNED_SHARE);
+        int most = Math.max(1, table.segments() / SegmentLog.PINNED_DIVISOR);
         for (int i = 0; i < most; i++) {
             int oldest = table.oldestSealed(after);
             if (oldest < 0) {
@@ -261,12 +263,12 @@ final class SegmentReclaimer {
     private void choose() {
         long most = (long) (segments.segmentBytes() * CARRIED_SHARE);
         total = 0;
-        limit = ReclaimCandidate.PINNED_AND_READ + 1;
-        atLimitLeft = 0;
-        while (limit > 1 && total < most) {
-            limit--;
-            atLimitLeft = Math.min(bytesByWorth[limit], most - total);
-            total += atLimitLeft;
+        ratingMin = ReclaimCandidate.PINNED_AND_READ + 1;
+        atRatingMinLeft = 0;
+        while (ratingMin > 1 && total < most) {
+            ratingMin--;
+            atRatingMinLeft = Math.min(bytesByWorth[ratingMin], most - total);
+            total += atRatingMinLeft;
         }
         left = total;
         chosen = true;
@@ -429,11 +431,11 @@ final class SegmentReclaimer {
             return;
         }
         int cost = entry.length() + SegmentLog.overhead();
-        if (worth < limit || (worth == limit && atLimitLeft < cost)) {
+        if (worth < ratingMin || (worth == ratingMin && atRatingMinLeft < cost)) {
             drop(candidate, number);
             return;
         }
-        atLimitLeft -= worth == limit ? cost : 0;
+        atRatingMinLeft -= worth == ratingMin ? cost : 0;
         left -= Math.min(left, cost);
         if (cost <= log.room()) {
             carry(candidate, entry, worth >= ReclaimCandidate.PINNED);
@@ -460,7 +462,7 @@ final class SegmentReclaimer {
     }
 
     private long margin() {
-        return segments.segmentBytes() / PIN_MARGIN_SHARE;
+        return segments.segmentBytes() / PIN_MARGIN_DIVISOR;
     }
 
     /**
@@ -474,13 +476,13 @@ final class SegmentReclaimer {
             return;
         }
         long now = System.currentTimeMillis() / 1000;
-        long behind = 0;
+        long newestCarried = 0;
         int early = 0;
         for (ReclaimCandidate candidate : toCarry) {
-            behind = Math.max(behind, table.sequence(candidate.segment()));
+            newestCarried = Math.max(newestCarried, table.sequence(candidate.segment()));
             early += candidate.isEarly() ? 1 : 0;
         }
-        int next = early < EARLY_MAX ? log.pinned().nextAbove(wanted, behind, now) : -1;
+        int next = early < EARLY_MAX ? log.pinned().nextAbove(wanted, newestCarried, now) : -1;
         SegmentSummary records = next < 0 ? null : summary(next);
         if (records != null) {
             long bytes = Math.min(room, log.pinned().of(next, now) - wanted);

@@ -79,7 +79,7 @@ public final class Volume {
 
     private record Hash(long high, long low) {}
 
-    /** A task that appends only whole objects, which may be written in one batch with those of other tasks. */
+    /** A task that appends only whole objects, which may be written in one batch with objects of other tasks. */
     public interface GatheringTask extends VolumeThread.Gathering {}
 
     /**
@@ -273,8 +273,8 @@ public final class Volume {
     }
 
     /**
-     * Returns the sequence number of a segment that the caller has pinned. The number increases with each begun segment.
-     * Any thread.
+     * Returns the sequence number of a segment that the caller has pinned. The number increases with each begun
+     * segment. Any thread.
      */
     public long sequence(int segment) {
         return table.sequence(segment);
@@ -294,8 +294,8 @@ public final class Volume {
     }
 
     /**
-     * Returns true if no segment is pinned by a reader. Once true in the state SUSPENDED, the result stays true, because
-     * {@link #pin} then refuses new readers.
+     * Returns true if no segment is pinned by a reader. Once true in the state SUSPENDED, the result stays true,
+     * because {@link #pin} then refuses new readers.
      */
     public boolean isUnread() {
         return pinned.get() == 0;
@@ -342,9 +342,9 @@ public final class Volume {
     }
 
     /**
-     * Appends a whole object and stores it under the key. A short object may be written in one batch with those of the
-     * next queued tasks. Called on the volume's thread; borrows the buffers. On failure the key holds no object on this
-     * volume.
+     * Appends a whole object and stores it under the key. A short object may be written in one batch with objects
+     * of the next queued tasks. Called on the volume's thread; borrows the buffers. On failure the key holds no object
+     * on this volume.
      *
      * @param then receives the result
      */
@@ -368,7 +368,7 @@ public final class Volume {
      * index. Called on the volume's thread; borrows the buffer.
      *
      * @param keyHash lower half of the hash of the object's key
-     * @param pinnedUntil pin time of the object, as far as known; for statistics
+     * @param pinnedUntil end of the object's pin in seconds since the epoch, as far as known; for statistics
      */
     public long appendBlock(long keyHash, long objectId, int number, long pinnedUntil, ByteBuf content)
             throws IOException {

@@ -38,7 +38,9 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
     private final SegmentTable table;
     private final MappedIndex index;
     private final SegmentLog log;
+    /** Number of segments after the shrink. */
     private final int limit;
+
     private final Owner owner;
     private boolean done;
     private int moved;

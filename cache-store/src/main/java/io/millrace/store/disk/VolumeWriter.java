@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class VolumeWriter {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeWriter.class);
     /** Limit of tombstones that could not be appended yet. Above it the volume goes offline. */
-    private static final int OWED_MAX = 1000;
+    private static final int PENDING_MAX = 1000;
 
     private static final byte[] NO_KEY = {};
 
@@ -41,7 +41,7 @@ final class VolumeWriter {
     private final OnStored onStored;
     private final GatheredObjects gathered;
     /** Keys whose tombstones must still be appended. */
-    private final ArrayDeque<DiskKey> owed = new ArrayDeque<>();
+    private final ArrayDeque<DiskKey> pending = new ArrayDeque<>();
 
     private final ReentrantLock forcing = new ReentrantLock();
     /** True if records were written since the last force. */
@@ -243,11 +243,11 @@ final class VolumeWriter {
             health.indexFailed(e);
         }
         if (health.isWorking()) {
-            owed.add(key);
+            pending.add(key);
         }
-        if (owed.size() > OWED_MAX) {
+        if (pending.size() > PENDING_MAX) {
             health.giveUp(new IOException(
-                    "too many tombstones could not be written: actual=" + owed.size() + ", limit=" + OWED_MAX));
+                    "too many tombstones could not be written: actual=" + pending.size() + ", limit=" + PENDING_MAX));
         }
     }
 
@@ -260,6 +260,7 @@ final class VolumeWriter {
         }
     }
 
+    /** Returns true if a damaged slot of the index may have contained the key. */
     private boolean isDoubtful(DiskKey key) {
         try {
             return index.isDoubtful(key.hashHigh(), key.hashLow());
@@ -269,23 +270,23 @@ final class VolumeWriter {
         }
     }
 
-    private void appendOwedTombstones() throws IOException {
-        while (!owed.isEmpty()) {
-            DiskKey key = owed.peek();
+    private void appendPendingTombstones() throws IOException {
+        while (!pending.isEmpty()) {
+            DiskKey key = pending.peek();
             // A newer object of the key must not be hidden; its own record hides the old one.
             if (index.find(key.hashHigh(), key.hashLow()) == Location.NONE) {
                 log.append(
                         RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
                 log.applied();
             }
-            owed.remove();
+            pending.remove();
         }
     }
 
     private void succeeded() throws IOException {
         log.applied();
         dirty = true;
-        appendOwedTombstones();
+        appendPendingTombstones();
         health.succeeded();
     }
 

@@ -128,10 +128,10 @@ final class ObjectChanges<H> {
     /**
      * Stops changes of the volumes, because they are released to another store.
      *
-     * @param passedOn receives the removals from now on
+     * @param newSuccessor receives the removals from now on
      */
-    void suspend(Successor passedOn) {
-        successor = passedOn;
+    void suspend(Successor newSuccessor) {
+        successor = newSuccessor;
         suspended = true;
     }
 
@@ -299,8 +299,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Returns the time until which an object with this head is pinned (kept by its volume). The unit is seconds since
-     * the epoch; 0 for no pin or a null head.
+     * Returns the end of the pin of an object with this head, in seconds since the epoch; 0 for no pin or a null head.
+     * The volume keeps a pinned object until then.
      */
     long pinnedUntil(@Nullable H head) {
         return head == null ? 0 : codec.pinnedUntilSeconds(head);
@@ -408,7 +408,7 @@ final class ObjectChanges<H> {
         fills.invalidate(key);
         boolean inRam = ram.remove(key.hashLow(), key.bytes());
         if (inRam || (before != null && before.object() != null)) {
-            removal.wasPresent();
+            removal.markPresent();
         }
         if (volumes.isConfigured() && (suspended || closed)) {
             if (pending.size() < DEFERRED_REMOVALS_MAX) {

@@ -146,10 +146,10 @@ final class ObjectLoader<H> {
         if (record.header().has(RecordHeader.FLAG_BODY_ELSEWHERE)) {
             BlockMap map = BlockMap.ofRecord(volume, place.objectId());
             int segment = volume.segmentWithTag(body.segment(), body.tag());
-            boolean there = segment >= 0
+            boolean found = segment >= 0
                     && map.pinAndAdd(0, Location.pack(segment, body.offset(), Location.UNIT_BYTES, body.tag()))
                     && map.tag(0) == body.tag();
-            return withBlocks(map, there, key, head, body.bodyLength(), place);
+            return withBlocks(map, found, key, head, body.bodyLength(), place);
         }
         return inBlocks(volume, body, key, head, place);
     }
@@ -177,11 +177,11 @@ final class ObjectLoader<H> {
 
     /**
      * Creates an object with its body in the blocks of {@code map}. Takes over the map. Reads a short body into RAM.
-     * Returns null if {@code there} is false, because a block is missing.
+     * Returns null if {@code found} is false, because a block is missing.
      */
     private @Nullable StoreObject<H> withBlocks(
-            BlockMap map, boolean there, StoreKey key, H head, long length, ObjectPlace place) throws IOException {
-        if (!there) {
+            BlockMap map, boolean found, StoreKey key, H head, long length, ObjectPlace place) throws IOException {
+        if (!found) {
             map.unpin();
             return null;
         }

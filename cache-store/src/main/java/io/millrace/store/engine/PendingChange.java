@@ -24,7 +24,9 @@ class PendingChange<H> {
     @SuppressWarnings("UnusedVariable") // OUTSTANDING accesses it
     private volatile int outstanding;
 
-    /** Creates a change that stores the object, of which it takes over a reference; null to remove the key. */
+    /**
+     * Creates a change that stores the object, or removes the key if it is null. Takes over a reference to the object.
+     */
     PendingChange(@Nullable StoreObject<H> object) {
         this.object = object;
     }

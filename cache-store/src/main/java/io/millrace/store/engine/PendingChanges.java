@@ -15,13 +15,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The changes of all keys that the volumes' indexes do not contain yet.
  *
- * <p>The index of a volume contains a change only after the log does. Until then the change is kept here, and every
- * lookup searches here first.
+ * <p>The index of a volume contains a change only after the log does. Until then this class keeps the change, and
+ * every lookup searches this class first.
  *
- * <p>All changes of one key run inside {@link #change}, which serializes them. Their writes are queued to the volumes
- * there too. RAM, log and index therefore apply the changes of a key in the same order.
+ * <p>All changes of one key run inside {@link #change}, which serializes them. The step also queues their writes to the
+ * volumes. RAM, log and index therefore apply the changes of a key in the same order.
  *
- * <p>A change is removed from here when all volumes concerned have applied it, unless a newer change has replaced it.
+ * <p>A change is removed from this class when all volumes concerned have applied it, unless a newer change has replaced
+ * it.
  *
  * <p>Thread-safe.
  *

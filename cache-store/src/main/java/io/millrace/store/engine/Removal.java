@@ -52,7 +52,7 @@ final class Removal<H> {
     }
 
     /** Records that the key held an object before the removal. */
-    void wasPresent() {
+    void markPresent() {
         present = true;
     }
 
@@ -73,7 +73,7 @@ final class Removal<H> {
                 failure.compareAndSet(null, e);
             } finally {
                 if (!appended) {
-                    failure.compareAndSet(null, new IOException(volume.directory() + ": the tombstone failed"));
+                    failure.compareAndSet(null, new IOException(volume.directory() + ": no tombstone was written"));
                 }
                 done();
             }

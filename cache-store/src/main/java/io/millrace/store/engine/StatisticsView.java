@@ -54,7 +54,7 @@ final class StatisticsView {
                 volume.queuedBytes(),
                 volume.indexEvictions(),
                 volume.errors(),
-                words(last, volume.directory(), slot.config().path()),
+                messageOf(last, volume.directory(), slot.config().path()),
                 new StoreStatistics.Ring(
                         volume.bytesWritten(),
                         volume.bytesCarried(),
@@ -79,17 +79,17 @@ final class StatisticsView {
                 0,
                 0,
                 absence == null ? 1 : 0,
-                absence == null ? words(slot.failure()) : "taken offline by command: " + absence.reason(),
+                absence == null ? messageOf(slot.failure()) : "taken offline by command: " + absence.reason(),
                 StoreStatistics.Ring.NONE);
     }
 
-    private static @Nullable String words(@Nullable IOException fault) {
+    private static @Nullable String messageOf(@Nullable IOException fault) {
         return fault == null ? null : FileFaults.messageOf(fault);
     }
 
     /** Returns the message with the configured path in place of the directory of the index, which may be elsewhere. */
-    private static @Nullable String words(@Nullable IOException fault, Path directory, Path configured) {
-        String message = words(fault);
+    private static @Nullable String messageOf(@Nullable IOException fault, Path directory, Path configured) {
+        String message = messageOf(fault);
         String prefix = directory + ": ";
         return message == null || !message.startsWith(prefix)
                 ? message

@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreMemory {
     private static final Logger LOG = LoggerFactory.getLogger(StoreMemory.class);
+    /** Sixteenths of the heap limit above which keys and heads count as filling the RAM tier. */
     private static final int HEAP_FULL_SIXTEENTHS = 15;
 
     private final MemoryBudget budget;

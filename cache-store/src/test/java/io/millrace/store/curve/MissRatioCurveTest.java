@@ -348,7 +348,7 @@ class MissRatioCurveTest {
             curve.request(hash(i), UNIT, KEY);
         }
         for (int i = 0; i < 100; i++) {
-            curve.relieve();
+            curve.reduceLoad();
         }
         assertTrue(curve.keys() >= MissRatioCurve.KEYS_MIN * 9 / 10, "keys " + curve.keys());
         assertTrue(curve.keys() <= 2 * MissRatioCurve.KEYS_MIN, "keys " + curve.keys());

@@ -129,7 +129,7 @@ public record BodyPlace(
         BitSet stored = whole ? null : BitSet.valueOf(in.slice(index + FIXED_BYTES, bitmapLength));
         if (stored != null && length >= 0 && (long) (stored.length() - 1) * blockBytes >= length) {
             throw new DamagedRecordException("extension of " + header + ": block " + (stored.length() - 1) + " of "
-                    + blockBytes + " bytes is behind the end");
+                    + blockBytes + " bytes is after the end of the body");
         }
         return new BodyPlace(
                 length, blockBytes, in.getInt(index + 8), in.getInt(index + 12), in.getLong(index + 16), stored);

@@ -1,7 +1,7 @@
 package io.millrace.store.disk.record;
 
 /**
- * A byte range of one record's content, with the object id and block that are expected there.
+ * A byte range of one record's content, with the object id and block that the record must have.
  *
  * <p>Immutable.
  *

@@ -1,7 +1,7 @@
 package io.millrace.store.disk.record;
 
 /**
- * A key in the form used on disk: its bytes (borrowed, never changed) and its 128-bit hash.
+ * A key as used on disk: its bytes (borrowed, never changed) and its 128-bit hash.
  *
  * <p>Immutable.
  */

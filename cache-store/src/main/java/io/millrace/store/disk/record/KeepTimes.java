@@ -1,12 +1,12 @@
 package io.millrace.store.disk.record;
 
 /**
- * The expiry and the pin time of an object. Immutable.
+ * The expiry of an object and the end of its pin. Immutable.
  *
  * @param expiry time after which the object need not be kept, in seconds since the epoch, unsigned. Never earlier
  *     than the end of the pin
- * @param pinnedUntil time until which the object is pinned (kept by its volume), in seconds since the epoch; 0 for no
- *     pin
+ * @param pinnedUntil end of the object's pin, in seconds since the epoch; 0 for no pin. Its volume keeps the object
+ *     until then
  */
 public record KeepTimes(int expiry, long pinnedUntil) {
     /** Creates the times; clamps each to the range of the record fields. */

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *   68  4  length of the head
  *   72  4  expiry, seconds since the epoch, unsigned
  *   76  4  CRC32C of the checksum table
- *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: pin time of the object,
+ *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: end of the object's pin,
  *          seconds since the epoch, 0 for no pin; else zero
  *   88  4  CRC32C of extension, key and head
  *   92  4  CRC32C of bytes 0 to 91
@@ -53,7 +53,7 @@ public final class RecordHeader {
     public static final int FLAG_BODY_ELSEWHERE = 2;
 
     static final int FORMAT_VERSION = 2;
-    /** Maximum value of expiry and pin time, in seconds since the epoch. */
+    /** Maximum value of expiry and end of a pin, in seconds since the epoch. */
     public static final long SECONDS_MAX = 0xFFFF_FFFFL;
     /** Offset of the hash, upper half first. */
     public static final int HASH_AT = 32;
@@ -72,7 +72,9 @@ public final class RecordHeader {
     private long tag;
     private long bodyLength;
     private int contentLength;
+    /** Block number of a BLOCK record; length of the extension of a HEAD record. */
     private int detail;
+
     private int keyLength;
     private int headLength;
     private int expiry;
@@ -133,7 +135,7 @@ public final class RecordHeader {
     }
 
     /**
-     * Sets the pin time of the object, in seconds since the epoch, 0 for no pin. A BLOCK record does not store
+     * Sets the end of the object's pin, in seconds since the epoch, 0 for no pin. A BLOCK record does not store
      * it, because the record with the object's head does.
      */
     public RecordHeader pinnedUntil(long seconds) {
@@ -323,8 +325,8 @@ public final class RecordHeader {
     }
 
     /**
-     * Returns the time until which the volume keeps the object. In seconds since the epoch; 0 without a pin or if not
-     * set.
+     * Returns the end of the object's pin, in seconds since the epoch; 0 without a pin or if not set. The volume keeps
+     * the object until then.
      */
     public long pinnedUntil() {
         return pinnedUntil;

@@ -66,7 +66,7 @@ public final class RecordReader {
         return read(segment, offset, tag, HEAD_READ_BYTES, TABLE_READ_BYTES);
     }
 
-    /** Reads a record, with its content if that is empty or the record has at most {@code wholeMax} bytes. */
+    /** Reads a record, with its content if the content is empty or the record has at most {@code wholeMax} bytes. */
     private DiskRecord read(int segment, long offset, long tag, int firstRead, int wholeMax) throws IOException {
         ByteBuf buffer = allocator.directBuffer(Math.max(firstRead, RecordHeader.BYTES));
         boolean kept = false;
@@ -132,7 +132,7 @@ public final class RecordReader {
             for (int at = 0, chunk = firstChunk; at < to - from; chunk++) {
                 int length = Math.min(RecordHeader.CHUNK_BYTES, to - from - at);
                 if (crcs.getInt(RecordHeader.BYTES + chunk * Integer.BYTES) != Checksums.crc32c(bytes, at, length)) {
-                    throw damaged(segment, offset, "CRC32C of content chunk " + chunk + " of " + header);
+                    throw damaged(segment, offset, "wrong CRC32C of content chunk " + chunk + " of " + header);
                 }
                 at += length;
             }
@@ -213,7 +213,7 @@ public final class RecordReader {
             throws DamagedRecordException {
         if (buffer.readableBytes() < header.metaOffset()
                 || Checksums.crc32c(nio(buffer), RecordHeader.BYTES, header.tableLength()) != header.tableCrc()) {
-            throw damaged(segment, offset, "CRC32C of the checksum table of " + header);
+            throw damaged(segment, offset, "wrong CRC32C of the checksum table of " + header);
         }
     }
 
@@ -222,7 +222,7 @@ public final class RecordReader {
         checkTable(segment, offset, header, buffer);
         if (buffer.readableBytes() < header.contentOffset()
                 || Checksums.crc32c(nio(buffer), header.metaOffset(), header.metaLength()) != header.metaCrc()) {
-            throw damaged(segment, offset, "CRC32C of key and head of " + header);
+            throw damaged(segment, offset, "wrong CRC32C of key and head of " + header);
         }
     }
 
@@ -235,7 +235,7 @@ public final class RecordReader {
             int step = Math.min(RecordHeader.CHUNK_BYTES, length - done);
             int crc = bytes.getInt(RecordHeader.BYTES + number * Integer.BYTES);
             if (crc != Checksums.crc32c(bytes, at + done, step)) {
-                throw damaged(segment, offset, "CRC32C of content chunk " + number + " of " + header);
+                throw damaged(segment, offset, "wrong CRC32C of content chunk " + number + " of " + header);
             }
             done += step;
         }

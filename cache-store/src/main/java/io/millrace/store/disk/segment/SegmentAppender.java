@@ -49,7 +49,7 @@ public final class SegmentAppender {
     }
 
     /**
-     * Allocates a direct buffer for records. Its start is aligned, and it has room for {@code length} bytes behind any
+     * Allocates a direct buffer for records. Its start is aligned, and it has room for {@code length} bytes after any
      * {@link #phase}.
      */
     public ByteBuffer allocate(int length) {

@@ -200,7 +200,7 @@ public final class SegmentTable {
         return tags.get(segment);
     }
 
-    /** Returns true if the location's segment still has the tag of the location, of which 8 bits are compared. */
+    /** Returns true if the location's segment still has the tag of the location. Compares 8 bits of the tag. */
     public boolean isLive(long location) {
         int segment = Location.segment(location);
         if (segment >= tags.length()) {
@@ -216,7 +216,7 @@ public final class SegmentTable {
 
     /**
      * Returns true if the tag can identify the next use of the segment. It must not be 0, and its low byte must differ
-     * from that of the last tag.
+     * from the low byte of the last tag.
      */
     public boolean isNewTag(int segment, long tag) {
         return tag != 0 && (byte) tag != lastTags[segment];
@@ -255,8 +255,8 @@ public final class SegmentTable {
     }
 
     /**
-     * Returns the oldest segment with records that was begun after that sequence number; -1 if there is none. Any thread; may
-     * miss segments that are being begun concurrently.
+     * Returns the oldest segment with records that was begun after that sequence number; -1 if there is none. Any
+     * thread; may miss segments that are being begun concurrently.
      */
     public int begunAfter(long after) {
         int first = -1;

@@ -31,8 +31,8 @@ public final class CurveRecorder {
 
     private static final long DRAIN_MILLIS = 100;
     /**
-     * Requests per drain, 1,000 per second. One takes up to 10 us in all simulated caches together, measured with the C1
-     * compiler, so that the simulation uses at most 1 % of a core.
+     * Requests per drain, 1,000 per second. One takes up to 10 us in all simulated caches together, measured with the
+     * C1 compiler, so that the simulation uses at most 1 % of a core.
      */
     private static final int REQUESTS_PER_DRAIN = 100;
 
@@ -114,7 +114,7 @@ public final class CurveRecorder {
         private final long requestsBefore = requests();
         private long requests = requestsBefore;
         private long hitsBefore = hits.getAsLong();
-        /** Requests and hits of the RAM tier, of which old ones count less. */
+        /** Requests and hits of the RAM tier; old ones count less. */
         private double recentRequests;
 
         private double recentHits;
@@ -151,7 +151,7 @@ public final class CurveRecorder {
             boolean isFull = feed.drain(REQUESTS_PER_DRAIN, curve::request) == REQUESTS_PER_DRAIN;
             if (isFull || lostNow != lost) {
                 curve.expectNothing();
-                curve.relieve();
+                curve.reduceLoad();
             } else {
                 curve.expect(requestsNow - requests);
             }
@@ -177,26 +177,26 @@ public final class CurveRecorder {
         }
 
         private StoreStatistics.HitRatioCurve view() {
-            CurveReport of = curve.report(lost());
+            CurveReport estimate = curve.report(lost());
             return new StoreStatistics.HitRatioCurve(
-                    CurveStage.valueOf(of.stage().name()),
+                    CurveStage.valueOf(estimate.stage().name()),
                     sinceMillis,
                     requests - requestsBefore,
                     recentRequests <= 0 ? 0 : Math.min(1, recentHits / recentRequests),
                     ram.evictsByRecency(),
-                    of.ramBytes(),
-                    of.sampleRate(),
-                    of.sampledKeys(),
-                    of.requests(),
-                    of.lost(),
-                    points(of),
-                    groups(of));
+                    estimate.ramBytes(),
+                    estimate.sampleRate(),
+                    estimate.sampledKeys(),
+                    estimate.requests(),
+                    estimate.lost(),
+                    points(estimate),
+                    groups(estimate));
         }
     }
 
-    private static List<CurvePoint> points(CurveReport of) {
+    private static List<CurvePoint> points(CurveReport estimate) {
         List<CurvePoint> points = new ArrayList<>();
-        for (CurveReport.Point point : of.points()) {
+        for (CurveReport.Point point : estimate.points()) {
             points.add(new CurvePoint(
                     point.scale(),
                     point.bytes(),
@@ -210,9 +210,9 @@ public final class CurveRecorder {
         return List.copyOf(points);
     }
 
-    private static List<CurveGroup> groups(CurveReport of) {
+    private static List<CurveGroup> groups(CurveReport estimate) {
         List<CurveGroup> groups = new ArrayList<>();
-        for (CurveReport.Group group : of.groups()) {
+        for (CurveReport.Group group : estimate.groups()) {
             groups.add(new CurveGroup(group.name(), group.requests(), group.hitRatios()));
         }
         return List.copyOf(groups);

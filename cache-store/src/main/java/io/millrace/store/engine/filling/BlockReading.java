@@ -32,7 +32,7 @@ record BlockReading(
         pool.read(
                 wanted.length(),
                 () -> readNow(pool),
-                () -> Replies.failed(replyOn, reply, new IOException("read queue full")));
+                () -> Replies.failed(replyOn, reply, new IOException("the queue of reads is full")));
     }
 
     private void readNow(ReadPool pool) {
@@ -54,7 +54,7 @@ record BlockReading(
             map.dropDamaged(body.key(), headLocation, wanted.number(), wanted.location());
         }
         if ((damaged || e instanceof BlockReclaimedException) && map.volume().isWorking()) {
-            readers.gone(map, wanted);
+            readers.markLost(map, wanted);
         }
     }
 }

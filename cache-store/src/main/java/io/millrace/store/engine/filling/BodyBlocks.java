@@ -22,8 +22,8 @@ final class BodyBlocks {
      */
     private static final int COPIED_BYTES_MAX = 32 * 1024;
 
-    /** A buffer is kept if at most this fraction of it is unused: one in eight. Otherwise the body is copied. */
-    private static final int UNUSED_FRACTION = 8;
+    /** Divisor: a buffer is kept if at most this fraction of it is unused. Otherwise the body is copied. */
+    private static final int UNUSED_DIVISOR = 8;
 
     /** The blocks on disk; null for a body that stays in RAM. */
     private final @Nullable BlockMap onDisk;
@@ -214,7 +214,7 @@ final class BodyBlocks {
         return open.copy(writer, from, content, contentIndex, count) == 0 ? 0 : open.covered;
     }
 
-    /** Sets the number of bytes to keep free after a body of one block. The encoded head is written there. */
+    /** Sets the number of bytes to keep free after a body of one block, for the encoded head. */
     void tail(int bytes) {
         tailBytes = bytes;
     }
@@ -248,7 +248,7 @@ final class BodyBlocks {
         }
         int capacity = open.buffer.capacity();
         int rest = capacity - bodyLength - tail;
-        boolean fits = rest >= 0 ? rest <= capacity / UNUSED_FRACTION : bodyLength > COPIED_BYTES_MAX;
+        boolean fits = rest >= 0 ? rest <= capacity / UNUSED_DIVISOR : bodyLength > COPIED_BYTES_MAX;
         ByteBuf fitting = fits ? null : allocator.tryDirectBuffer(bodyLength + tail);
         if (fitting != null) {
             return fitting.writeBytes(open.buffer, 0, bodyLength);

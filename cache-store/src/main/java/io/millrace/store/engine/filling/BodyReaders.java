@@ -153,7 +153,7 @@ final class BodyReaders {
         } else if (wanted != null && onDisk != null) {
             new BlockReading(body, this, onDisk, wanted, headLocation, replyOn, reply).start(pool);
         } else {
-            Replies.failed(replyOn, reply, new IOException("read at " + position + ": not filled"));
+            Replies.failed(replyOn, reply, new IOException("read at " + position + ": no bytes are stored"));
         }
     }
 
@@ -161,7 +161,7 @@ final class BodyReaders {
      * Handles a block that was found missing or damaged. Marks it as lost, unless the block has another location by
      * now.
      */
-    void gone(BlockMap map, DiskBlock read) {
+    void markLost(BlockMap map, DiskBlock read) {
         boolean same;
         lock.lock();
         try {

@@ -52,7 +52,7 @@ public final class FillRegister {
             return settled;
         }
 
-        /** Returns true if the object stored last under the key is another one. Counts from the start of this fill. */
+        /** Returns true if, since the start of this fill, another object was stored last under the key. */
         public boolean isReplaced() {
             return replaced;
         }
@@ -120,7 +120,7 @@ public final class FillRegister {
         }
     }
 
-    /** Marks the other representations of the key as replaced by this one. */
+    /** Marks the other representations of the key as replaced by the one with this id. */
     public void replace(StoreKey key, long objectId) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
             ticket.replaced = ticket.objectId != objectId;

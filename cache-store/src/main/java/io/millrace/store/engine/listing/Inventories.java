@@ -71,15 +71,17 @@ public final class Inventories<H> {
     private final FileIo io;
     private final HeadCodec<H> codec;
     /** Reason why the store has no inventory; null if the inventory exists. */
-    private final @Nullable String off;
+    private final @Nullable String offReason;
 
-    private final long opensAt;
+    /** Time at which the inventories open, on the scale of {@link System#nanoTime}. */
+    private final long opensAtNanos;
     private final long retryNanos;
     private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
     /** Tasks of the thread, which run before the queued changes. */
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
     private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
+    /** Number of listings that have not ended. */
     private final AtomicInteger listings = new AtomicInteger();
     /** Estimated heap bytes of the queued changes. */
     private final AtomicLong headBytes = new AtomicLong();
@@ -98,7 +100,9 @@ public final class Inventories<H> {
     /** The listings in progress. Confined to the thread. */
     private final ArrayDeque<InventoryListing<H>> underWay = new ArrayDeque<>();
 
+    /** Time of the next work on incomplete inventories, on the scale of {@link System#nanoTime}. */
     private long nextWork;
+
     /** Changes taken from the queue since the last work. */
     private int changesTaken;
 
@@ -116,11 +120,11 @@ public final class Inventories<H> {
     /**
      * Starts the thread.
      *
-     * @param off reason why the store has no inventory; null if it has one
+     * @param offReason reason why the store has no inventory; null if it has one
      * @param retryNanos time from a failed attempt to enlarge an inventory to the next one
      */
-    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, long retryNanos) {
-        this(io, codec, off, delayNanos, retryNanos, QUEUE_CHANGES_MAX);
+    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String offReason, long delayNanos, long retryNanos) {
+        this(io, codec, offReason, delayNanos, retryNanos, QUEUE_CHANGES_MAX);
     }
 
     /** Like the other constructor, with another limit of queued changes. */
@@ -128,27 +132,27 @@ public final class Inventories<H> {
     public Inventories(
             FileIo io,
             HeadCodec<H> codec,
-            @Nullable String off,
+            @Nullable String offReason,
             long delayNanos,
             long retryNanos,
             int queueChangesMax) {
         this.retryNanos = retryNanos;
         this.io = io;
         this.codec = codec;
-        this.off = off;
-        queue = new MpscBlockingConsumerArrayQueue<>(off == null ? queueChangesMax : 2);
-        opensAt = System.nanoTime() + delayNanos;
+        this.offReason = offReason;
+        queue = new MpscBlockingConsumerArrayQueue<>(offReason == null ? queueChangesMax : 2);
+        opensAtNanos = System.nanoTime() + delayNanos;
         thread = new FastThreadLocalThread(this::run, "millrace-store-inventory");
         thread.setDaemon(true);
         thread.setPriority(Thread.MIN_PRIORITY);
-        if (off == null) {
+        if (offReason == null) {
             thread.start();
         }
     }
 
     /** Adds a volume. Call in the order of the configuration. No effect for a volume added before. */
     public void add(Volume volume) {
-        if (off == null && find(volume) == null) {
+        if (offReason == null && find(volume) == null) {
             volumes.add(new VolumeInventory<>(io, codec, volume, retryNanos));
         }
     }
@@ -234,8 +238,8 @@ public final class Inventories<H> {
     public void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
         long known = queue.currentProducerIndex();
         InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), known, visitor, replyOn, reply);
-        if (off != null || closed) {
-            String why = off != null ? off : "the store is closed";
+        if (offReason != null || closed) {
+            String why = offReason != null ? offReason : "the store is closed";
             replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
         } else if (listings.incrementAndGet() > LISTINGS_MAX) {
             listings.decrementAndGet();
@@ -263,8 +267,8 @@ public final class Inventories<H> {
         long entries = 0;
         long bytes = 0;
         long dropped = 0;
-        boolean whole = off == null;
-        String obstacle = off;
+        boolean whole = offReason == null;
+        String obstacle = offReason;
         for (VolumeInventory<H> volume : volumes) {
             entries += volume.entries();
             bytes += volume.fileBytes();
@@ -277,7 +281,7 @@ public final class Inventories<H> {
 
     /** Ends the thread after every volume has stopped. Blocks. */
     public void close() {
-        if (closed || off != null) {
+        if (closed || offReason != null) {
             closed = true;
             return;
         }
@@ -329,7 +333,7 @@ public final class Inventories<H> {
     }
 
     private boolean openWhenDue() {
-        if (!hurry && System.nanoTime() - opensAt < 0) {
+        if (!hurry && System.nanoTime() - opensAtNanos < 0) {
             return false;
         }
         for (VolumeInventory<H> volume : volumes) {
@@ -354,14 +358,14 @@ public final class Inventories<H> {
 
     private long waitNanos(boolean opened, boolean more) {
         if (!opened) {
-            return Math.max(1, opensAt - System.nanoTime());
+            return Math.max(1, opensAtNanos - System.nanoTime());
         }
         return more ? Math.max(1, nextWork - System.nanoTime()) : IDLE_NANOS;
     }
 
     private void take(long waitNanos) throws InterruptedException {
         // Before the inventories are open, changes stay in the queue.
-        boolean opened = hurry || System.nanoTime() - opensAt >= 0;
+        boolean opened = hurry || System.nanoTime() - opensAtNanos >= 0;
         if (!opened) {
             // A change that ends this wait early is dropped. The inventory is then older than the volume when it opens,
             // and is filled from the segments.

@@ -3,9 +3,9 @@ package io.millrace.store.engine.listing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A position in a listing. Entries up to the position were already processed: those of earlier volumes, of earlier
- * segments, and of this segment up to and including the hash. Here a segment is a part of the hash map that lists all
- * stored objects of a volume (the inventory), not a segment of the volume.
+ * A position in a listing. Already processed are the entries of earlier volumes, of earlier segments, and of this
+ * segment up to and including the hash. Here a segment is a part of the hash map that lists all stored objects of a
+ * volume (the inventory), not a segment of the volume.
  *
  * <p>Immutable.
  *
@@ -26,7 +26,7 @@ record ListCursor(int volume, int segment, int segments, boolean hashSeen, long 
         return new ListCursor(volume, 0, 0, false, 0, 0);
     }
 
-    /** Returns true if the map was replaced by a larger one during the listing, which would otherwise end early. */
+    /** Returns true if a larger map has replaced the map of this position during the listing. */
     boolean isOfAnotherMap(int segmentsNow) {
         return segments != segmentsNow && (segment > 0 || hashSeen);
     }

@@ -40,12 +40,12 @@ final class VolumeInventory<H> {
     private static final long BYTES_PER_ENTRY = 32 * 1024;
     /** Volume bytes per entry of the largest possible inventory. */
     private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
-    /** An inventory begins to grow when less than this part of its space is free. */
-    private static final long SPARE_PART = 8;
-    /** Limit of obsolete entries before a sweep: this number plus a fraction of the objects. */
+    /** Divisor: an inventory begins to grow when less than this fraction of its space is free. */
+    private static final long SPARE_DIVISOR = 8;
+    /** Limit of obsolete entries before a sweep: this number plus the objects divided by {@link #STALE_DIVISOR}. */
     private static final long STALE_MAX = 256;
 
-    private static final long STALE_PART = 8;
+    private static final long STALE_DIVISOR = 8;
 
     private final FileIo io;
     private final HeadCodec<H> codec;
@@ -60,7 +60,9 @@ final class VolumeInventory<H> {
     private volatile boolean whole;
 
     private boolean tried;
+    /** Entries that did not fit into the smaller inventories that were replaced. */
     private long droppedBefore;
+
     /** Segment of the map that is swept next; -1 if no sweep is in progress. */
     private int sweepAt = -1;
     /** Entries that scans have removed since the last sweep ended. */
@@ -395,7 +397,7 @@ final class VolumeInventory<H> {
 
     private void startDueWork(Inventory open) {
         long objects = volume.entries();
-        if (sweepAt < 0 && open.entries() > objects + objects / STALE_PART + STALE_MAX) {
+        if (sweepAt < 0 && open.entries() > objects + objects / STALE_DIVISOR + STALE_MAX) {
             sweepAt = 0;
         }
         if (behind) {
@@ -404,7 +406,7 @@ final class VolumeInventory<H> {
             beginFill(open);
         }
         long most = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY_MIN);
-        boolean full = objects > open.entriesMax() - open.entriesMax() / SPARE_PART;
+        boolean full = objects > open.entriesMax() - open.entriesMax() / SPARE_DIVISOR;
         if (full && growth == null && open.entriesMax() < most && mayGrowNow()) {
             beginGrowth(open, Math.min(most, objects * 2));
         }
@@ -451,6 +453,7 @@ final class VolumeInventory<H> {
         LOG.debug("{}: inventory of {} entries has grown, whole={}", volume.directory(), larger.entries(), whole);
     }
 
+    /** A visitor that wants no object: a scan with it only removes and updates entries. */
     private static final ListVisitor NOBODY = new ListVisitor() {
         @Override
         public boolean wants(byte[] key) {
