@@ -653,8 +653,8 @@ public final class ConfigCatalog {
         SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
         SECTIONS.put(
                 "extensions",
-                "Code of other parties, see [extensions.md](../guide/extensions.md). The keys of `config` are those of"
-                        + " the extension.");
+                "Code in Java that takes part in requests, see [extensions.md](../guide/extensions.md). The keys of"
+                        + " `config` are those of the extension.");
         SECTIONS.put("basic_auth", "Passwords of users (RFC 7617), see [access.md](../guide/access.md#passwords).");
         SECTIONS.put(
                 "cors", "Scripts of other origins (CORS), see [access.md](../guide/access.md#cross-origin-requests).");

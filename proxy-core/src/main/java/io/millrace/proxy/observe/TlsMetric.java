@@ -15,7 +15,7 @@ public enum TlsMetric implements Metric {
             "millrace_tls_certificate_expiry_seconds",
             Kind.GAUGE,
             "seconds",
-            "Time until the first certificate expires, negative afterwards; renew it."),
+            "Time until the first certificate expires, negative afterwards; renew that certificate in time."),
     NAME_EXPIRY(
             "millrace_tls_name_expiry_seconds",
             Kind.GAUGE,
@@ -39,7 +39,7 @@ public enum TlsMetric implements Metric {
             "millrace_acme_challenges_total",
             Kind.COUNTER,
             "answers",
-            "Challenges of certificate issuers answered by this worker, by type.",
+            "Challenges of certificate issuers answered by this worker, by type: http-01 or tls-alpn-01.",
             "type"),
     ACME_NAMES(
             "millrace_acme_names",

@@ -39,7 +39,7 @@ class MetricsReferenceTest {
         StringBuilder page = new StringBuilder("""
                 # Metrics
 
-                `GET /metrics` on the admin socket answers in the Prometheus text format. Every series carries the label
+                `GET /metrics` of the admin API answers in the Prometheus text format. Every series carries the label
                 `application="millrace"`. Further metrics show the JVM and the process (`jvm_*`, `process_*`, `system_*`,
                 `netty_allocator_*`); common JVM dashboards use these names.
 

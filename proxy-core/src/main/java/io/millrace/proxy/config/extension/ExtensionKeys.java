@@ -21,8 +21,8 @@ public final class ExtensionKeys {
     public static final ConfigKey<List<ConfigValues>> EXTENSIONS = ConfigKey.builder("extensions", ValueType.LIST)
             .rolling()
             .atsName("plugin.config")
-            .description("Code of other parties that takes part in the processing of requests; see"
-                    + " docs/guide/extensions.md. It is called in the order of this list. At most 32.");
+            .description("Code in Java that takes part in the processing of requests; see docs/guide/extensions.md."
+                    + " Extensions are called in the order of this list. At most 32.");
     public static final ConfigKey<String> NAME = ConfigKey.builder("extensions[].name", ValueType.STRING)
             .rolling()
             .required()

@@ -43,8 +43,8 @@ public final class AuthorizeKeys {
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ZERO)
             .perRule()
-            .description("Time for which an allowed request allows others with the same authorize.cache_key; 0s for"
-                    + " none. no-store or a shorter max-age of the response has precedence.");
+            .description("Time for which an allowed request allows others with the same authorize.cache_key; with 0"
+                    + " none is remembered. no-store or a shorter max-age of the response has precedence.");
     public static final ConfigKey<Duration> NEGATIVE_TTL = ConfigKey.builder(
                     "authorize.negative_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(24))
@@ -78,7 +78,7 @@ public final class AuthorizeKeys {
     public static final ConfigKey<String> WHEN = ConfigKey.builder("authorize.when", ValueType.STRING)
             .perRule()
             .description("Condition on the requests that the server decides about, such as path =~ \"^/private/\"; see"
-                    + " docs/reference/expressions.md. Without it all requests of the rule.");
+                    + " docs/reference/expressions.md. Without it, the server decides about all requests of the rule.");
 
     private AuthorizeKeys() {}
 }

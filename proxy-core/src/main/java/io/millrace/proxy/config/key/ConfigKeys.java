@@ -437,7 +437,8 @@ public final class ConfigKeys {
     // admin
     public static final ConfigKey<Path> ADMIN_SOCKET = ConfigKey.builder("admin.socket", ValueType.PATH)
             .relaunch()
-            .description("Unix socket of the admin API; by default, admin.sock in the run directory.");
+            .description("Unix socket of the admin API; by default, admin.sock in the state directory, or in the"
+                    + " runtime directory of systemd.");
     public static final ConfigKey<ListenAddress> ADMIN_LISTEN = ConfigKey.builder("admin.listen", ValueType.ADDRESS)
             .relaunch()
             .description(
@@ -510,7 +511,7 @@ public final class ConfigKeys {
             .within(4 * MIB, TIB)
             .orZero()
             .defaultsTo(0L)
-            .description("Limit of all bytes in buffers between clients, origins and the store. As they grow,"
+            .description("Limit of all bytes in buffers of client and origin connections. As they grow,"
                     + " responses are read less far ahead, then slow clients are closed, then new fetches get 503."
                     + " 0 means three quarters of the direct memory that the cache does not use.");
     public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = ConfigKey.builder(

@@ -128,7 +128,7 @@ public final class ConfigReference {
     private static final String INTRODUCTION = """
             # Configuration
 
-            <!-- Written from the catalogue of keys by ConfigReferenceTest; edit ConfigKeys, not this page. -->
+            <!-- Written from the catalogue of keys by ConfigReferenceTest; edit the classes of keys. -->
 
             Millrace reads one YAML file, `millrace.yaml`. A small one is enough:
 
@@ -144,7 +144,7 @@ public final class ConfigReference {
               by 1024 as it does in Traffic Server. Durations take `ns`, `us`, `ms`, `s`, `m` or `min`, `h`, `d`, `w`.
             - A value may come from the environment: `${NAME}` or `${NAME:default}`. `$${` stands for `${`. Keys are never
               replaced, and a variable's value is never read as YAML.
-            - `--set KEY=VALUE` on the command line sets any key and wins over the file. A list is set as a whole:
+            - `--set KEY=VALUE` on the command line sets any key and overrides the file. A list is set as a whole:
               `--set 'listen=[":8080", ":8081"]'`.
             - `include` names further files with rules. `millctl config set` changes a key while the proxy runs, `millctl config
               describe` shows the same information about one key, with its present value: see
@@ -152,16 +152,17 @@ public final class ConfigReference {
             - No value contains a secret: keys name the files that contain secrets.
             - Anchors, aliases and merge keys work: `<<: *name` adds the keys that a section does not set itself. A section can
               merge at most 100 others; all aliases together may expand to at most 64 MiB.
-            - Regular expressions are RE2's and run in linear time. An expression may have at most 65536 characters, 100 levels of
-              groups, and a compiled program of 20000 steps, 4000 of them branches. All expressions together may have 1000000
-              steps.
+            - Regular expressions have RE2 syntax and run in linear time. One may have at most 65536 characters, 100 levels of
+              groups, and a compiled program of 20000 steps, of which 4000 may be branches. All regular expressions together may
+              have 1000000 steps.
             - The file and its included files may have at most 16 MiB in total; at most 1000 problems are shown.
             - If Traffic Server has numbers for the words of a key, the numbers are accepted too.
             - A relative path is relative to the directory of the file that names it.
             - The column `change` shows how a new value is applied. *live*: by the running worker, also to open connections and
-              tunnels. *rolling*: by a new worker, while the old one finishes its requests. *relaunch*: by a relaunch of the
-              launcher, as in [operating.md](../guide/operating.md#change-the-configuration). No connection is refused in any
-              of these cases, unlike after `systemctl restart`. A request in progress keeps the settings with which it began.
+              tunnels. *rolling*: by a new worker, while the old one finishes its requests. *relaunch*: by a new
+              launcher, see [upgrade and relaunch](../guide/operating.md#upgrade-and-relaunch). No connection is refused in any
+              of these cases, unlike after `systemctl restart`. A request in progress keeps its remap rule and the settings of
+              that rule; changed limits and timeouts can apply to it at once.
             - Keys with a star can also be set in an element of `remap`, under the same name. Such a value applies only to the
               requests of that rule.
 

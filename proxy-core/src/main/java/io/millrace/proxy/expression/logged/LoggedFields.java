@@ -23,7 +23,7 @@ public final class LoggedFields {
 
     /** The fields, in the order of the reference page. */
     public static final Schema<LoggedFacts> SCHEMA = Schema.of(List.of(
-            Field.text("url", "the URL that the client asked for, before remapping", url(StoredUrl::text)),
+            Field.text("url", "the URL that the client requested, before remapping", url(StoredUrl::text)),
             Field.lowerCase("scheme", "`http` or `https`", url(StoredUrl::scheme)),
             Field.lowerCase(
                     "host",

@@ -32,7 +32,7 @@ public final class RecordJson {
         Map<String, String> members = new LinkedHashMap<>();
         members.put("time", "arrival of the first byte of the request, in UTC");
         members.put("method", "the method of the request");
-        members.put("url", "the URL that the client asked for, before remapping");
+        members.put("url", "the URL that the client requested, before remapping");
         members.put("status", "the status sent to the client; 0 if none was sent");
         members.put("cache", "the cache result: `hit`, `uri-miss`, `stale` and so on");
         members.put("result", "the result code of the format `squid`, such as `TCP_MISS`");
