@@ -42,6 +42,8 @@ class MetricsReferenceTest {
                 `GET /metrics` of the admin API answers in the Prometheus text format. Every series carries the label
                 `application="millrace"`. Further metrics show the JVM and the process (`jvm_*`, `process_*`, `system_*`,
                 `netty_allocator_*`); common JVM dashboards use these names.
+                The launcher adds `millrace_admin_refused_total` ([operating.md](../guide/operating.md#connections-and-time)) and
+                `millrace_dashboard_replies_total` ([dashboard.md](../guide/dashboard.md#roles)).
 
                 This page is generated from `Counter` and the enums of `Metric`, such as `MetricFamily`; a test compares them.
 
