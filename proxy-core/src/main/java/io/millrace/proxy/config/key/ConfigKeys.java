@@ -296,7 +296,7 @@ public final class ConfigKeys {
             .defaultsTo(false)
             .perRule()
             .description("Whether a response with neither an explicit lifetime nor Last-Modified stays fresh for"
-                    + " cache.heuristic_min_lifetime, as in Traffic Server. Errors do not.");
+                    + " cache.heuristic_min_lifetime, as in Traffic Server. Errors other than 410 do not.");
     public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = ConfigKey.builder(
                     "cache.max_stale_age", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
