@@ -231,6 +231,6 @@ class CorsOnTheWireTest {
                         .get("answer"));
         Map<String, String> refused = explained(
                 "OPTIONS", new Field("Origin", "https://b.example"), new Field("Access-Control-Request-Method", "PUT"));
-        assertEquals("403, cors.origins does not have the origin of the script", refused.get("answer"));
+        assertEquals("403, cors.origins does not contain the origin of the script", refused.get("answer"));
     }
 }

@@ -1,6 +1,6 @@
 package io.millrace.proxy.esi;
 
-/** Thrown for markup that cannot be processed. The message begins with line and column. Has no stack trace. */
+/** Thrown for ESI markup that cannot be processed. The message begins with line and column. Has no stack trace. */
 public final class EsiSyntaxException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -8,7 +8,7 @@ public final class EsiSyntaxException extends Exception {
     public enum Reason {
         /** The markup is malformed. */
         MALFORMED("esi-markup"),
-        /** The markup has an element or a variable that this proxy does not process. */
+        /** The markup contains an element or a variable that this proxy does not process. */
         UNSUPPORTED("esi-unsupported"),
         /** The document has more elements than the limit. */
         TOO_MANY_INCLUDES("esi-includes");
@@ -19,7 +19,7 @@ public final class EsiSyntaxException extends Exception {
             this.text = text;
         }
 
-        /** The stable word of logs and Cache-Status. */
+        /** The identifier of this reason in logs and Cache-Status. Never changes. */
         public String text() {
             return text;
         }

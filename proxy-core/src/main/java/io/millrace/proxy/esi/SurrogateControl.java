@@ -6,13 +6,13 @@ import java.util.Locale;
 
 /** The fields Surrogate-Control and Surrogate-Capability (Edge Architecture Specification 1.0). No state. */
 public final class SurrogateControl {
-    /** Field of responses that says which surrogates process their content. */
+    /** Response field that says which surrogates process the content, and how. */
     public static final FieldName CONTROL = FieldName.of("Surrogate-Control");
 
-    /** Field of requests to origins with the capabilities of surrogates. */
+    /** Request field that tells the origin the capabilities of surrogates. */
     public static final FieldName CAPABILITY = FieldName.of("Surrogate-Capability");
 
-    /** The value of Surrogate-Capability of this proxy. */
+    /** The value of Surrogate-Capability that this proxy sends. */
     public static final String OWN_CAPABILITY = "millrace=\"ESI/1.0\"";
 
     private static final String TOKEN = "millrace";
@@ -43,7 +43,7 @@ public final class SurrogateControl {
                         .equals("content")) {
             return false;
         }
-        // The directive may name the one surrogate for which it is.
+        // A parameter may limit the directive to one named surrogate.
         for (int i = 1; i < parts.length; i++) {
             if (!parts[i].strip().equals(TOKEN)) {
                 return false;

@@ -25,9 +25,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fetch of missing blocks of a stored response by a Range request. Blocks are parts of fixed size; the request has
- * If-Range. The content is stored only if the response has the requested part of the same representation, proved by an
- * equal strong validator (RFC 9111 s3.4). The response's fields then update the stored fields.
+ * A fetch of missing blocks (parts of fixed size) of a stored response by a Range request with If-Range. The content is
+ * stored only if the response contains the requested part of the same representation, proved by an equal strong
+ * validator (RFC 9111 s3.4). The response's fields then update the stored fields.
  *
  * <p>Confined to one event loop.
  */
@@ -66,7 +66,7 @@ final class BlockFetch implements OriginResponseHandler {
     private @Nullable OriginCall call;
     private @Nullable BlockFill fill;
     private long requestMillis;
-    private boolean isLonger;
+    private boolean continuesBeyondEnd;
     private boolean ended;
     private boolean cancelled;
 
@@ -171,7 +171,7 @@ final class BlockFetch implements OriginResponseHandler {
                     && content.range().first() == from) {
                 tooShort = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
-                isLonger = content.range().end() > until;
+                continuesBeyondEnd = content.range().end() > until;
                 // A partial response does not extend the pin time. The URL's Vary marker, the record that lists its
                 // selecting fields, would need the same extension.
                 update = content.combinedWith(
@@ -185,7 +185,7 @@ final class BlockFetch implements OriginResponseHandler {
             same = StrongValidator.isSame(object.head(), whole);
             if (same && isStorable(head, nowMillis)) {
                 from = 0;
-                isLonger = object.length() > until;
+                continuesBeyondEnd = object.length() > until;
                 update = whole.withContentLength(object.length())
                         .withPin(object.head().pinnedUntilSeconds());
             }
@@ -226,7 +226,7 @@ final class BlockFetch implements OriginResponseHandler {
             content.release();
         } else {
             fill.content(content);
-            if (isLonger && fill.isComplete()) {
+            if (continuesBeyondEnd && fill.isComplete()) {
                 // The origin ignored or extended the range. Cancel the response, since the missing blocks have arrived.
                 finish();
             }

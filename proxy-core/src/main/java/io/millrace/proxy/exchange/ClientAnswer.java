@@ -68,7 +68,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     private @Nullable Missing wanted;
     private boolean headSent;
 
-    /** @param pageEnd receives the last phase of the exchange after a page, if {@link #finish} has not returned true */
+    /** @param pageEnd receives the last phase of the exchange after a page, if {@link #finish} has returned false */
     ClientAnswer(
             ExchangeLoop exchangeLoop,
             ClientStream stream,
@@ -88,7 +88,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
         }
     }
 
-    /** Records the rule and cache settings of the decision, which determine how heads are written. */
+    /** Records the decision's rule and cache settings. They determine how response heads are written. */
     void decided(Decision decision) {
         mapped = decision.isMapped() ? decision.mapped() : null;
         settings = decision.isMapped() ? decision.cacheSettings() : null;
@@ -111,7 +111,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     /**
      * Ends the response.
      *
-     * @return false if a page is being assembled, whose end follows
+     * @return false if a page is still being assembled; {@link #onPageEnd} then reports the end
      */
     boolean finish(@Nullable FieldSection trailers) {
         if (page != null && page.finishPage()) {
@@ -126,7 +126,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     }
 
     /**
-     * Sends the request again if the response was a part of a document. Called when the exchange has ended.
+     * Sends the request again if the response was only a part of an ESI document. Called when the exchange has ended.
      *
      * @return true if another exchange, with its own report, answers the request
      */
@@ -179,7 +179,10 @@ final class ClientAnswer implements AssembledResponse.Caller {
         pageEnd.accept(isComplete ? ExchangePhase.DONE : ExchangePhase.ABORTED);
     }
 
-    /** Returns the request whose conditions and range apply to a stored response: without them for a document. */
+    /**
+     * Returns the request whose conditions and range apply to a stored response. For an ESI document, returns the
+     * request without conditions and range.
+     */
     RequestHead selecting(StoredHead stored) {
         return page != null && page.begins(stored) ? page.unconditional() : request;
     }
@@ -260,7 +263,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 exchangeLoop.clock().millis());
     }
 
-    /** Returns the head after the reverse map has replaced origin URLs in it by client URLs. */
+    /** Returns the head in which the reverse map has replaced origin URLs by client URLs. */
     static StoredHead toClient(
             ExchangeLoop exchangeLoop, StoredHead stored, RequestHead request, @Nullable Mapped mapped) {
         ReverseMap reverse = exchangeLoop.settings().reverse();
@@ -311,7 +314,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     }
 
     /**
-     * The bytes that a client lacks of a response whose source failed in the middle.
+     * The bytes that a client still lacks after the source of its response failed in the middle.
      *
      * @param keptUnder key of the stored beginning of a fetched response, or null
      * @param head head of the response
@@ -321,7 +324,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
      */
     record Missing(@Nullable StoreKey keptUnder, StoredHead head, long position, long end, long length) {}
 
-    /** Returns the bytes that the client still lacks; null when they are unknown or form several ranges. */
+    /** Returns the bytes that the client still lacks; null when they are unknown or consist of several ranges. */
     @Nullable
     Missing missing() {
         Missing all = wanted;
@@ -399,7 +402,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     /**
      * Sends a response that this proxy generates, completely.
      *
-     * @param decision has Allow and other fields of the response; null if there is none
+     * @param decision supplies Allow and other fields of the response; null if there is none
      * @param closing whether to close the connection after the response
      */
     void sendLocal(int status, String text, ExchangeOutcome result, @Nullable Decision decision, boolean closing) {
@@ -426,7 +429,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
         sendLocal(head, content, closing);
     }
 
-    /** Sends the response of another server, whose fields replace those of this proxy. */
+    /** Sends the response of another server, with its fields instead of this proxy's fields. */
     private void sendLocal(int status, FieldSection fields, byte[] body, ExchangeOutcome result, boolean closing) {
         OutboundHead head = LocalAnswers.extension(
                 exchangeLoop.outbound(),
@@ -516,7 +519,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     /**
      * Sends the answer of an extension.
      *
-     * @param result refused or answered
+     * @param result whether the extension refused or answered the request
      * @param closing whether to close the connection after the response
      */
     void sendExtensionAnswer(RequestHooks hooks, ExchangeOutcome result, boolean closing) {

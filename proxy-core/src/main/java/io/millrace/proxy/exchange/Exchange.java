@@ -60,7 +60,7 @@ final class Exchange
         implements RequestHandler, FetchFollower, BodySender.End, PartialAnswer.Caller, TunnelAnswer.Caller {
     /**
      * Limit of store lookups. A request repeats the lookup when the shared fetch that it tried to join has already
-     * ended. Beyond the limit it fetches without sharing.
+     * ended. Beyond the limit, the request is fetched without sharing.
      */
     private static final int LOOKUPS_MAX = 3;
 
@@ -129,9 +129,9 @@ final class Exchange
     }
 
     /**
-     * Begins the exchange like {@link #begin()}, for a request about which an outdated decision was made before.
+     * Begins the exchange like {@link #begin()}, for a request whose earlier decision is outdated.
      *
-     * @param before that decision
+     * @param before the outdated decision
      */
     void beginAgain(Decision before) {
         lookups++;
@@ -233,7 +233,7 @@ final class Exchange
         finish();
     }
 
-    /** Decides again after the request has waited, unless it has ended. */
+    /** Decides again after the request has waited, unless the request has ended. */
     private void resume(Function<RequestDecider, Decision> decide) {
         if (state.isTerminal()) {
             return;

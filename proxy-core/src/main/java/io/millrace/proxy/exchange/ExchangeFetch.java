@@ -133,8 +133,8 @@ final class ExchangeFetch {
     }
 
     /**
-     * Returns true if the client may wait for the origin before it sends more content. It may wait for 100 (Continue),
-     * or for messages of a gRPC call.
+     * Returns true if the client may wait for the origin before it sends more content: for 100 (Continue), or for
+     * messages of a gRPC call.
      */
     private static boolean isSentAtOnce(FieldSection fields) {
         int type = fields.find(FieldName.CONTENT_TYPE);
@@ -231,7 +231,7 @@ final class ExchangeFetch {
         followTimer.cancel();
     }
 
-    /** Drops the reference to the fetch, because the exchange needs it no longer. */
+    /** Drops the reference to the fetch, because the exchange no longer needs it. */
     void forget() {
         followTimer.cancel();
         fetch = null;

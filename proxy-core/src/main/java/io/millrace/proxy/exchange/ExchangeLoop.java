@@ -88,9 +88,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that the exchanges of one event loop share. It has the loop's own origin connections, counters and ring of
- * access log records, and the components common to all loops. Receives requests from the connections and begins an
- * exchange for each.
+ * The state that the exchanges of one event loop share: the loop's own origin connections, counters and ring of access
+ * log records, and the components common to all loops. Receives requests from the connections and begins an exchange
+ * for each.
  *
  * <p>Confined to its event loop.
  */
@@ -336,7 +336,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         }
     }
 
-    /** Returns an origin's head after the reverse map has replaced origin URLs in it by client URLs. */
+    /** Returns an origin's head in which the reverse map has replaced origin URLs by client URLs. */
     ResponseHead toClient(ResponseHead head, TargetUri client, @Nullable Mapped mapped) {
         ReverseMap reverse = settings().reverse();
         return reverse == null || mapped == null ? head : reverse.toClient(head, client, mapped);
@@ -363,7 +363,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         return scopes;
     }
 
-    /** The state of origins that are single hosts, not groups. */
+    /** The health of origins that are single hosts, not groups. */
     HostDatabase hosts() {
         return shared.hosts();
     }
@@ -391,7 +391,10 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         return shared.encoderThreads();
     }
 
-    /** Returns the dictionary that the request of a plan names; null for none, or if it has been dropped since. */
+    /**
+     * Returns the dictionary that the plan's request names. Null if it names none, or if the dictionary has been
+     * dropped since.
+     */
     @Nullable
     CompressionDictionary dictionaryOf(FetchPlan plan) {
         FieldSection fields = plan.request().fields();
@@ -425,14 +428,19 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         }
     }
 
-    /** Returns true if only some clients may get the response: those that guess its hash must not learn that it exists. */
+    /**
+     * Returns true if only some clients may get the response. Other clients, which could guess the hash of the
+     * dictionary, must not learn that it exists.
+     */
     private boolean isProtected(RequestHead request, Mapped mapped) {
         Guards guards = settings().guards();
         return request.fields().contains(FieldName.AUTHORIZATION)
                 || (guards != null && guards.isAny(mapped.rule().index()));
     }
 
-    /** Returns true if a full exchange must serve a response, because that is a dictionary that is not known. */
+    /**
+     * Returns true if a full exchange must serve the response, because it is a dictionary that is not registered yet.
+     */
     boolean isDictionaryWanted(Decision decision, StoredHead head, ClientConnection client, long nowMillis) {
         DictionaryRules rules = decision.cacheSettings().encoding().dictionaries();
         return !rules.isOff()
@@ -555,7 +563,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         return decider;
     }
 
-    /** Returns the waits of a request before it is decided. */
+    /** Returns the steps for which a request may have to wait before it is decided. */
     DecisionWaits waitsOf(ClientStream stream, RequestHead request, long contentLength) {
         return new DecisionWaits(shared, stream.eventLoop(), stream.connection(), request, contentLength);
     }

@@ -81,7 +81,7 @@ final class ExchangeReport {
     private long headNanos;
 
     private long endNanos;
-    /** True for a fragment of a page, which has no line in logs of requests. */
+    /** True for a fragment of a page. Fragments have no record in the access log. */
     private boolean isFragment;
 
     private long receivedBytes;
@@ -188,7 +188,7 @@ final class ExchangeReport {
         }
     }
 
-    /** Changes a response head, which is otherwise complete, by the rules that apply to the request. */
+    /** Changes an otherwise complete response head by the rules that apply to the request. */
     void applyRules(OutboundHead head) {
         if (cors != null) {
             head.edit(cors);
@@ -278,7 +278,7 @@ final class ExchangeReport {
         outcome.failed(failure.reason().text(), FailureCounters.outcomeOf(failure.reason()));
     }
 
-    /** Notes that the request's total time exceeded the limit; {@code why} is a stable word. */
+    /** Notes that the request's total time exceeded the limit; {@code why} is the identifier for the log. */
     void timedOut(String why) {
         outcome.failed(why, LogOutcome.ORIGIN_TIMEOUT);
     }
@@ -298,7 +298,7 @@ final class ExchangeReport {
         outcome.detail(reason.text());
     }
 
-    /** Notes the limit of requests or tunnels that the client has reached; a stable word. */
+    /** Notes the limit of requests or tunnels that the client has reached, by its identifier in the log. */
     void limited(String limit) {
         outcome.detail(limit);
     }
@@ -368,7 +368,7 @@ final class ExchangeReport {
         outcome.writeLocal(head.cacheStatus(), exchangeLoop.settings().cacheStatus());
     }
 
-    /** Returns this proxy's member of Via, with the outcome codes if they are configured. */
+    /** Returns the member that this proxy adds to Via, with the outcome codes if they are configured. */
     private @Nullable AsciiString via(int finalStatus, int minorVersion) {
         ViaText text = exchangeLoop.settings().responseVia();
         if (!text.hasCodes()) {
@@ -458,7 +458,7 @@ final class ExchangeReport {
         return trace;
     }
 
-    /** Returns true if the request was sampled at its begin. Any thread, after the begin of the trace. */
+    /** Returns true if the request was sampled when its trace began. Any thread, once the trace has begun. */
     boolean isSampled() {
         ExchangeTrace begun = trace;
         return begun != null && begun.isSampled();

@@ -31,7 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class FastHits {
-    /** Limit in bytes of content that is copied after its head. Longer content is sent by a channel, without a copy. */
+    /**
+     * Limit, in bytes, of content that is copied behind its head. Longer content is sent by a channel, without a copy.
+     */
     private static final long LENGTH_MAX = 32 * 1024;
 
     private final ExchangeLoop exchangeLoop;
@@ -160,8 +162,8 @@ final class FastHits {
         RequestHead request = decision.request();
         int length = 0;
         try {
-            // The object is used without a reference, because all its bytes are copied before the reader's epoch ends;
-            // the store frees no RAM entry that a reader of the current epoch may use.
+            // The object is used without a reference, because all its bytes are copied before the reader's epoch ends.
+            // The store frees no RAM entry that a reader of the current epoch may use.
             StoredObject<StoredHead> object = decision.takeObject();
             report.decided(decision);
             report.stored(object.head(), CacheResult.HIT, true);

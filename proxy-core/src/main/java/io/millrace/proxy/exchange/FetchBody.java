@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * dropped.
  *
  * <pre>
- * whole, or a part that is stored as one   origin -> tee -> readers, store
+ * whole, or a part stored as one piece     origin -> tee -> readers, store
  * the rest of a stored part                stored part, then origin -> tee -> readers, store
  * a part that is stored in blocks          origin -> blocks of the store -> readers of the blocks
  * </pre>
@@ -70,7 +70,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     private boolean flowing = true;
 
     private boolean storing;
-    /** True while exchanges that wait for the response still get their readers. */
+    /** True until all exchanges that wait for the response have been given their readers. */
     private boolean offering;
 
     private boolean ended;

@@ -20,7 +20,7 @@ import io.netty.util.concurrent.EventExecutor;
 interface FetchFollower {
     /** The reason why a follower gets no response from a fetch. */
     enum NotShared {
-        /** The response may not answer the follower's request. */
+        /** The response must not be used for the follower's request. */
         REFUSED,
         /** The fetch had ended; its response may be in the store. */
         ENDED
@@ -58,9 +58,9 @@ interface FetchFollower {
     void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
 
     /**
-     * The response is a part, which the fetch writes to blocks (parts of fixed size) of a stored object. The follower
-     * reads these blocks from the store, and fetches other missing blocks itself. It owns the object's reference, and
-     * calls {@link SharedFetch#leaveBlocks} when it no longer needs the fetch.
+     * The response is partial; the fetch writes it to blocks (parts of fixed size) of a stored object. The follower
+     * reads these blocks from the store, and fetches other missing blocks itself. The follower owns the object's
+     * reference, and calls {@link SharedFetch#leaveBlocks} when it no longer needs the fetch.
      */
     void onBlocks(SharedFetch from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed);
 
@@ -72,8 +72,8 @@ interface FetchFollower {
     void onConfirmed(SharedFetch from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed);
 
     /**
-     * The response may not answer this follower, or the fetch ended before the follower joined. The follower looks in
-     * the store again, or fetches alone.
+     * The response must not be used for this follower, or the fetch ended before the follower joined. The follower
+     * looks in the store again, or fetches alone.
      */
     void onNotShared(SharedFetch from, NotShared reason);
 

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides how the response of a fetch changes the store. It decides whether the response is stored, under which key,
  * and how a 304 updates a stored response. A response is not stored if a purge has outdated it since the fetch began.
- * Also registers the fetch under that key, so that other exchanges can join.
+ * Also registers the fetch under the response's key, so that other exchanges can join.
  *
  * <p>Confined to the fetch's event loop.
  */
@@ -49,7 +49,7 @@ final class FetchStoring {
     private @Nullable StoreKey joinableKey;
     /** The key of the writer that was opened; null for none. */
     private @Nullable StoreKey storedKey;
-    /** The head under that key; null for none. */
+    /** The head that was stored under {@link #storedKey}; null for none. */
     private @Nullable StoredHead storedHead;
     /** State of the purger before the request was sent; null if nothing can be stored. */
     private @Nullable PurgePoint startPoint;
@@ -58,7 +58,7 @@ final class FetchStoring {
     /** True if the response is for the waiting clients only. */
     private boolean isWithheld;
 
-    /** The detail of Cache-Status about the last response, if it is not stored; null for none. */
+    /** The Cache-Status detail that says why the last response was not stored; null for none. */
     private @Nullable String unstoredDetail;
 
     FetchStoring(ExchangeLoop exchangeLoop, FetchPlan plan, SharedFetch fetch) {
@@ -81,7 +81,7 @@ final class FetchStoring {
     }
 
     /**
-     * Removes the stored content in other codings, from which outdated content could be made again.
+     * Removes the stored content in other codings. Otherwise the proxy could produce outdated content from it again.
      *
      * @param current fields with the validators of the current content, which stays; null to remove all
      */
@@ -90,8 +90,8 @@ final class FetchStoring {
     }
 
     /**
-     * Removes the stored content in all codings, because the origin has other content. That of this request is replaced
-     * if the response is stored.
+     * Removes the stored content in all codings, because the origin has other content. The stored content for this
+     * request's coding is replaced instead if the response is stored.
      */
     private void removeOutdated(ResponseHead head, boolean isStored) {
         removeOtherCodings(head.status() == 200 ? head.fields() : null);
@@ -421,7 +421,7 @@ final class FetchStoring {
         return writer;
     }
 
-    /** Called when the content is complete: the stored response may be a dictionary. */
+    /** Called when the content is complete. Registers the stored response if it is a dictionary. */
     void completed() {
         StoreKey key = storedKey;
         StoredHead head = storedHead;
@@ -459,7 +459,7 @@ final class FetchStoring {
     }
 
     /**
-     * The result of a 304 for a stored response.
+     * The heads that result from a 304 for a stored response.
      *
      * @param shared the head for all clients; null when only the client whose request was sent may use it
      * @param answer the head for the client whose request was sent

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends a response from a stored object of which some blocks (parts of fixed size) may be missing. The head is sent
- * only when the first bytes are available, since until then another response is possible. Also continues a response
+ * only when the first bytes are available, because another response is possible until then. Also continues a response
  * whose origin failed in the middle.
  *
  * <p>Confined to the exchange's event loop.

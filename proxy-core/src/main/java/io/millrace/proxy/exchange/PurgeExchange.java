@@ -51,7 +51,7 @@ import org.slf4j.LoggerFactory;
  * 403  purge.allow does not contain the client
  * 400  the request has content, an invalid expression, or tags that exceed a limit
  * 429  too many purges by pattern are in force
- * 501  the form of the purge is not supported
+ * 501  this kind of purge is not supported
  * 200  URL: a stored response was removed; host, path prefix, tags or pattern: always
  * 404  URL: nothing was stored
  * 500  purged in this process, but not durable, since the storage could not be written
@@ -63,10 +63,10 @@ import org.slf4j.LoggerFactory;
 final class PurgeExchange implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(PurgeExchange.class);
 
-    private static final String SUPPORTED_FORMS =
+    private static final String SUPPORTED_PURGES =
             "supported are URLs, tags, a host by the path /.*, prefixes by a path like /blog/.*, and patterns by X-Ban-Url";
 
-    /** Limit of tags that a response names. */
+    /** Maximum number of purged tags that the response lists by name. */
     private static final int TAGS_NAMED = 5;
 
     private final ExchangeLoop exchangeLoop;
@@ -136,7 +136,7 @@ final class PurgeExchange implements RequestHandler {
                 deny();
             } else {
                 exchangeLoop.counters().increment(Counter.PURGES_UNSUPPORTED);
-                answer(501, unsupported.what() + "; " + SUPPORTED_FORMS, ExchangeOutcome.NOT_OFFERED);
+                answer(501, unsupported.what() + "; " + SUPPORTED_PURGES, ExchangeOutcome.NOT_OFFERED);
             }
         }
     }
@@ -407,7 +407,7 @@ final class PurgeExchange implements RequestHandler {
 
     private void answerInvalidated(InvalidationEntry last, @Nullable IOException problem) {
         if (problem != null) {
-            log.warn("an invalidation is not durable, the storage could not be written", problem);
+            log.warn("an invalidation is not durable, because the storage could not be written", problem);
             answer(500, "invalidated, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
         } else {
             String done = last.isSoft() ? "made stale " : "invalidated ";
@@ -447,7 +447,7 @@ final class PurgeExchange implements RequestHandler {
             case ALL, ALL_GROUPS, ALL_TAGS, STAMPED ->
                 InvalidationKind.ALL.text().equals(kind)
                         ? scopeText
-                        : "everything, as too much was invalidated one by one";
+                        : "everything, because the limit of single invalidations was reached";
             case PREFIX,
                     GROUP,
                     TAG,
@@ -525,7 +525,7 @@ final class PurgeExchange implements RequestHandler {
         String onPort = InvalidationScopes.noteOnPort(request.target());
         String remark = onPort.isEmpty() ? "" : "; " + onPort;
         if (failed) {
-            log.warn("a purge is not durable, the storage could not be written", failure);
+            log.warn("a purge is not durable, because the storage could not be written", failure);
             answer(500, "purged, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
         } else if (found) {
             String answered = "purged " + url + ", every stored variant, purge " + id + fleet() + remark;

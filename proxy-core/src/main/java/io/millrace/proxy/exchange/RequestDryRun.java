@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A dry run of one request: makes the decisions of {@link RequestDecider} without side effects. It sends nothing to an
- * origin, does not advance the rotation of an origin group, stores nothing, and counts nothing. A real request on this
- * event loop at the same moment would have the same result.
+ * origin, does not advance the rotation of an origin group, stores nothing, and counts nothing. A real request at the
+ * same moment on this event loop would have the same result.
  *
  * <p>Confined to one event loop. For a single use.
  */

@@ -74,9 +74,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
-    /** Encodes the response; null if the rule does not compress. Of the current {@link #call}. */
+    /** Encodes the response of the current {@link #call}; null if the rule does not compress. */
     private @Nullable EncodedResponse encoding;
-    /** Transforms the content of the origin; null if the rule has no such extension. Of the current {@link #call}. */
+    /** Transforms the content of the current {@link #call}; null if the rule has no such extension. */
     private @Nullable TransformedResponse transformed;
 
     /** The latest Early Hints (103), passed to followers that join later. */
@@ -357,7 +357,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     public void onHead(ResponseHead head, ResponseFraming receivedFraming) {
         originVersion = head.version();
         try {
-            // Rules have changed the head of a stored variant before.
+            // The head of a stored variant already contains the changes of the rules.
             boolean stored = plan.isFromVariant();
             ResponseHead received = stored
                     ? head
@@ -458,7 +458,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 }
             });
             if (current) {
-                // This request's own invalidation must not prevent the storing of its response.
+                // The invalidation that this request caused must not prevent the storing of its response.
                 storage.begin();
             }
         } else {
@@ -467,8 +467,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     /**
-     * Returns true if the origin sent a part of content that this client gets encoded, and the client has another part
-     * of the same date: of the encoded bytes.
+     * Returns true if the origin sent a part of the unencoded content, but the client has a part of the encoded content
+     * with the same date. The client could not combine these parts.
      */
     private boolean isPartOfEncoded(ResponseHead head) {
         EncodingRules rules = plan.cacheSettings().encoding();
@@ -481,7 +481,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 && rules.choose(plan.request().fields()) != null;
     }
 
-    /** Returns true if the client's own Range was sent, and the request can be sent again without it. */
+    /**
+     * Returns true if the client's Range field was sent to the origin, and the request can be sent again without it.
+     */
     private boolean isRangePassed() {
         return plan.isPass()
                 && !plan.asksForWhole()

@@ -27,7 +27,7 @@ final class TunnelAnswer implements Tunnel.Listener {
         void onTunnelEnd(Tunnel.End how);
     }
 
-    /** Matches {@code websocket} with or without a version. */
+    /** Matches the protocol {@code websocket} with or without a version. */
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
     private final ExchangeLoop exchangeLoop;

@@ -35,23 +35,23 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call that takes the content from a stored variant in another coding. It asks the origin if no variant is fresh, or
- * if the content is too long. So one response of the origin serves the clients of all codings.
+ * A call that takes the content from a stored variant in another content coding. It asks the origin if no variant is
+ * fresh, or if the content is too long. So one response of the origin serves clients of all codings.
  *
  * <p>Confined to one event loop.
  */
 final class VariantCall implements OriginCall {
-    /** An origin can send any number of responses whose content is not valid in its coding. */
+    /** Limits log lines: an origin can send any number of responses whose content is invalid in its declared coding. */
     private static final FaultLog FAULTS =
             new FaultLog(LoggerFactory.getLogger(VariantCall.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
-    /** Limit of the stored content, which is in memory while it is decoded. */
+    /** Limit of the stored content in bytes. The content is in memory while it is decoded. */
     static final int ENCODED_BYTES_MAX = 256 * 1024;
 
-    /** Limit of the decoded content. */
+    /** Limit of the decoded content in bytes. */
     static final int DECODED_BYTES_MAX = 1 << 20;
 
-    /** Pieces that the content has before Netty joins them. */
+    /** Number of buffers of the content above which Netty merges them. */
     private static final int PIECES_MAX = 64;
 
     private final ExchangeLoop exchangeLoop;

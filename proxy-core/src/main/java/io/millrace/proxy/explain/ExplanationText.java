@@ -150,7 +150,7 @@ public final class ExplanationText {
         return own || !config.filters().general().isEmpty();
     }
 
-    /** Returns true if the step {@code filters} describes the denial; other denials have steps of their own. */
+    /** Returns true if the step {@code filters} describes the denial. Other denials have their own steps. */
     private static boolean isFilter(String denial) {
         return !denial.startsWith("request-limit:")
                 && !denial.startsWith(RequestHooks.DETAIL_PREFIX)
@@ -313,7 +313,10 @@ public final class ExplanationText {
         }
     }
 
-    /** Returns why a recent response could not be stored. The dashboard shows the sentence as its verdict. */
+    /**
+     * Returns the reason why a recent response could not be stored, as a sentence. The dashboard shows it as the
+     * verdict.
+     */
     private static String notCached(DryRunResult.Uncacheable recent) {
         String reason = recent.reason().sentence();
         String response = "the origin's response of " + Instant.ofEpochSecond(recent.atSeconds());
@@ -445,13 +448,16 @@ public final class ExplanationText {
                 "storing",
                 result.found() == null && result.uncacheable() != null
                         ? "not stored if the origin answers as before; another answer needs " + needs
-                        : "the answer is stored if it allows it and has " + needs,
+                        : "the answer is stored if its fields permit storing and it has" + needs,
                 "cache.required_headers");
         heuristicLifetime(settings.lifetimes().guessedWithCookies());
         leakGuard(settings.storing().leakGuard());
     }
 
-    /** Adds a step if the answer is not stored when its type contradicts the URL. */
+    /**
+     * Adds a step if the leak guard checks the answer: if the media type of the answer does not match the URL's file
+     * extension, it is not stored.
+     */
     private void leakGuard(StoringRules.LeakGuardLevel level) {
         String extension = LeakGuard.staticExtension(request.target());
         if (level == StoringRules.LeakGuardLevel.OFF || extension == null) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Describes the freshness computation of a stored response in text (RFC 9111 s4.2). The text contains the source of the
  * lifetime and the parts of the age. Immutable.
  *
- * @param settings settings in force for the request
+ * @param settings cache settings for the request
  * @param cacheRules names of the cache rules that changed the settings, for display; null for none
  */
 record FreshnessText(CacheSettings settings, @Nullable String cacheRules, StoredHead head, long nowMillis) {
@@ -43,7 +43,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
         }
     }
 
-    /** Describes a lifetime that a soft purge by pattern ended. */
+    /** Describes a lifetime that was ended by a soft purge by pattern. */
     private String purged() {
         long before = Freshness.secondsByFields(head, settings);
         return "ended after " + head.lifetimeSeconds() + " s by a soft purge by pattern"

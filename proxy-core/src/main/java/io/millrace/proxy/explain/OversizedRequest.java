@@ -15,7 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The refusal of a dry-run request that exceeds a size limit. It precedes all other decisions. Immutable.
+ * The refusal of a dry-run request that exceeds a size limit. This limit is checked before all other decisions.
+ * Immutable.
  *
  * @param problem the kind of the refusal
  * @param text the part that is too long, and the limit

@@ -20,7 +20,7 @@ sealed interface Condition<S> {
     /**
      * Returns true if some values of the unknown fields give the result {@code wanted}.
      *
-     * @param unknown whether the value of a field is unknown
+     * @param unknown tests whether the value of a field is unknown
      */
     boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
 
@@ -120,7 +120,9 @@ sealed interface Condition<S> {
         }
     }
 
-    /** A comparison of a number with one literal, or several for {@code in}. An absent number equals no literal. */
+    /**
+     * A comparison of a number with one literal, or with several for {@code in}. An absent number equals no literal.
+     */
     record Numbers<S>(Field<S> field, Operator operator, List<Long> values, boolean isList) implements Condition<S> {
         @Override
         public boolean test(S subject) {

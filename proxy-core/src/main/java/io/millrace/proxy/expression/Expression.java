@@ -42,13 +42,13 @@ public final class Expression<S> {
      * Parses an expression.
      *
      * @param schema the fields that the expression may name
-     * @throws ExpressionException if the text is not an expression; the message has the position
+     * @throws ExpressionException if the text is not a valid expression; the message begins with the position
      */
     public static <S> Expression<S> parse(String text, Schema<S> schema) throws ExpressionException {
         return new Expression<>(new ExpressionParser<>(text, schema).parse());
     }
 
-    /** Returns a literal of a text, in quotes and with escapes. */
+    /** Returns a text as a literal, in quotes and with escapes. */
     public static String literal(String text) {
         return Literal.quoted(text);
     }

@@ -8,14 +8,14 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A field that expressions may name. It has a type and a function that reads its value from a subject.
+ * A field that expressions may name: a name, a type, and a function that reads the value from a subject.
  *
  * <p>Immutable.
  *
  * @param <S> the type of the subject
  */
 public final class Field<S> {
-    /** The value of a number field that the subject does not have. */
+    /** The value of a number field if the subject has no such number. */
     public static final long ABSENT = Long.MIN_VALUE;
 
     private final String name;

@@ -7,7 +7,7 @@ final class Lexer {
     };
 
     private final String text;
-    private int at;
+    private int position;
 
     Lexer(String text) {
         this.text = text;
@@ -15,10 +15,10 @@ final class Lexer {
 
     /** Returns the next token. At the end of the text, every call returns {@link Token.Kind#END}. */
     Token next() throws ExpressionException {
-        while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
-            at++;
+        while (position < text.length() && " \t\r\n".indexOf(text.charAt(position)) >= 0) {
+            position++;
         }
-        int from = at;
+        int from = position;
         if (from == text.length()) {
             return new Token(Token.Kind.END, "", from);
         }
@@ -28,15 +28,15 @@ final class Lexer {
         }
         if (isDigit(first)) {
             skipWord();
-            return new Token(Token.Kind.NUMBER, text.substring(from, at), from);
+            return new Token(Token.Kind.NUMBER, text.substring(from, position), from);
         }
         if (isLetter(first)) {
             skipWord();
-            return new Token(Token.Kind.NAME, text.substring(from, at), from);
+            return new Token(Token.Kind.NAME, text.substring(from, position), from);
         }
         for (String symbol : SYMBOLS) {
             if (text.startsWith(symbol, from)) {
-                at += symbol.length();
+                position += symbol.length();
                 return new Token(Token.Kind.SYMBOL, symbol, from);
             }
         }
@@ -70,11 +70,11 @@ final class Lexer {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     }
 
-    /** Skips digits, letters and dots. Numbers such as {@code 1.5GiB} have dots. */
+    /** Skips digits, letters and dots. Numbers such as {@code 1.5GiB} contain dots. */
     private void skipWord() {
-        while (at < text.length()
-                && (isDigit(text.charAt(at)) || isLetter(text.charAt(at)) || text.charAt(at) == '.')) {
-            at++;
+        while (position < text.length()
+                && (isDigit(text.charAt(position)) || isLetter(text.charAt(position)) || text.charAt(position) == '.')) {
+            position++;
         }
     }
 
@@ -83,18 +83,18 @@ final class Lexer {
      * need no second backslash.
      */
     private Token quoted(char quote) throws ExpressionException {
-        int from = at++;
+        int from = position++;
         StringBuilder value = new StringBuilder();
-        while (at < text.length()) {
-            char c = text.charAt(at++);
+        while (position < text.length()) {
+            char c = text.charAt(position++);
             if (c == quote) {
                 return new Token(Token.Kind.TEXT, value.toString(), from);
             }
             if (c < ' ' || c == 0x7f) {
-                throw new ExpressionException(text, at - 1, "a control character in quotes: " + shown(c));
+                throw new ExpressionException(text, position - 1, "a control character in quotes: " + shown(c));
             }
-            boolean isEscape = c == '\\' && at < text.length() && "\"'\\".indexOf(text.charAt(at)) >= 0;
-            value.append(isEscape ? text.charAt(at++) : c);
+            boolean isEscape = c == '\\' && position < text.length() && "\"'\\".indexOf(text.charAt(position)) >= 0;
+            value.append(isEscape ? text.charAt(position++) : c);
         }
         throw new ExpressionException(text, from, "the closing " + quote + " is missing");
     }

@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The rest of a condition after its partial evaluation with a fixed value of one text field. It consists of comparisons
- * of other fields, in a normal form. Two equal rests have equal results for all values of the other fields. Stateless.
+ * The remainder of a condition after its partial evaluation with a fixed value of one text field. It consists of
+ * comparisons of other fields, in a normal form. Equal remainders have equal results for all values of the other
+ * fields. Stateless.
  */
 final class Residue {
     private static final String TRUE = "true";
@@ -15,7 +16,7 @@ final class Residue {
     private Residue() {}
 
     /**
-     * Returns the rest of a condition.
+     * Returns the remainder of a condition.
      *
      * @param field name of a field with one text
      * @param value the text of the field
@@ -54,10 +55,10 @@ final class Residue {
     }
 
     /**
-     * Joins the rests of parts, each once and sorted.
+     * Joins the remainders of parts, sorted and without duplicates.
      *
-     * @param neutral the rest of a part that does not change the result
-     * @param decisive the rest of a part that is the result
+     * @param neutral the remainder of a part that does not change the result
+     * @param decisive the remainder of a part that alone determines the result
      */
     private static <S> String join(
             List<Condition<S>> parts, String field, String value, String neutral, String decisive) {

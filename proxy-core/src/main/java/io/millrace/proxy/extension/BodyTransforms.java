@@ -9,15 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The transformations of the content of one response, in their order: the output of one is the input of the next.
+ * The transformations of the content of one response, in order: the output of one is the input of the next.
  *
  * <p>Confined to one event loop.
  */
 public final class BodyTransforms {
-    /** Limit of the output of one call beyond twice its input, in bytes. */
+    /** Number of bytes that one call may write in addition to twice the length of its input. */
     private static final int OUTPUT_BYTES_MAX = 1 << 20;
 
-    /** A transformation has failed, and was counted. */
+    /** Thrown when a transformation has failed. The failure was already counted. */
     public static final class FailedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -65,7 +65,7 @@ public final class BodyTransforms {
     /**
      * Ends the content.
      *
-     * @return the last content, maybe empty; the caller releases it
+     * @return the remaining transformed content, maybe empty; the caller releases it
      */
     public ByteBuf end() throws FailedException {
         ByteBuf rest = allocator.buffer(0);
@@ -82,7 +82,7 @@ public final class BodyTransforms {
         return rest;
     }
 
-    /** Returns the output for a piece, which is released. */
+    /** Returns the output for a piece, and releases the piece. */
     private ByteBuf transformed(Step step, ByteBuf piece) throws FailedException {
         if (!piece.isReadable()) {
             return piece;

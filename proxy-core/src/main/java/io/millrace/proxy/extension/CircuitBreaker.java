@@ -37,7 +37,7 @@ final class CircuitBreaker {
         return open;
     }
 
-    /** Returns true if the next call may be made. */
+    /** Returns true if the next call may be made. An open breaker permits one trial call in {@link #OPEN_NANOS}. */
     boolean admits() {
         if (!open) {
             return true;

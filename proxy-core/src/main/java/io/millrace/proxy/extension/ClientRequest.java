@@ -15,7 +15,7 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The view of extensions on a client's request, valid between {@link #begin} and {@link #end}.
+ * The view of a client's request for extensions, valid between {@link #begin} and {@link #end}.
  *
  * <p>Confined to one event loop.
  */
@@ -55,7 +55,7 @@ final class ClientRequest implements RequestView {
     private RequestHead head() {
         RequestHead now = head;
         if (now == null) {
-            throw new IllegalStateException("the request is valid during the call of the hook only");
+            throw new IllegalStateException("the request is valid only during the call of the hook");
         }
         return now;
     }
@@ -143,7 +143,7 @@ final class ClientRequest implements RequestView {
 
     /** The attributes of one request. Confined to one event loop. */
     private static final class AttributeValues {
-        /** Limit of the attributes of a request. */
+        /** Maximum number of attributes of a request. */
         static final int COUNT_MAX = 64;
 
         private @Nullable Object[] keysAndValues = {};

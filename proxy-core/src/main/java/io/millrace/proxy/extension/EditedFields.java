@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop. For a single use.
  */
 class EditedFields extends FieldsView implements MutableFields {
-    /** Limit of the lines that one call adds. */
+    /** Maximum number of field lines that one call adds. */
     static final int LINES_MAX = 64;
 
     /** Limit of the bytes of the names and values that one call adds. */
@@ -37,7 +37,9 @@ class EditedFields extends FieldsView implements MutableFields {
             "transfer-encoding",
             "upgrade");
 
-    /** Fields of the origin's responses that extensions cannot change: also those that identify the representation. */
+    /**
+     * Fields of origin responses that extensions cannot change, including the fields that identify the representation.
+     */
     static final Set<String> FIXED_IN_STORED = Set.of(
             "age",
             "connection",
@@ -77,7 +79,7 @@ class EditedFields extends FieldsView implements MutableFields {
 
     private final Set<String> fixed;
     private @Nullable FieldSection base;
-    /** The fields after the changes; null if they are not made yet. */
+    /** The fields after the changes; null if they were not computed yet. */
     private @Nullable FieldSection changed;
 
     private final List<FieldName> removed = new ArrayList<>();
@@ -94,9 +96,9 @@ class EditedFields extends FieldsView implements MutableFields {
         this.fixed = fixed;
     }
 
-    /** Returns the fields before the changes, if they were not given. */
+    /** Returns the fields before the changes. Overridden if the constructor got no fields. */
     FieldSection read() {
-        throw new IllegalStateException("the fields are valid during the call of the hook only");
+        throw new IllegalStateException("the fields are valid only during the call of the hook");
     }
 
     @Override
@@ -140,7 +142,7 @@ class EditedFields extends FieldsView implements MutableFields {
      *
      * @param valuesByName null for none
      * @throws IllegalArgumentException if a name or value is not valid, or this proxy writes a field itself
-     * @throws HookLimitException if there are too many
+     * @throws HookLimitException if a limit of fields or bytes is exceeded
      */
     static @Nullable FieldEdits constants(@Nullable Map<String, String> valuesByName) {
         if (valuesByName == null) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the name in logs, metrics and Cache-Status: letters, digits, '-' and '_'
  * @param extension the object, not yet open
- * @param onError the effect of failures in all its hooks; null for the default of each hook
- * @param deadlineNanos limit of the time until an asynchronous hook ends
+ * @param onError the effect of a failure in any of its hooks; null for the default of each hook
+ * @param deadlineNanos time limit for the result of an asynchronous hook
  * @param config the configuration that the extension reads
  * @param rules the remap rules whose requests call the hooks
  */
@@ -38,7 +38,7 @@ public record ExtensionEntry(
      */
     public ExtensionEntry {
         if (!isName(name)) {
-            throw new IllegalArgumentException("the name of an extension has 1 to " + NAME_LENGTH_MAX
+            throw new IllegalArgumentException("the name of an extension must have 1 to" + NAME_LENGTH_MAX
                     + " letters, digits, '-' and '_', but is \"" + name + "\"");
         }
         if (deadlineNanos <= 0) {

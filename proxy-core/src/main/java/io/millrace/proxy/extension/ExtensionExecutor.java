@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The executor of one extension: the part of the shared threads that it may use. The extension cannot shut down the
- * threads of others, its tasks end with it, and their number has a limit.
+ * The executor of one extension, which runs its tasks on threads that all extensions share. The extension cannot shut
+ * down these threads. Its tasks are cancelled when the extension is closed, and their number is limited.
  *
  * <p>Thread-safe.
  */
@@ -34,7 +34,7 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
 
     /**
      * @param threads shared by all extensions
-     * @param failures receives the exceptions of tasks whose result nobody reads
+     * @param failures receives the exceptions of tasks whose result no caller reads
      */
     ExtensionExecutor(String name, ScheduledExecutorService threads, Consumer<Throwable> failures) {
         this.name = name;
@@ -55,7 +55,7 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
             this.isReported = isReported;
         }
 
-        /** Cancels the task unless it runs; a timer in any case. */
+        /** Cancels the task unless it is running. Cancels a periodic timer even while it is running. */
         void end() {
             if (repeats || !hasBegun) {
                 cancel(false);
@@ -124,7 +124,7 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
         return task;
     }
 
-    /** Passes a task to the shared threads; withdraws it if they refuse it. */
+    /** Passes a task to the shared threads. Removes the task again if they reject it. */
     private <V> Task<V> start(Task<V> task, Callable<? extends Future<?>> submission) {
         begin(task);
         try {
@@ -179,7 +179,7 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
         return start(task, () -> threads.scheduleWithFixedDelay(task, first, delay, unit));
     }
 
-    /** Cancels all tasks that wait, and refuses others. Does not interrupt those that run. */
+    /** Cancels all waiting tasks, and refuses new ones. Does not interrupt running tasks. */
     void end() {
         ended = true;
         tasks.forEach(Task::end);
@@ -207,7 +207,10 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
         return ended && tasks.isEmpty();
     }
 
-    /** Refused: the proxy ends the executor after the extension was closed, which would wait for itself. */
+    /**
+     * Refused: the executor ends only after the extension was closed, so an extension that waits in {@code close} would
+     * wait for itself.
+     */
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) {
         throw new UnsupportedOperationException("the proxy ends the executor of an extension");

@@ -25,7 +25,7 @@ final class ExtensionServices implements ExtensionContext {
         @Override
         public void add(long number) {
             if (number < 0) {
-                throw new IllegalArgumentException("a counter never falls: " + number);
+                throw new IllegalArgumentException("a counter cannot decrease:" + number);
             }
             sum.add(number);
         }
@@ -36,28 +36,28 @@ final class ExtensionServices implements ExtensionContext {
      * of {@link System#getLogger} is java.util.logging, with another format and another destination. Thread-safe.
      */
     static final class Log implements System.Logger {
-        private final Logger to;
+        private final Logger logger;
 
-        /** @param to its name ends with the name of the extension */
-        Log(Logger to) {
-            this.to = to;
+        /** @param logger its name ends with the name of the extension */
+        Log(Logger logger) {
+            this.logger = logger;
         }
 
         @Override
         public String getName() {
-            return to.getName();
+            return logger.getName();
         }
 
         @Override
         public boolean isLoggable(Level level) {
-            return level != Level.OFF && to.isEnabledForLevel(of(level));
+            return level != Level.OFF && logger.isEnabledForLevel(of(level));
         }
 
         @Override
         public void log(
                 Level level, @Nullable ResourceBundle bundle, @Nullable String message, @Nullable Throwable thrown) {
             if (isLoggable(level)) {
-                to.atLevel(of(level)).setCause(thrown).log(translated(bundle, message));
+                logger.atLevel(of(level)).setCause(thrown).log(translated(bundle, message));
             }
         }
 
@@ -69,7 +69,8 @@ final class ExtensionServices implements ExtensionContext {
                 @Nullable Object @Nullable ... parameters) {
             if (isLoggable(level)) {
                 String text = translated(bundle, format);
-                to.atLevel(of(level)).log(parameters == null || parameters.length == 0 ? text : text(text, parameters));
+                logger.atLevel(of(level))
+                        .log(parameters == null || parameters.length == 0 ? text : text(text, parameters));
             }
         }
 
@@ -106,7 +107,7 @@ final class ExtensionServices implements ExtensionContext {
     private final Lock lock = new ReentrantLock();
     private ExtensionSet.@Nullable CounterListener listener;
 
-    /** Reports all counters, now and later. */
+    /** Reports all existing and all future counters to a listener. */
     void onCounter(ExtensionSet.CounterListener to) {
         lock.lock();
         try {

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 public final class ExtensionSet implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ExtensionSet.class);
 
-    /** The time after which a hook on an event loop is reported. */
+    /** The time after which a hook that still runs on an event loop is reported as blocking. */
     private static final long BLOCKED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long WATCH_MILLIS = 500;
@@ -62,7 +62,7 @@ public final class ExtensionSet implements AutoCloseable {
             return slot;
         }
     };
-    /** Notes the hooks that run; set before the first of them. */
+    /** Records which hooks are running. Set before the first hook runs. */
     private @Nullable HookTrail trail;
 
     private final @Nullable ScheduledExecutorService executor;
@@ -205,7 +205,7 @@ public final class ExtensionSet implements AutoCloseable {
      * Returns a new target for the access records of one log.
      *
      * @param name an extension; if none of {@link #sinks} has the name, the target cannot be opened
-     * @param sampleRate the number N of a log that has one of every N requests
+     * @param sampleRate N, if the log contains one of every N requests
      */
     public LogTarget sink(String name, int sampleRate) {
         LoadedExtension found = all.stream()
@@ -262,7 +262,7 @@ public final class ExtensionSet implements AutoCloseable {
         void created(String extension, String counter, LongSupplier value);
     }
 
-    /** Reports the counters of all extensions, now and later. Call once. */
+    /** Reports all existing and all future counters of extensions to a listener. Call once. */
     public void onCounter(CounterListener listener) {
         for (ExtensionServices each : services) {
             each.onCounter(listener);
@@ -274,7 +274,7 @@ public final class ExtensionSet implements AutoCloseable {
         return all.isEmpty() ? null : new HookChains(all, rules);
     }
 
-    /** Returns the trail; null if its file cannot be written, because extensions work without it. */
+    /** Returns the trail; null if its file cannot be written, since extensions work without a trail. */
     private static @Nullable HookTrail trail(Path file, List<ExtensionEntry> entries) {
         try {
             return HookTrail.create(
@@ -302,7 +302,7 @@ public final class ExtensionSet implements AutoCloseable {
         }
     }
 
-    /** Closes all extensions, the last first. Call after the last request has ended. Blocks. */
+    /** Closes all extensions in reverse order. Call after the last request has ended. Blocks. */
     @Override
     public void close() {
         if (watch != null) {

@@ -62,8 +62,8 @@ public final class FetchHooks {
     }
 
     /**
-     * Returns true if the response to a POST must not be stored for later GETs, for which the hooks may decide
-     * otherwise.
+     * Returns true if the response to a POST must not be stored for later GETs, because the hooks may decide
+     * differently about a GET.
      */
     public boolean distinguishesPost() {
         return chain.has(Hook.ORIGIN_REQUEST) || chain.has(Hook.CACHE_KEY) || chain.has(Hook.LOOKUP_DONE);
@@ -79,7 +79,7 @@ public final class FetchHooks {
         return chain.has(Hook.BODY_TRANSFORM);
     }
 
-    /** Notes that {@link #originResponse} begins the transformations, which {@link #takeTransforms} returns. */
+    /** Makes {@link #originResponse} begin the transformations. {@link #takeTransforms} then returns them. */
     public void expectTransforms() {
         isTransforming = true;
     }
@@ -112,7 +112,7 @@ public final class FetchHooks {
             HookReply<OriginRequestView> current = reply;
             if (current == null) {
                 if (!extension.admits(Hook.ORIGIN_REQUEST)) {
-                    if (isRefusedAfterFailure(extension)) {
+                    if (recordFailure(extension)) {
                         then.accept(extension.name());
                         return;
                     }
@@ -134,7 +134,7 @@ public final class FetchHooks {
                 return;
             }
             reply = null;
-            if (isRefused(extension, result, head, target, fields)) {
+            if (applyResult(extension, result, head, target, fields)) {
                 then.accept(extension.name());
                 return;
             }
@@ -143,7 +143,8 @@ public final class FetchHooks {
         then.accept(null);
     }
 
-    private boolean isRefused(
+    /** Applies the result of a hook. Returns true if its failure refuses the request. */
+    private boolean applyResult(
             LoadedExtension extension,
             Object result,
             RequestHead head,
@@ -158,13 +159,14 @@ public final class FetchHooks {
         }
         if (outcome instanceof Throwable fault) {
             RequestHooks.failed(extension, Hook.ORIGIN_REQUEST, fault);
-            return isRefusedAfterFailure(extension);
+            return recordFailure(extension);
         }
         extension.succeeded(Hook.ORIGIN_REQUEST);
         return false;
     }
 
-    private boolean isRefusedAfterFailure(LoadedExtension extension) {
+    /** Records a failure of a hook. Returns true if it refuses the request. */
+    private boolean recordFailure(LoadedExtension extension) {
         request.noteFailed(extension);
         return extension.onError(Hook.ORIGIN_REQUEST) == OnError.CLOSED;
     }
@@ -200,7 +202,7 @@ public final class FetchHooks {
         return null;
     }
 
-    /** The view on a request to the origin. */
+    /** The view of a request to the origin. */
     private record Prepared(RequestView request, Supplier<String> targetSource, MutableFields fields)
             implements OriginRequestView {
         @Override
@@ -236,8 +238,8 @@ public final class FetchHooks {
      * Lets the extensions change a response head, and begins the transformations of its content.
      *
      * @param keyUrl URL of the cache key
-     * @param status the status of the whole representation: for a 304 that of the stored response
-     * @param seen the fields of the whole representation: for a 304 those of the updated stored response
+     * @param status the status of the whole representation: for a 304 the status of the stored response
+     * @param seen the fields of the whole representation: for a 304 the updated fields of the stored response
      * @param hasContent whether the response has content that can be transformed
      */
     public ResponseHead originResponse(
@@ -279,7 +281,7 @@ public final class FetchHooks {
         }
     }
 
-    /** The fields of a response after the hooks called so far, and those that the next hook sees. */
+    /** The fields of a response after the hooks called so far, and the fields that the next hook sees. */
     private static final class Changed {
         FieldSection fields;
         FieldSection seen;
@@ -329,7 +331,7 @@ public final class FetchHooks {
         }
     }
 
-    /** A failed hook refuses the response of the origin. */
+    /** Thrown when the failure of a hook refuses the response of the origin. */
     public static final class ClosedResponseException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -351,7 +353,7 @@ public final class FetchHooks {
         unstorable |= response.unstorable;
     }
 
-    /** The lifetime of the response from its receipt, in seconds; -1 for its own. */
+    /** The lifetime of the response from its receipt, in seconds; -1 if extensions have set none. */
     public long ttlSeconds() {
         return ttlSeconds;
     }
@@ -371,7 +373,7 @@ public final class FetchHooks {
         return !unstorable;
     }
 
-    /** The view on a response of the origin. Confined to one event loop. */
+    /** The view of a response of the origin. Confined to one event loop. */
     private final class Received implements OriginResponseView {
         private static final int TAG_LENGTH_MAX = 128;
 
@@ -395,7 +397,7 @@ public final class FetchHooks {
 
         private void checkValid() {
             if (ended) {
-                throw new IllegalStateException("the response is valid during the call of the hook only");
+                throw new IllegalStateException("the response is valid only during the call of the hook");
             }
         }
 
@@ -437,7 +439,7 @@ public final class FetchHooks {
             if (bytes.length == 0
                     || bytes.length > TAG_LENGTH_MAX
                     || tag.chars().anyMatch(c -> c <= ' ' || c == 127)) {
-                throw new IllegalArgumentException("a tag has 1 to " + TAG_LENGTH_MAX
+                throw new IllegalArgumentException("a tag must have 1 to" + TAG_LENGTH_MAX
                         + " bytes without white space and control characters: \"" + tag + "\"");
             }
             tags.addOne(bytes, 0, bytes.length);

@@ -6,12 +6,12 @@ import io.millrace.proxy.spi.Fields;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The view of an extension on the fields of a message.
+ * A view of the fields of a message for extensions.
  *
  * <p>Confined to one event loop.
  */
 abstract class FieldsView implements Fields {
-    /** Limit of the field names in the table. */
+    /** Maximum number of field names in {@link #NAMES}. */
     private static final int NAMES_MAX = 1000;
 
     /** The field names that extensions use, by their texts. */

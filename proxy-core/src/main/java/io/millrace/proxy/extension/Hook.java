@@ -16,7 +16,7 @@ import io.millrace.proxy.spi.log.AccessLogSink;
 import java.util.Arrays;
 import java.util.List;
 
-/** The hooks, in the order of a request. */
+/** The hooks, in the order in which a request calls them. */
 public enum Hook {
     /** {@link Authorizer#authorize}. */
     AUTHORIZE("authorize", Authorizer.class, OnError.CLOSED),
@@ -56,12 +56,12 @@ public enum Hook {
         return label;
     }
 
-    /** The effect of a failure if the configuration has none. */
+    /** The effect of a failure if the configuration sets none. */
     public OnError onError() {
         return onError;
     }
 
-    /** Returns true if requests call the hook, or their fetches. */
+    /** Returns true if requests or their fetches call the hook. */
     boolean isOfRequests() {
         return this != PURGE && this != ACCESS_LOG;
     }
@@ -72,12 +72,12 @@ public enum Hook {
         return 1 << ordinal();
     }
 
-    /** Returns true if an extension has the hook. */
+    /** Returns true if an extension implements the hook. */
     public boolean isOf(Extension extension) {
         return type.isInstance(extension);
     }
 
-    /** Returns the hooks of an extension. */
+    /** Returns the hooks that an extension implements. */
     public static List<Hook> of(Extension extension) {
         return Arrays.stream(values()).filter(hook -> hook.isOf(extension)).toList();
     }

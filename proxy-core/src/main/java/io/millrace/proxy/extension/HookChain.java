@@ -16,7 +16,7 @@ public final class HookChain {
     private final List<LoadedExtension> all;
     private final Map<Hook, LoadedExtension[]> byHook = new EnumMap<>(Hook.class);
     private final int mask;
-    /** The changes of every response, if requests call no hook besides; otherwise null. */
+    /** The constant changes to every response; null if requests also call hooks. */
     private final FieldEdits @Nullable [] constants;
 
     private HookChain(List<LoadedExtension> all) {
@@ -51,14 +51,14 @@ public final class HookChain {
     }
 
     /**
-     * Returns true if requests call no hook, because the extensions only set constant fields: then
-     * {@link #setConstants} replaces a {@link RequestHooks}.
+     * Returns true if requests call no hook, because the extensions only set constant fields. Such requests need no
+     * {@link RequestHooks}, only {@link #setConstants}.
      */
     public boolean isConstant() {
         return constants != null;
     }
 
-    /** Sets the constant fields in a response head, which is otherwise complete. Allocates nothing. */
+    /** Sets the constant fields in an otherwise complete response head. Allocates nothing. */
     public void setConstants(OutboundHead head) {
         FieldEdits[] edits = constants;
         if (edits != null) {
@@ -68,12 +68,12 @@ public final class HookChain {
         }
     }
 
-    /** Returns true if at least one extension has the hook. */
+    /** Returns true if at least one extension implements the hook. */
     public boolean has(Hook hook) {
         return (mask & hook.bit()) != 0;
     }
 
-    /** Returns the extensions with a hook. Borrowed, and must not be changed. */
+    /** Returns the extensions that implement a hook. The array is borrowed, and must not be changed. */
     LoadedExtension[] of(Hook hook) {
         LoadedExtension[] found = byHook.get(hook);
         return found == null ? NONE : found;

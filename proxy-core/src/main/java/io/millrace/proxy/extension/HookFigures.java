@@ -2,7 +2,7 @@ package io.millrace.proxy.extension;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** The figures of one hook of one extension. Thread-safe. */
+/** The statistics of one hook of one extension: calls, durations and failures. Thread-safe. */
 public final class HookFigures {
     private final LongAdder calls = new LongAdder();
     private final LongAdder nanos = new LongAdder();
@@ -29,7 +29,7 @@ public final class HookFigures {
         return calls.sum();
     }
 
-    /** The time that the calls have taken, in nanoseconds; without the time of asynchronous work. */
+    /** The total duration of the calls in nanoseconds, without asynchronous work. */
     public long nanos() {
         return nanos.sum();
     }

@@ -11,17 +11,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a hook that may end after its call. The first result counts; others are counted as failures.
+ * The result of a hook, which may arrive after the call of the hook. The first result is used; further results count as
+ * failures.
  *
- * <p>{@link #await} and the wake-up are confined to one event loop; the other methods are thread-safe.
+ * <p>{@link #await} and its callback are confined to one event loop; the other methods are thread-safe.
  *
- * @param <V> the view that the hook got
+ * @param <V> the type of the view that was passed to the hook
  */
 class HookReply<V> implements Continuation<V> {
     /** The result of a hook that continues without a change. */
     static final Consumer<Object> UNCHANGED = view -> {};
 
-    /** The result of a hook that gave none before its deadline. */
+    /** The result of a hook that delivered no result before its deadline. */
     static final class DeadlineException extends TimeoutException {
         private static final long serialVersionUID = 1L;
 
@@ -53,7 +54,7 @@ class HookReply<V> implements Continuation<V> {
         return hook;
     }
 
-    /** The result; null before it. */
+    /** The result; null before it is known. */
     @Nullable
     Object result() {
         return result.get();
@@ -83,7 +84,7 @@ class HookReply<V> implements Continuation<V> {
         wake();
     }
 
-    /** Replaces the result by an exception that the hook has thrown. Call before {@link #await}. */
+    /** Sets an exception that the hook has thrown as the result, instead of any other. Call before {@link #await}. */
     void threw(Throwable fault) {
         result.set(fault);
     }
@@ -91,7 +92,7 @@ class HookReply<V> implements Continuation<V> {
     /**
      * Waits for the result.
      *
-     * @param then runs on the loop, once, after this method has returned or, with a result already there, during it
+     * @param then runs once on the loop: during this call if the result is known already, otherwise later
      */
     void await(EventExecutor loop, Runnable then) {
         long nanos = extension.entry().deadlineNanos();
@@ -109,7 +110,7 @@ class HookReply<V> implements Continuation<V> {
         }
     }
 
-    /** Stops waiting: the request has ended. */
+    /** Stops waiting, because the request has ended. */
     void forget() {
         waiting.set(null);
         if (deadline != null) {

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /**
- * The parts of a cache key, as its suffix {@code  ext=NAME:PART}, one for each part. Bytes that are no letters, digits,
- * {@code -}, {@code .} or {@code _} are percent-encoded.
+ * The parts that extensions add to a cache key. Each part is a suffix {@code  ext=NAME:PART}. Bytes other than letters,
+ * digits, {@code -}, {@code .} and {@code _} are percent-encoded.
  *
  * <p>Confined to one event loop.
  */

@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open extension, with the figures of its hooks and their circuit breakers. Every call of a hook is between
- * {@link #begin} and {@link #end} or {@link #failed}.
+ * An open extension, with the statistics and the circuit breaker of each hook. Every call of a hook lies between {@link
+ * #begin} and {@link #end}. {@link #succeeded} or {@link #failed} reports its result.
  *
  * <p>Thread-safe.
  */
@@ -31,8 +31,8 @@ public final class LoadedExtension {
     private volatile long lastFailureMillis;
 
     /**
-     * @param index place in the order of the configuration
-     * @param constants the changes of every response, in place of calls of the deliver hook; null for none
+     * @param index position in the order of the configuration, from 0
+     * @param constants the constant changes to every response, which replace calls of the deliver hook; null for none
      */
     LoadedExtension(
             int index,
@@ -64,7 +64,7 @@ public final class LoadedExtension {
         return entry.name();
     }
 
-    /** The place in the order of the configuration. */
+    /** The position in the order of the configuration, from 0. */
     int index() {
         return index;
     }
@@ -73,18 +73,18 @@ public final class LoadedExtension {
         return entry.extension();
     }
 
-    /** The hooks that the extension has, in the order of a request. */
+    /** The hooks that the extension implements, in the order in which a request calls them. */
     public List<Hook> hooks() {
         return hooks;
     }
 
-    /** The changes of every response, in place of calls of the deliver hook; null if that hook is called. */
+    /** The constant changes to every response, which replace calls of the deliver hook; null if that hook is called. */
     @Nullable
     FieldEdits constants() {
         return constants;
     }
 
-    /** Returns the figures of a hook that the extension has. */
+    /** Returns the statistics of a hook that the extension implements. */
     public HookFigures figures(Hook hook) {
         HookFigures found = figures.get(hook);
         if (found == null) {
@@ -98,7 +98,10 @@ public final class LoadedExtension {
         return breakers.values().stream().anyMatch(CircuitBreaker::isOpen);
     }
 
-    /** Returns true while the circuit breaker of a hook that the extension has permits no calls except trials. */
+    /**
+     * Returns true while the circuit breaker of a hook permits no calls except trials. The extension must implement the
+     * hook.
+     */
     public boolean isCircuitOpen(Hook hook) {
         return breaker(hook).isOpen();
     }
@@ -121,13 +124,13 @@ public final class LoadedExtension {
         return lastFailureMillis;
     }
 
-    /** Returns the effect of failures in a hook. */
+    /** Returns the effect of a failure of a hook. */
     OnError onError(Hook hook) {
         OnError set = entry.onError();
         return set == null ? hook.onError() : set;
     }
 
-    /** Returns false if the circuit breaker is open, so that the hook must not be called. Counts that as a failure. */
+    /** Returns true if the hook may be called. If its circuit breaker is open, counts a failure and returns false. */
     boolean admits(Hook hook) {
         if (breaker(hook).admits()) {
             return true;
@@ -141,25 +144,30 @@ public final class LoadedExtension {
         return nanoTime.getAsLong();
     }
 
-    /** Begins a call on this thread. To be called where an exception becomes a failure of the hook. */
+    /**
+     * Records that a call begins on this thread. Call it inside the {@code try} block that records failures of the
+     * hook.
+     */
     void begin(Hook hook, long nowNanos) {
         running.get().begin(this, hook, nowNanos);
     }
 
-    /** Ends a call on this thread, whatever its result. */
+    /** Records that a call on this thread has ended, with any result. */
     void end(Hook hook, long beganNanos) {
         running.get().end();
         figures(hook).called(nanoTime.getAsLong() - beganNanos);
     }
 
-    /** Records that a hook has done its work. */
+    /** Records that a hook has succeeded. */
     void succeeded(Hook hook) {
         if (breaker(hook).succeeded()) {
             reports.event(EventKind.EXTENSION_UP, name(), "the hook " + hook.label() + " is called again");
         }
     }
 
-    /** Records a failure, and opens the circuit breaker after many in succession. */
+    /**
+     * Records a failure. Opens the circuit breaker after {@link CircuitBreaker#FAILURES_MAX} failures in succession.
+     */
     void failed(Hook hook, FailureReason reason, @Nullable Throwable cause) {
         note(hook, reason, cause);
         if (breaker(hook).failed()) {
@@ -185,7 +193,7 @@ public final class LoadedExtension {
         reports.failure(name(), hook, reason, cause);
     }
 
-    /** Records that a hook occupies its thread. Called by the watch. */
+    /** Records that a hook has occupied its thread for too long. Called by the task that finds blocked event loops. */
     void blocked(Hook hook, String thread, long forNanos) {
         note(hook, FailureReason.BLOCKED, null);
         reports.event(

@@ -25,8 +25,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hooks of extensions for one request: calls them, and has their results. Created for requests whose remap rule has
- * hooks.
+ * The hooks of extensions for one request: calls the hooks and keeps their results. Created for requests whose remap
+ * rule has hooks.
  *
  * <p>Confined to one event loop.
  */
@@ -50,7 +50,10 @@ public final class RequestHooks {
 
     private final HookChain chain;
     private final ClientRequest view;
-    /** Index of the current hook in {@link #DECIDING}, and of the current extension among those with it. */
+    /**
+     * Index of the current hook in {@link #DECIDING}. {@link #extensionIndex} is the index among the extensions that
+     * implement it.
+     */
     private int hookIndex;
 
     private int extensionIndex;
@@ -64,7 +67,7 @@ public final class RequestHooks {
 
     private @Nullable String failed;
 
-    /** @param contentLength length of the request content in bytes; the constant for chunked content if unknown */
+    /** @param contentLength length of the request content in bytes; {@code RequestReceiver.CHUNKED} if unknown */
     public RequestHooks(
             HookChain chain, ClientConnection client, AccessRules access, RemapRule rule, long contentLength) {
         this.chain = chain;
@@ -300,7 +303,7 @@ public final class RequestHooks {
                 || origin.getPort() > 65_535
                 || !(path == null || path.isEmpty() || path.equals("/"))
                 || origin.getRawQuery() != null) {
-            throw new IllegalArgumentException("an origin has scheme http or https, a host and a port: " + origin);
+            throw new IllegalArgumentException("an origin must have the scheme http or https, a host and a port:" + origin);
         }
     }
 
@@ -314,7 +317,7 @@ public final class RequestHooks {
 
     // Cache key and lookup
 
-    /** Returns true if {@link #keyParts} belongs to the cache keys of the request. */
+    /** Returns true if {@link #keyParts} must be added to the cache key of the request. */
     public boolean changesKeys() {
         return chain.has(Hook.CACHE_KEY);
     }
@@ -322,7 +325,7 @@ public final class RequestHooks {
     /**
      * Returns the parts of the cache key of the request.
      *
-     * @return empty for none; otherwise begins with a space; null if a hook failed
+     * @return the parts, beginning with a space; empty for none; null if a hook failed
      */
     public byte @Nullable [] keyParts(RequestHead request) {
         KeyParts parts = new KeyParts();
@@ -365,7 +368,7 @@ public final class RequestHooks {
         return chain.has(Hook.LOOKUP_DONE);
     }
 
-    /** Returns the use of the stored response. If extensions disagree, BYPASS wins over VALIDATE. */
+    /** Returns how the stored response may be used. If extensions disagree, BYPASS wins over VALIDATE. */
     public LookupHook.Action lookupDone(RequestHead request, LookupHook.State state) {
         LookupHook.Action action = LookupHook.Action.PROCEED;
         for (LoadedExtension extension : chain.of(Hook.LOOKUP_DONE)) {
@@ -412,7 +415,7 @@ public final class RequestHooks {
     }
 
     /**
-     * Lets the extensions change a response head, which is otherwise complete.
+     * Lets the extensions change an otherwise complete response head.
      *
      * @param cacheResult the cache result as a metric label
      */
@@ -455,7 +458,7 @@ public final class RequestHooks {
         }
     }
 
-    /** The view on a response head. Confined to one event loop. */
+    /** The view of a response head for extensions. Confined to one event loop. */
     private static final class Delivered implements DeliveredResponse {
         private final String cacheResult;
         private @Nullable OutboundHead head;
@@ -474,7 +477,7 @@ public final class RequestHooks {
         private OutboundHead head() {
             OutboundHead now = head;
             if (now == null) {
-                throw new IllegalStateException("the response is valid during the call of the hook only");
+                throw new IllegalStateException("the response is valid only during the call of the hook");
             }
             return now;
         }

@@ -4,9 +4,9 @@ import io.millrace.proxy.extension.trail.HookTrail;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hook that one thread runs now, for the watch that finds blocked event loops.
+ * The hook that one thread is running, for the task that finds blocked event loops.
  *
- * <p>The thread writes it; any thread reads it.
+ * <p>Written by that thread, read by any thread.
  */
 final class RunningHook {
     private final String thread;
@@ -14,14 +14,14 @@ final class RunningHook {
     private final int slot;
     private Hook hook = Hook.DELIVER;
     private long sinceNanos;
-    /** Written last at the begin, so that a reader that sees it also sees the other values. */
+    /** Written last when a call begins, so that a reader that sees it also sees the other values. */
     private volatile @Nullable LoadedExtension extension;
-    /** The begin of the call that the watch has reported; used by the watch only. */
+    /** Start time of the call that was reported last. Used only by the task that finds blocked event loops. */
     private long reportedNanos;
 
     private boolean isReported;
 
-    /** @param trail notes the hook for the time after the end of the process; null for none */
+    /** @param trail records the hook in a file that outlives the process; null for none */
     RunningHook(String thread, @Nullable HookTrail trail) {
         this.thread = thread;
         this.trail = trail;

@@ -16,8 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target of an access log that an extension receives. Each buffer of copied records becomes one call. The records
- * of a failed call are lost.
+ * The target of an access log whose records an extension receives. Each buffer of copied records is passed in one call.
+ * The records of a failed call are lost.
  *
  * <p>Threads as for {@link LogTarget}.
  */
@@ -33,7 +33,7 @@ final class SinkTarget implements LogTarget {
 
     /**
      * @param extension null if no extension of this name receives records: then the target cannot be opened
-     * @param sampleRate the number N of a log that has one of every N requests
+     * @param sampleRate N, if the log contains one of every N requests
      */
     SinkTarget(String name, @Nullable LoadedExtension extension, int sampleRate) {
         this.name = name;
@@ -80,7 +80,8 @@ final class SinkTarget implements LogTarget {
             of.failed(Hook.ACCESS_LOG, e);
         } finally {
             calledBy(null);
-            // An interrupt of this call must not interrupt the next target, whose file it would close.
+            // Clear a late interrupt of this call. It would interrupt the next target and close the file channel of
+            // that target.
             Thread.interrupted();
             batch.end();
             of.figures(Hook.ACCESS_LOG).called(System.nanoTime() - began);
@@ -115,7 +116,7 @@ final class SinkTarget implements LogTarget {
         }
     }
 
-    /** The records of one call, and the present one. Confined to the thread of the log. */
+    /** The records of one call, and the current record. Confined to the thread of the log. */
     private final class Batch implements AccessRecords, AccessRecord {
         private static final String[] PROTOCOLS = {"http/1.0", "http/1.1", "http/2"};
         private static final LogField[] FIELDS = Arrays.stream(AccessText.values())
@@ -124,7 +125,7 @@ final class SinkTarget implements LogTarget {
 
         private final int size;
         private LoggedRecord.@Nullable Copies copies;
-        private @Nullable LoggedRecord present;
+        private @Nullable LoggedRecord current;
 
         Batch(ByteBuffer buffer) {
             LoggedRecord.Copies all = new LoggedRecord.Copies(buffer);
@@ -134,7 +135,7 @@ final class SinkTarget implements LogTarget {
 
         void end() {
             copies = null;
-            present = null;
+            current = null;
         }
 
         @Override
@@ -146,16 +147,16 @@ final class SinkTarget implements LogTarget {
         public @Nullable AccessRecord next() {
             LoggedRecord.Copies all = copies;
             if (all == null) {
-                throw new IllegalStateException("the records are valid during the call of the hook only");
+                throw new IllegalStateException("the records are valid only during the call of the hook");
             }
-            present = all.next();
-            return present == null ? null : this;
+            current = all.next();
+            return current == null ? null : this;
         }
 
         private LoggedRecord logged() {
-            LoggedRecord now = present;
+            LoggedRecord now = current;
             if (now == null) {
-                throw new IllegalStateException("a record is valid until the next one, and during the call only");
+                throw new IllegalStateException("a record is valid only until the next one, and only during the call");
             }
             return now;
         }

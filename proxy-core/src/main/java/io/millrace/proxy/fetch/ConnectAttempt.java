@@ -74,7 +74,7 @@ final class ConnectAttempt {
     private String lastProblem = "name resolution";
     private boolean ended;
 
-    /** An address of a host, with the name that it was resolved from; or a Unix domain socket, with its path. */
+    /** An address with the host name from which it was resolved, or a Unix domain socket with its path. */
     private record Candidate(String host, SocketAddress address) {
         /** The IP address; null for a Unix domain socket. */
         @Nullable
@@ -103,7 +103,7 @@ final class ConnectAttempt {
         return settings;
     }
 
-    /** Returns true if the connection belongs to one client, by its PROXY header or its local address. */
+    /** Returns true if the connection can serve only one client, because of its PROXY header or its local address. */
     boolean isForOneRequest() {
         return preface != null || client != null;
     }
@@ -194,56 +194,56 @@ final class ConnectAttempt {
     /** Ends the attempt without a report to its call, because the origin client is closed. */
     void abandon() {
         call = null;
-        fail(OriginFailure.Reason.CANCELLED, "the client was closed");
+        fail(OriginFailure.Reason.CANCELLED, "the origin client was closed");
     }
 
     /** Called by the connection when it can send requests. */
-    void ready(Channel of, OriginConnection connection) {
-        Candidate candidate = open.get(of);
+    void ready(Channel channel, OriginConnection connection) {
+        Candidate candidate = open.get(channel);
         if (ended || candidate == null) {
-            open.remove(of);
+            open.remove(channel);
             connection.closeUnused();
             return;
         }
         worked(candidate);
         PooledCall first = call;
         call = null;
-        end(of);
+        end(channel);
         pool.connected(connection, first);
     }
 
     /** Returns true if an established connection uses HTTP/2. TLS must be complete. */
-    boolean isHttp2(Channel of) {
+    boolean isHttp2(Channel channel) {
         return switch (pool.http2()) {
             case OFF -> false;
             case PRIOR_KNOWLEDGE -> true;
             case ALPN -> {
-                SslHandler tls = of.pipeline().get(SslHandler.class);
+                SslHandler tls = channel.pipeline().get(SslHandler.class);
                 yield tls != null && ApplicationProtocolNames.HTTP_2.equals(tls.applicationProtocol());
             }
         };
     }
 
     /** Called by the connection when it can send requests by HTTP/2. */
-    void readyForHttp2(Channel of) {
-        Candidate candidate = open.get(of);
+    void readyForHttp2(Channel channel) {
+        Candidate candidate = open.get(channel);
         if (ended || candidate == null) {
-            open.remove(of);
-            of.close();
+            open.remove(channel);
+            channel.close();
             return;
         }
         worked(candidate);
         PooledCall first = call;
         call = null;
-        end(of);
+        end(channel);
         MultiplexedConnection made = new MultiplexedConnection(pool, settings);
-        of.pipeline().addLast(made.handler());
+        channel.pipeline().addLast(made.handler());
         pool.connected(made, first);
     }
 
     /** Called by the connection when TLS failed, or when the origin closed before requests could be sent. */
-    void notReady(Channel of, OriginFailure.Reason reason, String problem) {
-        Candidate candidate = open.remove(of);
+    void notReady(Channel channel, OriginFailure.Reason reason, String problem) {
+        Candidate candidate = open.remove(channel);
         if (candidate != null) {
             addressFailed(candidate, reason, problem);
         }

@@ -12,18 +12,18 @@ import org.jspecify.annotations.Nullable;
  * The connections of all event loops to one host and port, for a limit over the whole process.
  *
  * <p>Each pool acquires a place for each of its connections, idle ones included, and releases it when the connection is
- * closed. Pools that need a place wait in one queue. A pool has one entry in it, even if several of its calls wait. A
- * free place goes to the first pool of the queue. For a further place that pool waits at the end again. So a busy event
- * loop cannot take every place.
+ * closed. Pools that need a place wait in one queue. A pool has one entry in the queue, even if several of its calls
+ * wait. A free place goes to the first pool of the queue. To get a further place, that pool waits at the end of the
+ * queue again. So a busy event loop cannot take every place.
  *
- * <p>Tunnels are not counted; they have a limit of their own.
+ * <p>Tunnels are not counted, because they have their own limit.
  *
  * <p>Thread-safe, without locks. The queue has at most one entry per pool.
  */
 final class ConnectionTotal {
     /** A pool of one event loop. Both methods may be called on any thread. */
     interface Member {
-        /** Called when the pool got a place for which it has waited. */
+        /** Called when the pool gets the place for which it has waited. */
         void onPlace();
 
         /** Called when another pool waits. This pool then closes an idle connection, or ends an HTTP/2 connection. */
@@ -33,7 +33,7 @@ final class ConnectionTotal {
     /**
      * A pool that waits for a place.
      *
-     * @param held places of the pool when it began to wait
+     * @param held number of places that the pool held when it began to wait
      * @param limit limit of places that applies to the waiting call
      * @param promised whether another pool is closing an HTTP/2 connection, which carries several requests, for the
      *     waiting pool
@@ -53,13 +53,13 @@ final class ConnectionTotal {
         members.add(member);
     }
 
-    /** Removes a pool, which has no places and does not wait. Returns true if no pool is left. */
+    /** Removes a pool that has no places and does not wait. Returns true if no pool is left. */
     boolean leave(Member member) {
         members.remove(member);
         return members.isEmpty();
     }
 
-    /** The places in use. */
+    /** The number of places in use. */
     int places() {
         return places.get();
     }
@@ -117,18 +117,18 @@ final class ConnectionTotal {
     }
 
     /**
-     * Returns true if a pool should leave a place that has become free to the first other waiting pool. This is the
-     * case if that pool has at least two places fewer. It is also the case if that pool has no place, and the limit is
-     * below the number of pools.
+     * Returns true if a pool ({@code asking}, with {@code held} places) should yield a free place to the first other
+     * waiting pool. This is the case if the waiting pool has at least two places fewer. It is also the case if the
+     * waiting pool has no place, and the limit is lower than the number of pools.
      *
      * @param held places of the asking pool
      */
-    boolean isOwed(Member asking, int held) {
+    boolean shouldYield(Member asking, int held) {
         Waiter first = firstOther(asking);
-        return first != null && isOwed(first, held);
+        return first != null && shouldYield(first, held);
     }
 
-    private boolean isOwed(Waiter first, int held) {
+    private boolean shouldYield(Waiter first, int held) {
         return first.held() + 1 < held || (first.held() == 0 && first.limit() < members.size());
     }
 
@@ -151,14 +151,14 @@ final class ConnectionTotal {
     }
 
     /**
-     * Returns true if a pool must end an HTTP/2 connection for the first other waiting pool. The result is true once
-     * for each wait.
+     * Returns true if a pool must end an HTTP/2 connection for the first other waiting pool. Returns true only once for
+     * each wait.
      *
      * @param held places of the asking pool
      */
     boolean promise(Member asking, int held) {
         Waiter first = firstOther(asking);
-        return first != null && isOwed(first, held) && first.promised().compareAndSet(false, true);
+        return first != null && shouldYield(first, held) && first.promised().compareAndSet(false, true);
     }
 
     /**

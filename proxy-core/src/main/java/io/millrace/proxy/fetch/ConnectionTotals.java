@@ -32,7 +32,7 @@ public final class ConnectionTotals {
         });
     }
 
-    /** Removes a pool, which has no connections. */
+    /** Removes a pool that has no connections. */
     void leave(Origin origin, ConnectionTotal.Member member) {
         totals.computeIfPresent(Endpoint.of(origin), (place, total) -> total.leave(member) ? null : total);
     }

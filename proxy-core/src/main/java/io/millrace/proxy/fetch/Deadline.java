@@ -50,7 +50,7 @@ final class Deadline implements Runnable {
         nanosAt = NONE;
     }
 
-    /** Clears the deadline for good and cancels the task. */
+    /** Clears the deadline and cancels the task. */
     void cancel() {
         nanosAt = NONE;
         if (task != null) {

@@ -3,8 +3,8 @@ package io.millrace.proxy.fetch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Deadlines and limits of a request to an origin. Each request has its own settings, so a change applies from the next
- * request on.
+ * Deadlines and limits of a request to an origin. Each request has its own settings, so a changed configuration applies
+ * to the next request.
  *
  * <p>Immutable.
  *
@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * @param connectionsMax limit of connections per origin on this event loop, including those being made
  * @param connectionsTotalMax limit of connections per origin on all event loops together; 0 for no limit
  * @param tunnelsMax limit of tunnels per origin on this event loop, including tunnels being opened; tunnels do not
- *     count in connectionsMax
+ *     count towards connectionsMax
  * @param idleConnectionsMax limit of idle connections per origin on this event loop
  * @param queueMax limit of calls that wait for a connection, per origin on this event loop
  * @param http2StreamsMax limit of concurrent calls on one HTTP/2 connection

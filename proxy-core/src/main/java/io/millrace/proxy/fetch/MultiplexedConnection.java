@@ -100,23 +100,23 @@ final class MultiplexedConnection implements ConnectionListener {
             wire.close();
         } else if (!probing) {
             keepIdle();
-            pool.afterRoom();
+            pool.serveLater();
         }
     }
 
-    /** Closes the connection, which has no calls. */
+    /** Closes the connection. Call only when it has no calls. */
     void closeUnused() {
         draining = true;
         wire.close();
     }
 
-    /** Lets no further call start. The connection is closed when its calls have ended. */
+    /** Prevents further calls from starting. The connection is closed when its calls have ended. */
     void drain() {
         draining = true;
         pool.retire(this);
     }
 
-    /** Sends a PING after a stream was late. No other call starts before the origin answers. */
+    /** Sends a PING after a stream has exceeded a deadline. No other call starts before the origin answers. */
     void probe() {
         if (!closed && !probing) {
             probing = true;
@@ -147,14 +147,14 @@ final class MultiplexedConnection implements ConnectionListener {
             keepIdle();
         }
         if (again) {
-            pool.afterRoom();
+            pool.serveLater();
         }
     }
 
     @Override
     public void onCapacity() {
         if (hasCapacity()) {
-            pool.afterRoom();
+            pool.serveLater();
         }
     }
 

@@ -43,7 +43,7 @@ public interface OriginClient {
         return List.of();
     }
 
-    /** Forgets the cached addresses of a host name in lower case; of all names if null. */
+    /** Removes the cached addresses of a host name (in lower case), or of all host names if {@code host} is null. */
     default void forgetHosts(@Nullable String host) {}
 
     /** Closes every connection. Calls in progress and later calls fail with {@link OriginFailure.Reason#CANCELLED}. */

@@ -368,7 +368,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     }
 
     /**
-     * Hands the connection over to the caller, after a protocol switch. The pool counts the connection until it is
+     * Hands the connection over to the caller after a protocol switch. The pool still counts the connection until it is
      * closed.
      */
     private void switched(PooledCall current, ResponseHead head) {

@@ -27,9 +27,10 @@ final class OriginPool {
 
     /**
      * The properties that make two connections interchangeable: their destination, permitted and local addresses, the
-     * checked certificate, and the protocol. Connections for tunnels and for requests with Upgrade have a pool of their
-     * own, so that they never take a place from other requests. CONNECT to a parent proxy uses the pool of requests.
-     * Connections from clients' addresses share a pool, and its limits; each of them carries one request.
+     * checked certificate, and the protocol. Connections for tunnels and for requests with Upgrade have their own pool,
+     * so that they never take a place from other requests. CONNECT to a parent proxy uses the pool of ordinary
+     * requests. Connections that are made from clients' addresses share one pool and its limits; each carries one
+     * request.
      */
     record Key(
             Origin origin,
@@ -41,8 +42,8 @@ final class OriginPool {
             boolean fromClient,
             boolean tunnel) {
         /**
-         * @param asksForServices whether DNS SRV records are queried; otherwise an explicit default port and an omitted
-         *     port are the same
+         * @param asksForServices whether DNS SRV records are queried; if not, an explicit default port and an omitted
+         *     port are equivalent
          */
         static Key of(OriginRequest request, boolean asksForServices) {
             Origin origin =
@@ -90,8 +91,8 @@ final class OriginPool {
     private boolean http1;
 
     private boolean serving;
-    private final Runnable afterRoom = this::onCapacity;
-    private boolean roomQueued;
+    private final Runnable serveTask = this::onCapacity;
+    private boolean serveQueued;
     private final PoolPlaces places;
 
     OriginPool(PooledOriginClient client, Key key) {
@@ -144,10 +145,10 @@ final class OriginPool {
         if (isMultiplexing() && (startStream(call) || share(call))) {
             return;
         }
-        if (hasRoom(call.request().settings()) && serve(call)) {
-            places.settle();
+        if (isBelowLimit(call.request().settings()) && serve(call)) {
+            places.releaseUnused();
         } else if (key.tunnel()) {
-            // Tunnels live long: a call that waited for the end of one would mostly wait in vain.
+            // Tunnels are long-lived, so a call that waits for the end of a tunnel would usually time out.
             call.failed(
                     OriginFailure.Reason.TUNNEL_LIMIT,
                     key.origin() + ": " + (connecting + active) + " tunnels are open, limit="
@@ -160,14 +161,14 @@ final class OriginPool {
     }
 
     /**
-     * Serves a call below the limit of this event loop, by an idle or a new connection. Returns false if the
-     * process-wide limit permits no new connection.
+     * Serves a call with an idle or a new connection. Requires that this event loop is below its limit. Returns false
+     * if the process-wide limit permits no new connection.
      */
     private boolean serve(PooledCall call) {
         FetchSettings settings = call.request().settings();
         boolean own = call.request().isAlone();
         while (idle.size() > 1 && places.isOver(settings) && closeOldest()) {
-            places.settle();
+            places.releaseUnused();
         }
         OriginConnection connection = own ? null : takeIdle(settings);
         if (connection != null) {
@@ -195,14 +196,14 @@ final class OriginPool {
     }
 
     /**
-     * Takes a place of the process-wide limit for one more connection. If none is free, closes an idle
-     * connection, which the call cannot use, and takes its place.
+     * Takes a place of the process-wide limit for one more connection. If none is free, closes an idle connection that
+     * the call cannot use, and takes its place.
      */
     private boolean takePlace(FetchSettings settings) {
         return places.take(settings) || closeOldest();
     }
 
-    /** Closes the idle connection that was not used for the longest time; false when there is none. */
+    /** Closes the least recently used idle connection. Returns false when there is none. */
     private boolean closeOldest() {
         OriginConnection oldest = idle.pollFirst();
         if (oldest == null) {
@@ -220,9 +221,10 @@ final class OriginPool {
     }
 
     /**
-     * Closes an idle connection for another pool that waits, or ends an HTTP/2 connection that is owed to that pool.
+     * Closes an idle connection for another pool that waits, or ends an HTTP/2 connection if that pool has too few
+     * places.
      */
-    void leavePlace() {
+    void yieldPlace() {
         if (!places.isAwaited()) {
             return;
         }
@@ -253,7 +255,7 @@ final class OriginPool {
             return;
         }
         FetchSettings settings = call.request().settings();
-        if ((!isMultiplexing() || http1 || hasRoom(settings)) && takePlace(settings)) {
+        if ((!isMultiplexing() || http1 || isBelowLimit(settings)) && takePlace(settings)) {
             connect(call);
         } else {
             enqueue(call);
@@ -269,7 +271,7 @@ final class OriginPool {
         return key.http2();
     }
 
-    /** Starts a call on a stream of an HTTP/2 connection; false when none has capacity. */
+    /** Starts a call on a stream of an HTTP/2 connection. Returns false when no connection has capacity. */
     private boolean startStream(PooledCall call) {
         for (MultiplexedConnection each : multiplexed) {
             if (each.hasCapacity()) {
@@ -281,7 +283,9 @@ final class OriginPool {
         return false;
     }
 
-    /** Lets a call wait for a connection that is being made for another call; false when it cannot share one. */
+    /**
+     * Lets a call wait for a connection that is being made for another call. Returns false when it cannot share one.
+     */
     private boolean share(PooledCall call) {
         if (connecting == 0
                 || http1
@@ -313,7 +317,7 @@ final class OriginPool {
         endWait();
         if (places.isAwaitedByOther()) {
             // The other pool asked for a place while this connection was being made.
-            leavePlace();
+            yieldPlace();
         }
         if (client.isClosed() && !connection.isActive()) {
             connection.closeUnused();
@@ -327,7 +331,7 @@ final class OriginPool {
         }
     }
 
-    /** Serves the calls that waited to share a connection, with whatever is available. */
+    /** Serves the calls that waited to share a connection, like new calls. */
     private void acquireShared() {
         for (int left = sharing.size(); left > 0; left--) {
             PooledCall call = sharing.pollFirst();
@@ -372,19 +376,19 @@ final class OriginPool {
             idleMultiplexed--;
             statistics.connectionsIdle--;
         }
-        afterRoom();
+        serveLater();
     }
 
     /** Serves waiting calls after the current task. */
-    void afterRoom() {
-        if (!roomQueued) {
-            roomQueued = true;
-            eventLoop().execute(afterRoom);
+    void serveLater() {
+        if (!serveQueued) {
+            serveQueued = true;
+            eventLoop().execute(serveTask);
         }
     }
 
     private void onCapacity() {
-        roomQueued = false;
+        serveQueued = false;
         afterClose();
     }
 
@@ -445,9 +449,9 @@ final class OriginPool {
         afterClose();
     }
 
-    /** Uses the place of a closed connection for waiting calls of this event loop or of another one. */
+    /** Uses the place of a closed connection for waiting calls of this or of another event loop. */
     void afterClose() {
-        places.settleDebt();
+        places.passUnusedToOthers();
         serveWaiting();
         maybeForget();
     }
@@ -530,14 +534,14 @@ final class OriginPool {
             afterClose();
             return;
         }
-        if (!hasRoom(connection.settings())) {
+        if (!isBelowLimit(connection.settings())) {
             // The limit was lowered since the connection was made, or the request has a lower limit than others.
             // Waiting calls may still use the place of this connection.
             connection.closeUnused();
             afterClose();
             return;
         }
-        if (places.isOwed()) {
+        if (places.shouldYield()) {
             connection.closeUnused();
             afterClose();
             return;
@@ -571,7 +575,7 @@ final class OriginPool {
     }
 
     /** Returns true if the limit permits one more connection with a call. */
-    private boolean hasRoom(FetchSettings settings) {
+    private boolean isBelowLimit(FetchSettings settings) {
         return connecting + active < limit(settings);
     }
 
@@ -585,12 +589,13 @@ final class OriginPool {
 
     /**
      * Returns true if a connection that has just become idle may be kept. This requires that the number of idle
-     * connections is within the limit, and that no other event loop gets the place of the connection. An event loop
-     * that is owed a place gets this place even if calls wait here. A third event loop may already be draining an
-     * HTTP/2 connection for it. The place is left nevertheless, because the calls on that connection may take long.
+     * connections is within the limit, and that no other event loop gets the place of the connection. If another event
+     * loop has too few places ({@link PoolPlaces#shouldYield}), it gets this place even if calls wait here. A third
+     * event loop may already be draining an HTTP/2 connection for it. The place is yielded nevertheless, because the
+     * calls on that connection may take long.
      */
     boolean keepsIdle(FetchSettings settings) {
-        if ((places.isAwaited() && waiting.isEmpty()) || places.isOwed() || places.isOver(settings)) {
+        if ((places.isAwaited() && waiting.isEmpty()) || places.shouldYield() || places.isOver(settings)) {
             return false;
         }
         return idle.size() + idleMultiplexed <= settings.idleConnectionsMax();
@@ -635,7 +640,7 @@ final class OriginPool {
             return;
         }
         waiting.add(call, settings.queueTimeoutNanos());
-        if (hasRoom(settings)) {
+        if (isBelowLimit(settings)) {
             statistics.waitsOfProcess++;
         } else {
             statistics.waitsOfLoop++;
@@ -645,8 +650,8 @@ final class OriginPool {
     }
 
     /**
-     * Waits for a place of the process-wide limit, for the first waiting call. No effect if this event loop has reached
-     * its own limit, for which that call then waits.
+     * Waits for a place of the process-wide limit for the first waiting call. Does nothing if this event loop has
+     * reached its own limit, because the call then waits for that.
      */
     private void awaitPlace() {
         PooledCall first = waiting.first();
@@ -654,14 +659,14 @@ final class OriginPool {
             return;
         }
         FetchSettings settings = first.request().settings();
-        if (hasRoom(settings) && settings.connectionsTotalMax() > 0) {
+        if (isBelowLimit(settings) && settings.connectionsTotalMax() > 0) {
             places.await(settings.connectionsTotalMax());
         }
     }
 
-    /** The limit that is reached, for messages. */
+    /** Returns a text with the limit that is reached, for messages. */
     private String limitText(FetchSettings settings) {
-        return hasRoom(settings)
+        return isBelowLimit(settings)
                 ? settings.connectionsTotalMax() + " connections of all event loops (connections_total_max)"
                 : settings.connectionsMax() + " connections";
     }
@@ -679,7 +684,7 @@ final class OriginPool {
             PooledCall first;
             while (!client.isClosed()
                     && (first = waiting.first()) != null
-                    && (hasRoom(first.request().settings()) || hasStream())) {
+                    && (isBelowLimit(first.request().settings()) || hasStream())) {
                 waiting.poll();
                 if ((!isMultiplexing() || !startStream(first)) && !serve(first)) {
                     waiting.putBack(first);
@@ -715,7 +720,7 @@ final class OriginPool {
     }
 
     private void maybeForget() {
-        places.settle();
+        places.releaseUnused();
         if (connections() == 0 && waiting.isEmpty() && !places.isWaiting()) {
             waiting.cancelTimer();
             client.forget(key, this);

@@ -68,8 +68,8 @@ public final class OriginRequest {
     }
 
     /**
-     * Requests a connection for a tunnel. Nothing is sent on it; {@link OriginResponseHandler#onSwitched} gets it with
-     * a head of status 200.
+     * Returns a request for a connection that becomes a tunnel. No request is sent on it. {@link
+     * OriginResponseHandler#onSwitched} gets the connection, with a generated head of status 200.
      *
      * @param check determines the permitted addresses
      * @param source local addresses of the connection
@@ -194,8 +194,8 @@ public final class OriginRequest {
     }
 
     /**
-     * Returns true if the connection must not carry another request: it may leave HTTP, begins with a PROXY header, or
-     * is made from a client's address.
+     * Returns true if the connection must not carry another request, because it may switch to another protocol, begins
+     * with a PROXY header, or is made from a client's address.
      */
     boolean isAlone() {
         return tunnel || upgrade != null || preface != null || client != null || isConnect();
@@ -206,7 +206,9 @@ public final class OriginRequest {
         return trailersWanted;
     }
 
-    /** The client whose address the connection is made from; null if {@link #source} determines the address. */
+    /**
+     * The client's address, from which the connection is made; null if {@link #source} determines the local address.
+     */
     @Nullable
     InetAddress client() {
         return client;
@@ -279,7 +281,7 @@ public final class OriginRequest {
         }
 
         /**
-         * Sets the method, in the case in which it is sent.
+         * Sets the method. It is sent as given, since method names are case-sensitive.
          *
          * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or is CONNECT, which has no ordinary
          *     response
@@ -388,7 +390,7 @@ public final class OriginRequest {
         }
 
         /**
-         * Makes the connection from the client's address, also if it is not an address of this machine (transparent
+         * Makes the connection from the client's address, even if it is not an address of this machine (transparent
          * proxy). The connection carries no other request. Overrides {@link #source}; null has no effect.
          */
         public Builder client(@Nullable InetAddress address) {

@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * Counts of one {@link OriginClient}, plain fields written by its event loop.
+ * Counts of one {@link OriginClient}. Plain fields, written by its event loop.
  *
  * <p>Confined to one event loop. Other threads must read the numbers by a task on that loop.
  */

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
  * right to have one connection.
  *
  * <p>Every connection of the pool occupies a place. After a connection is closed, the pool keeps the place until
- * {@link #settle}, so that a retried call can use it.
+ * {@link #releaseUnused}, so that a retried call can use it.
  *
  * <p>Confined to the pool's event loop, except for the methods of {@link ConnectionTotal.Member}.
  */
@@ -49,7 +49,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
     }
 
     /** Releases the places of closed connections, and ends the wait for a place if no call of the pool waits. */
-    void settle() {
+    void releaseUnused() {
         ConnectionTotal all = total;
         if (all == null) {
             return;
@@ -64,11 +64,13 @@ final class PoolPlaces implements ConnectionTotal.Member {
         }
     }
 
-    /** Passes the places of closed connections to another event loop's pool if that pool has too few. */
-    void settleDebt() {
-        if (isOwed()) {
+    /**
+     * Passes the places of closed connections to another event loop's pool, if that pool waits and has too few places.
+     */
+    void passUnusedToOthers() {
+        if (shouldYield()) {
             withdraw();
-            settle();
+            releaseUnused();
         }
     }
 
@@ -94,9 +96,9 @@ final class PoolPlaces implements ConnectionTotal.Member {
         }
     }
 
-    /** Returns true if this pool should leave its next free connection to another event loop. */
-    boolean isOwed() {
-        return total != null && total.isOwed(this, held);
+    /** Returns true if this pool should yield its next free place to another event loop. */
+    boolean shouldYield() {
+        return total != null && total.shouldYield(this, held);
     }
 
     /** Returns true if a pool waits for a place. */
@@ -121,8 +123,8 @@ final class PoolPlaces implements ConnectionTotal.Member {
     }
 
     /**
-     * Returns true if this pool should close a shared (HTTP/2) connection for a pool that waits. True only once for
-     * each wait.
+     * Returns true if this pool should close an HTTP/2 connection for a waiting pool. Returns true only once for each
+     * wait.
      */
     boolean promise() {
         return total != null && total.promise(this, held);
@@ -133,7 +135,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return awaited != null;
     }
 
-    /** Called when the pool is removed. Then it has no connections and does not wait. */
+    /** Called when the pool is removed. The pool then has no connections and does not wait. */
     void leave() {
         if (total != null) {
             totals.leave(pool.origin(), this);
@@ -161,7 +163,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
     @Override
     public void onDemand() {
         try {
-            pool.eventLoop().execute(pool::leavePlace);
+            pool.eventLoop().execute(pool::yieldPlace);
         } catch (RejectedExecutionException e) {
             log.debug(
                     "{}: no connection is closed for another event loop, since this event loop has ended",

@@ -41,7 +41,7 @@ final class PooledCall implements OriginCall {
 
         void resumeReading();
 
-        /** Ends the call, because its caller needs no more of the response. */
+        /** Ends the call, because its caller does not need the rest of the response. */
         void abandon();
 
         /** Fails the connection or stream, and its call. */
@@ -291,9 +291,9 @@ final class PooledCall implements OriginCall {
         if (currentAttempt != null) {
             currentAttempt.abandon();
         } else if (on != null) {
-            on.fail(OriginFailure.Reason.CANCELLED, "the client was closed");
+            on.fail(OriginFailure.Reason.CANCELLED, "the origin client was closed");
         }
-        failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the client was closed", on == null);
+        failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the origin client was closed", on == null);
     }
 
     void interim(ResponseHead head) {
@@ -362,7 +362,7 @@ final class PooledCall implements OriginCall {
         on.writeContent(piece, request.contentLength() < 0);
     }
 
-    /** Releases the kept content: the request cannot be retried any more. */
+    /** Releases the kept content. The request then cannot be retried any more. */
     private void dropSent() {
         sentKept = false;
         ArrayDeque<ByteBuf> kept = sent;

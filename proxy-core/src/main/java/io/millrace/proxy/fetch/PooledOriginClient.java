@@ -116,7 +116,7 @@ final class PooledOriginClient implements OriginClient {
         PooledCall call = new PooledCall(pool, request, handler);
         calls.add(call);
         if (closed) {
-            call.failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the client is closed", true);
+            call.failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the origin client is closed", true);
             pool.afterClose();
         } else {
             pool.acquire(call);

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  *
  * <pre>
  * METHOD target HTTP/1.1 CRLF
- * the request's fields, without those that are about the connection
+ * the request's fields, except the connection fields
  * [Connection: close CRLF | Connection: Upgrade CRLF Upgrade: protocols CRLF]
  * [Connection: TE CRLF TE: trailers CRLF]
  * [Content-Length: n CRLF | Transfer-Encoding: chunked CRLF]

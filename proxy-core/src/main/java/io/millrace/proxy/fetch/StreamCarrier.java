@@ -325,7 +325,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         }
     }
 
-    /** Fails the stream. A PING checks whether the connection still works. */
+    /** Fails the stream after a deadline. A PING then checks whether the connection still works. */
     private void failLate(OriginFailure.Reason reason, String problem) {
         connection.probe();
         fail(reason, problem);

@@ -5,9 +5,9 @@ import io.netty.channel.ChannelHandler;
 
 /**
  * An origin connection that carries the bytes of a tunnel instead of HTTP, after CONNECT or 101 (Switching Protocols).
- * Nothing is read from it before {@link #handOver}. The owner of this object must call {@link #handOver} or
- * {@link #close}. The connection counts in the origin's limit of tunnels (after
- * CONNECT, in its limit of connections) until it is closed.
+ * Nothing is read from it before {@link #handOver}. The owner of this object must call {@link #handOver} or {@link
+ * #close}. Until it is closed, the connection counts towards the origin's limit of tunnels (after CONNECT, of
+ * connections).
  *
  * <p>Confined to its event loop.
  */
@@ -23,8 +23,8 @@ public final class SwitchedConnection {
     }
 
     /**
-     * Replaces the handlers for HTTP by {@code to}, the handler of the tunnel. Bytes already read are passed to {@code to} before this method
-     * returns.
+     * Replaces the HTTP handlers by the tunnel's handler {@code to}. Bytes already read are passed to it before this
+     * method returns.
      */
     public void handOver(ChannelHandler to) {
         channel.pipeline().addLast(to);

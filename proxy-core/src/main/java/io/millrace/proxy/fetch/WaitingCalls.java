@@ -36,7 +36,7 @@ final class WaitingCalls {
         return calls.peekFirst();
     }
 
-    /** Adds a call at the end, which waits for at most this many nanoseconds. */
+    /** Adds a call at the end of the queue. It waits for at most this many nanoseconds. */
     void add(PooledCall call, long timeoutNanos) {
         call.waitUntil(deadline.now() + timeoutNanos);
         calls.addLast(call);
@@ -93,7 +93,7 @@ final class WaitingCalls {
         return expired;
     }
 
-    /** Stops the timer for good. */
+    /** Cancels the timer. */
     void cancelTimer() {
         deadline.cancel();
     }

@@ -121,8 +121,8 @@ public final class ResponseTee {
 
     /**
      * @param windowBytesMax limit of bytes kept for readers
-     * @param joinable whether later readers may start at the first byte: consumed chunks are kept while the window has
-     *     room
+     * @param joinable whether later readers may start at the first byte: consumed chunks are then kept while they fit
+     *     into the window
      */
     public ResponseTee(EventExecutor loop, int windowBytesMax, boolean joinable, Feed feed) {
         this(loop, () -> windowBytesMax, joinable, feed);
@@ -146,7 +146,7 @@ public final class ResponseTee {
      * writer.
      *
      * @param length length of the body as announced by the origin, -1 if unknown. If known, the object is completed in
-     *     the store before any reader gets the last byte. So a client that repeats the request finds the object
+     *     the store before any reader gets the last byte. So a client that repeats the request finds the object.
      * @param keepsPart whether the store keeps the received part if the origin fails
      * @param lengthMax limit of a stored body in bytes, 0 for none; a longer body is not stored, but still delivered to
      *     the readers
@@ -535,7 +535,7 @@ public final class ResponseTee {
         }
 
         /**
-         * Limits the reader to a range of the body. Call before the first pull.
+         * Limits the reader to a byte range of the body. Call before the first pull.
          *
          * @param firstPosition position of the first byte wanted
          * @param endPosition the position after the last byte wanted

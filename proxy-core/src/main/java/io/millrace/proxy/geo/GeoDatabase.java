@@ -3,9 +3,7 @@ package io.millrace.proxy.geo;
 import io.millrace.proxy.http.IpAddress;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One version of the databases of locations. Immutable and thread-safe. A lookup does not block.
- */
+/** One version of the databases of IP address locations. Immutable and thread-safe. A lookup does not block. */
 public final class GeoDatabase {
     private static final String[] COUNTRY = {"country", "iso_code"};
     private static final String[] CONTINENT = {"continent", "code"};

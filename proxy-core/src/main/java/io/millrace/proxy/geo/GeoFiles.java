@@ -12,15 +12,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The databases of locations that the configuration names. {@link #check} opens a file again after it has changed. A
- * file that cannot be used leaves the one before in use, and is tried again at the next check.
+ * The files with the databases of IP address locations that the configuration names. {@link #check} reopens a file
+ * after it has changed. If the new version of a file cannot be used, the previous version stays in use, and the file is
+ * tried again at the next check.
  *
  * <p>Thread-safe. {@link #current} does not block.
  */
 public final class GeoFiles {
     private static final Logger log = LoggerFactory.getLogger(GeoFiles.class);
 
-    /** Identifies one version of a file. A file that does not exist has no key and the size -1. */
+    /** Identifies one version of a file. The stamp of a missing file has no key and the size -1. */
     private record Stamp(
             @Nullable Object key, long size, @Nullable FileTime modified) {
         static Stamp of(Path path) {
@@ -40,10 +41,13 @@ public final class GeoFiles {
         private @Nullable Stamp stamp;
 
         private @Nullable MmdbFile file;
-        /** The failure in the log, which is not repeated; null for none. */
+        /** The failure that was logged last, so that it is not logged again; null for none. */
         private @Nullable String logged;
 
-        /** Opens the file again if another path is named, or the file has changed. Returns true if it did so. */
+        /**
+         * Reopens the file if the configuration names another path, or if the file has changed. Returns true if the
+         * file was reopened.
+         */
         boolean update(@Nullable Path named) {
             Stamp now = named == null ? null : Stamp.of(named);
             if (Objects.equals(path, named) && (named == null || Objects.equals(stamp, now))) {
@@ -59,7 +63,7 @@ public final class GeoFiles {
             } catch (MmdbException e) {
                 stamp = null;
                 file = isOther ? null : file;
-                report(e.getMessage() + (file == null ? "; locations are unknown" : "; the file before stays in use"));
+                report(e.getMessage() + (file == null ? "; locations are unknown" : "; the previous version stays in use"));
                 return isOther;
             }
         }
@@ -82,7 +86,7 @@ public final class GeoFiles {
     public GeoFiles() {}
 
     /**
-     * Opens the files of a configuration that are not open. Blocks.
+     * Opens the files of a configuration that are not open yet. Blocks.
      *
      * @param placesPath database of countries or cities; null for none
      * @param networksPath database of autonomous systems; null for none
@@ -102,7 +106,7 @@ public final class GeoFiles {
         }
     }
 
-    /** Opens files again that have changed. Blocks. */
+    /** Reopens changed files. Blocks. */
     public void check() {
         lock.lock();
         try {

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file in the MaxMind DB format, version 2: a binary tree of address prefixes, whose leaves refer to maps of values,
- * and a map of metadata at the end. The file is copied into direct memory, so that later changes of it have no effect.
- * Immutable and thread-safe.
+ * and a map of metadata at the end. The file is copied into direct memory, so that later changes of the file have no
+ * effect. Immutable and thread-safe.
  *
  * <p>Every position is checked against the end of the file, and nested values against a depth, so that a damaged file
- * gives no wrong result other than values of another address.
+ * can at worst give the values of another address.
  */
 public final class MmdbFile {
     /** Result of {@link #find} for an address that is not in the file. */
@@ -28,10 +28,10 @@ public final class MmdbFile {
 
     private static final byte[] MARKER = "\u00ab\u00cd\u00efMaxMind.com".getBytes(StandardCharsets.ISO_8859_1);
 
-    /** The metadata begin in the last bytes of a file, by its specification. */
+    /** The metadata begins within this many bytes before the end of a file (MaxMind DB specification). */
     private static final int METADATA_MAX = 128 * 1024;
 
-    /** Limit of the bytes of a file, since its copy is in memory. Files of cities have about 100 MB. */
+    /** Limit of the size of a file in bytes, since it is copied into memory. City databases have about 100 MB. */
     static final int BYTES_MAX = 512 * 1024 * 1024;
 
     /** Bytes between the tree and the values. */
@@ -82,7 +82,7 @@ public final class MmdbFile {
     /**
      * Reads a file into direct memory. Blocks.
      *
-     * @throws MmdbException if the file cannot be read, is too large, changes meanwhile, or has a fault
+     * @throws MmdbException if the file cannot be read, is too large, changes while it is read, or is damaged
      */
     public static MmdbFile open(Path path) throws MmdbException {
         return open(path, BYTES_MAX);
@@ -95,13 +95,13 @@ public final class MmdbFile {
     /**
      * Checks the metadata of a file. Blocks.
      *
-     * @throws MmdbException if the file cannot be read, is too large or has a fault
+     * @throws MmdbException if the file cannot be read, is too large or is damaged
      */
     public static void check(Path path) throws MmdbException {
         read(path, channel -> channel.map(FileChannel.MapMode.READ_ONLY, 0, size(path, channel, BYTES_MAX)));
     }
 
-    /** Returns the bytes of an open file. */
+    /** Reads the bytes of an open file. */
     private interface Reader {
         ByteBuffer read(FileChannel channel) throws IOException, MmdbException;
     }
@@ -175,7 +175,7 @@ public final class MmdbFile {
         throw fault("is not a MaxMind DB file: it has no metadata");
     }
 
-    /** Returns the node or record of the prefix ::/96, below which IPv4 addresses are. */
+    /** Returns the node or record of the prefix ::/96, which contains the IPv4 addresses. */
     private long v4Start() {
         long node = 0;
         for (int i = 0; i < V4_PREFIX_BITS && node < nodes; i++) {
@@ -222,7 +222,7 @@ public final class MmdbFile {
     }
 
     /**
-     * Returns the text below some keys of nested maps.
+     * Returns the text at a path of keys through nested maps.
      *
      * @param at result of {@link #find}
      * @return null if there is none
@@ -246,7 +246,7 @@ public final class MmdbFile {
         return read(of -> of.number(at, key));
     }
 
-    /** Reads a value. A damaged file has no values. */
+    /** Reads a value. In a damaged file, the value counts as missing. */
     private long read(ToLongFunction<MmdbValues> reader) {
         try {
             return reader.applyAsLong(values);

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A section of values in a file of the MaxMind DB format. Each value begins with a control byte that has its type and
- * size. Immutable and thread-safe.
+ * A section of values in a file of the MaxMind DB format. Each value begins with a control byte that contains its type
+ * and size. Immutable and thread-safe.
  */
 final class MmdbValues {
     private static final int POINTER = 1;
@@ -52,7 +52,7 @@ final class MmdbValues {
     private record Control(int type, int size, int next) {}
 
     /**
-     * Returns the text below some keys of nested maps; null if there is none.
+     * Returns the text at a path of keys through nested maps; null if there is none.
      *
      * @throws IndexOutOfBoundsException if the file is damaged
      */

@@ -18,7 +18,7 @@ public final class FieldEdits {
      */
     private final long removedLengths;
 
-    /** A bit set of the first letters of the removed names, modulo 32, so without regard to case. */
+    /** A bit set of the first letters of the removed names, modulo 32, so that case is ignored. */
     private final int removedInitials;
 
     private FieldEdits(FieldName[] removed, FieldSection added) {
@@ -44,8 +44,8 @@ public final class FieldEdits {
     }
 
     /**
-     * Returns the same changes with the added lines in the format of HTTP/1.1, so that one copy writes them. For
-     * changes that many responses have.
+     * Returns the same changes with the added lines in the format of HTTP/1.1, so that one copy writes them. Useful for
+     * changes that apply to many responses.
      */
     public FieldEdits encoded() {
         ByteBuf wire = Unpooled.buffer(added.wireLength());
@@ -61,7 +61,7 @@ public final class FieldEdits {
         return added;
     }
 
-    /** Returns false if no line is removed whose name begins with a byte. */
+    /** Returns false if no removed name begins with this letter. */
     boolean mayRemove(byte initial) {
         return (removedInitials & (1 << (initial & 31))) != 0;
     }

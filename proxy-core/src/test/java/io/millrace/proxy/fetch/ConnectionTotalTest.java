@@ -74,18 +74,18 @@ class ConnectionTotalTest {
     void aPlaceIsOwedToAPoolThatHasFewer() {
         Pool one = pool();
         Pool other = pool();
-        assertFalse(total.isOwed(one, 5));
+        assertFalse(total.shouldYield(one, 5));
         assertTrue(total.tryAcquire(2));
         assertTrue(total.tryAcquire(2));
         ConnectionTotal.Waiter wait = new ConnectionTotal.Waiter(other, 0, 2);
         total.await(wait);
-        assertFalse(total.isOwed(other, 5));
-        assertTrue(total.isOwed(one, 2));
-        assertFalse(total.isOwed(one, 1));
+        assertFalse(total.shouldYield(other, 5));
+        assertTrue(total.shouldYield(one, 2));
+        assertFalse(total.shouldYield(one, 1));
         assertTrue(total.withdraw(wait));
         total.await(new ConnectionTotal.Waiter(one, 1, 1));
         total.await(new ConnectionTotal.Waiter(other, 0, 1));
-        assertTrue(total.isOwed(one, 1), "one place for two pools");
+        assertTrue(total.shouldYield(one, 1), "one place for two pools");
     }
 
     /** The second pool was announced while a place was promised to the first. */

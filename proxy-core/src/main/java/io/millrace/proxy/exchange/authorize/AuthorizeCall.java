@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class AuthorizeCall implements OriginResponseHandler {
-    /** Limit of the bytes of a refusal's content; longer content is replaced by a line of this proxy. */
+    /** Limit in bytes of a refusal's content. Longer content is replaced by one line of text from this proxy. */
     static final int BODY_MAX = 64 * 1024;
 
     private static final byte[] NO_BODY = {};
@@ -38,7 +38,7 @@ final class AuthorizeCall implements OriginResponseHandler {
     private static final int CLIENT_ERROR_MAX = 499;
     private static final long MILLIS = 1000;
 
-    /** Fields of a refusal that the client gets in any case. */
+    /** Fields of a refusal that are always passed on to the client. */
     private static final FieldNames OF_REFUSALS =
             FieldNames.of(FieldName.WWW_AUTHENTICATE, FieldName.SET_COOKIE, FieldName.RETRY_AFTER);
 
@@ -77,7 +77,7 @@ final class AuthorizeCall implements OriginResponseHandler {
         }
     }
 
-    /** Sends the request. The end gets the result later, never during this call. */
+    /** Sends the request. The result is passed to {@code end} later, never during this call. */
     static void start(
             OriginClient origins, OriginRequest request, AuthorizeConfig needed, EventExecutor loop, End end) {
         new AuthorizeCall(origins, request, needed, loop, end);
@@ -103,7 +103,7 @@ final class AuthorizeCall implements OriginResponseHandler {
         }
     }
 
-    /** Returns true if the client gets the response. */
+    /** Returns true if the response refuses the request, so that the client gets it. */
     private static boolean isRefusal(ResponseHead head) {
         return switch (head.status()) {
             case 401, 403 -> true;
@@ -197,7 +197,10 @@ final class AuthorizeCall implements OriginResponseHandler {
         }
     }
 
-    /** Passes the result on, unless there is one. The rest of a response is read to keep its connection. */
+    /**
+     * Passes the result on, unless a result was passed before. The rest of the response is still read, so that its
+     * connection can be reused.
+     */
     private void decide(AuthorizationResult result, long freshMillis) {
         if (!ended) {
             ended = true;

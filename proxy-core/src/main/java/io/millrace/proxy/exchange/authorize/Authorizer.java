@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 public final class Authorizer {
-    /** The client's address if it is unknown. */
+    /** The text that stands for an unknown client address. */
     private static final String UNKNOWN = "unknown";
 
     private static final FieldName X_FORWARDED_METHOD = FieldName.of("X-Forwarded-Method");
@@ -84,7 +84,7 @@ public final class Authorizer {
     }
 
     /**
-     * Returns the question about a request, which can begin after the request's bytes have become invalid.
+     * Returns the check of a request. It can begin after the request's bytes have become invalid.
      *
      * @param key the request's digest
      * @param client the client's address; null if it is unknown
@@ -124,7 +124,7 @@ public final class Authorizer {
         }
     }
 
-    /** Takes the result of a request to a server. */
+    /** Receives the result of a request to a server. */
     private interface Finish {
         void accept(CredentialDigest key, AuthorizationResult result, long untilMillis, long nowMillis);
     }

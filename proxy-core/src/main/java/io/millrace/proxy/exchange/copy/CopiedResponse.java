@@ -14,10 +14,9 @@ import io.millrace.proxy.http.TargetUri;
  * @param reason the reason phrase
  * @param fields the response fields
  * @param length length of the content in bytes
- * @param ageSeconds the age at this moment (RFC 9111 section 4.2.3)
- * @param fetchedMillis time by this machine's clock, in epoch milliseconds, that is not later than the request to the
- * origin
- * @param lifetimeSecondsMax limit of the lifetime; -1 for none
+ * @param ageSeconds the current age in seconds (RFC 9111 section 4.2.3)
+ * @param fetchedMillis a time not later than the request to the origin, in epoch milliseconds by this machine's clock
+ * @param lifetimeSecondsMax limit of the freshness lifetime in seconds; -1 for none
  * @param packedTags as {@code Tags.packed} returns them; empty for none; borrowed
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared

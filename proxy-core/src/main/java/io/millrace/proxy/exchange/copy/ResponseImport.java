@@ -33,9 +33,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a response from another cache is stored, and opens the writer for it. The rules are those for a
- * response that was just received from a cache with this age. A response is refused if a purge since its fetch may
- * cover it, or if a newer response is stored.
+ * Decides whether a response from another cache is stored, and opens the writer for it. The rules are the same as for a
+ * response of this age that was just received from another cache. The import is refused if a purge since the response
+ * was fetched may cover it, or if a newer response is stored.
  *
  * <p>Confined to the event loop of its components. For a single use.
  */
@@ -70,7 +70,7 @@ public final class ResponseImport {
          * Called once on the event loop.
          *
          * @param opened receives the content; null if the response is refused
-         * @param refusal a stable word; empty if the response is not refused
+         * @param refusal identifier of the reason of a refusal; empty if the response is not refused
          */
         void ready(@Nullable Opened opened, String refusal);
     }
@@ -85,7 +85,7 @@ public final class ResponseImport {
             this.isPrimary = isPrimary;
         }
 
-        /** Receives the content; owned by the receiver. */
+        /** The writer for the content. The caller of {@link Reply#ready} passes its ownership on. */
         public ObjectWriter<StoredHead> writer() {
             return writer;
         }
@@ -95,7 +95,7 @@ public final class ResponseImport {
          * import began. Call before the writer completes. The writer then stores nothing if another event loop stores
          * a response after this comparison: {@link ObjectWriter#isOvertaken}.
          *
-         * @param then receives the refusal, empty for none, at once or after a disk read
+         * @param then receives the reason of a refusal (empty for none), immediately or after a disk read
          */
         public void compare(Consumer<String> then) {
             writer.expectUnchanged();
@@ -176,7 +176,7 @@ public final class ResponseImport {
         });
     }
 
-    /** The fields with the present age, and without connection fields. */
+    /** The response fields with the current age, and without connection fields. */
     private FieldSection fields() {
         FieldSection.Builder fields = FieldSection.builder();
         FieldSection source = copied.fields();
@@ -219,8 +219,8 @@ public final class ResponseImport {
     }
 
     /**
-     * Returns true if this proxy would store the response as the variant of clients that get another coding. The source
-     * chose the coding by its own rules.
+     * Returns true if the response's content coding differs from the coding of the variant as which it would be stored.
+     * The other cache chose the coding by its own rules.
      */
     private static boolean isInOtherCoding(
             FieldSection requestFields, FieldSection fields, Variance variance, EncodingRules rules) {
@@ -231,8 +231,8 @@ public final class ResponseImport {
     }
 
     /**
-     * Returns true if no Content-Length differs from the length of the content. After a difference, the content may be
-     * incomplete, or the response may be one to HEAD.
+     * Returns true unless a Content-Length differs from the length of the content. If one differs, the content may be
+     * incomplete, or the response may belong to a HEAD request.
      */
     private boolean isWhole() {
         FieldSection fields = copied.fields();
@@ -253,9 +253,9 @@ public final class ResponseImport {
             TargetUri keyUrl,
             CacheSettings rules,
             long nowMillis) {
-        // A stamp is the number that purges are compared with. The stamp is not above that of a fetch now, so that a
-        // clock that was set back does not hide later purges. It is not below the first stamp of the journal, because
-        // no purge of this cache is older.
+        // A stamp is the number that is compared with the stamps of purges. It must not exceed the stamp of a fetch
+        // that begins now. Otherwise, after the clock was set back, later purges would not affect the response. It is
+        // not below the first stamp of the journal, because no purge of this cache is older.
         long fetched = Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT;
         long stamp = Math.max(
                 Math.min(fetched, components.invalidator().stamp()),
@@ -297,7 +297,7 @@ public final class ResponseImport {
         }
     }
 
-    /** Prefers the object in RAM: it may have been stored during the read. */
+    /** Prefers an object in RAM, which may have been stored during the disk read. */
     private void openedFromDisk(StoreKey key, @Nullable StoredObject<StoredHead> object, Found then) {
         StoredObject<StoredHead> resident = components.store().get(key);
         if (resident != null && object != null) {

@@ -162,7 +162,7 @@ public final class Decision {
         return cors;
     }
 
-    /** Sets extensions that only set constant fields in the response. */
+    /** Sets the hooks of extensions that only set constant fields in the response. */
     void constants(HookChain chain) {
         constants = chain;
     }
@@ -172,13 +172,13 @@ public final class Decision {
         return constants;
     }
 
-    /** Sets a kind that needs no other values. */
+    /** Sets the kind, for kinds that need no other values. */
     Decision kind(DecisionKind what) {
         kind = what;
         return this;
     }
 
-    /** Sets the trace of the request, to which its requests to origins belong; null if it is not traced. */
+    /** Sets the trace of the request, which also covers its requests to origins; null if it is not traced. */
     public void trace(@Nullable ExchangeTrace of) {
         trace = of;
     }
@@ -204,7 +204,7 @@ public final class Decision {
         residents = null;
     }
 
-    /** Returns the object in RAM under the key. Pass it to {@link #serve} or {@link #releaseUnused}. */
+    /** Returns the object in RAM under the key; null for none. Pass it to {@link #serve} or {@link #releaseUnused}. */
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey wanted) {
         return residents == null ? store.get(wanted) : residents.find(store, wanted);
@@ -259,7 +259,7 @@ public final class Decision {
         return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, null));
     }
 
-    /** Denies the request for a reason with the name {@code what} in the log. */
+    /** Denies the request. The log calls the reason {@code what}. */
     Decision denied(int status, String why, String what) {
         return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, what));
     }
@@ -277,7 +277,8 @@ public final class Decision {
      * Denies the request with the response of another server.
      *
      * @param fields fields of the response
-     * @param body content of the response, which is not changed any more; empty for a line or page of this proxy
+     * @param body content of the response, which the caller must not change; empty to send a line or an error page of
+     *     this proxy
      */
     Decision denied(int status, String why, String what, FieldSection fields, byte[] body) {
         return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, what, fields, body));
@@ -289,7 +290,7 @@ public final class Decision {
         return this;
     }
 
-    /** Sets the index of the remap rule for the URL, also of one that redirects. */
+    /** Sets the index of the remap rule for the URL. The rule may be a redirect rule. */
     void rule(int index) {
         rule = index;
     }
@@ -318,7 +319,7 @@ public final class Decision {
         return local(DecisionKind.FINAL_RECIPIENT, LocalAnswer.finalRecipient(methods));
     }
 
-    /** Notes that the request is not for an ACME challenge known to this proxy. */
+    /** Notes that this proxy knows no ACME challenge for the request. */
     public Decision passChallenges() {
         pastChallenges = true;
         return this;
@@ -513,7 +514,7 @@ public final class Decision {
         return mapped;
     }
 
-    /** The URL to request from the origin, before the rule maps it. */
+    /** The URL to request from the origin, before the remap rule is applied. */
     public TargetUri originUrl() {
         return originUrl;
     }
@@ -523,7 +524,7 @@ public final class Decision {
         return keyUrl;
     }
 
-    /** The newest purge stamp (an increasing number) before the first lookup; fetches store their responses with it. */
+    /** The newest purge stamp (an increasing number) before the first lookup. Fetches store their responses with it. */
     long stamp() {
         return stamp;
     }
@@ -619,7 +620,7 @@ public final class Decision {
         return checked;
     }
 
-    /** Returns the result of the check of these credentials by these settings; null if none has ended. */
+    /** Returns the result of the check with this digest; null if no such check has ended. */
     CredentialCheck.@Nullable Result checkResult(CredentialDigest digest) {
         for (CredentialCheck.Checked one : checked) {
             if (one.digest().equals(digest)) {
@@ -647,7 +648,7 @@ public final class Decision {
     }
 
     /**
-     * Removes the signature from the URL of the request, so that cache keys and origins do not have it.
+     * Removes the signature from the URL of the request, so that neither cache keys nor origins contain it.
      *
      * @param url the URL without the signature
      */

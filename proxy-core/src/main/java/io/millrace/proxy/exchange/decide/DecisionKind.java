@@ -1,16 +1,16 @@
 package io.millrace.proxy.exchange.decide;
 
-/** The action to take for a request, which a {@link Decision} has. */
+/** The action to take for a request. Part of a {@link Decision}. */
 public enum DecisionKind {
     /** Refuse the request with the answer {@link Decision#local}. */
     DENIED,
-    /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
+    /** Answer in the origin's place, since Max-Forwards permits no further forwarding (RFC 9110 s7.6.2). */
     FINAL_RECIPIENT,
     /** Begin {@link Decision#credentialCheck}, then decide again with its result. */
     AUTHENTICATE,
     /** Wait for a hook of an extension, {@link Decision#hooks}, then decide again. */
     EXTENSION_PENDING,
-    /** Send the answer of an extension, which {@link Decision#hooks} has. */
+    /** Send the answer of an extension, found in {@link Decision#hooks}. */
     EXTENSION_ANSWERED,
     /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
     CHALLENGE,
@@ -18,7 +18,7 @@ public enum DecisionKind {
     NOT_MAPPED,
     /** Redirect the client, as {@link Decision#local} says. */
     REDIRECTED,
-    /** Send the answer that a rule defines, which {@link Decision#local} has. */
+    /** Send the answer that a rule defines, found in {@link Decision#local}. */
     ANSWERED,
     /** Join the client to the requested host by a tunnel. */
     TUNNEL,
@@ -36,7 +36,7 @@ public enum DecisionKind {
     COMPLETE,
     /** No usable response is stored: fetch it. */
     MISS,
-    /** No usable response is stored, and the request has only-if-cached (RFC 9111 s5.2.1.7): answer 504. */
+    /** No usable response is stored, and the request contains only-if-cached (RFC 9111 s5.2.1.7): answer 504. */
     UNAVAILABLE;
 
     /** Returns true if a request with this decision waits for the store, an origin, or a check of this proxy. */

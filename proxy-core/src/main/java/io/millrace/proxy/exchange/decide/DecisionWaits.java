@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The waits of one request before it is decided: for the answer to an ACME challenge, a check of credentials, or
- * a hook of an extension. After each, the request is decided again.
+ * The steps for which one request may wait before it is decided: the answer to an ACME challenge, a check of
+ * credentials, or a hook of an extension. After each step, the request is decided again.
  *
  * <p>Confined to the client stream's event loop.
  */
@@ -41,8 +41,8 @@ public final class DecisionWaits {
      * Reads the answer to an ACME challenge off the event loop. If there is no answer, the request is processed like
      * any other.
      *
-     * @param ended returns true if the request has ended
-     * @param found gets the answer
+     * @param ended supplies true if the request has ended
+     * @param found receives the answer to the challenge
      */
     public void challenge(
             BooleanSupplier ended, Consumer<String> found, Consumer<Function<RequestDecider, Decision>> resume) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param outcome the action that the proxy would take
  * @param status status of a response that the proxy generates or takes from the cache; 0 when the origin determines it
- * @param why the reason for a response that the proxy generates, as a sentence or stable word; else empty
+ * @param why the reason for a response that the proxy generates, as a sentence or an identifier; else empty
  * @param filter log name of the check that denies the request, such as a filter or request limit; null for none
  * @param location target of the redirect; null for none
  * @param rule the rule that maps or redirects the request; null for none
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param branch name of the branch of the canary split; null for the rule's own origin
  * @param cacheRules description of the matching cache rules; null for none
  * @param settings the cache settings for the request; null when no rule maps it
- * @param coding the coding of responses that compression concerns; null for none
+ * @param coding the content coding that this proxy would apply to compressible responses; null for none
  * @param keyUrl URL of the cache key; null without a lookup
  * @param key the primary key, printable; null without a lookup
  * @param found the stored response under the key that the request selects; null for none
@@ -71,8 +71,9 @@ public record DryRunResult(
     /**
      * A response that could not be stored.
      *
-     * @param reason why
-     * @param atSeconds when, in seconds since 1970; exact unless {@code cache.uncacheable_ttl} has changed since
+     * @param reason the reason why it was not stored
+     * @param atSeconds time of the response in epoch seconds; exact unless {@code cache.uncacheable_ttl} has changed
+     *     since
      */
     public record Uncacheable(NoStoreReason reason, long atSeconds) {}
 
@@ -98,7 +99,7 @@ public record DryRunResult(
         COMPLETE("complete"),
         /** No stored response is usable: the response is fetched. */
         FETCH("fetch"),
-        /** No stored response is usable, and the request has only-if-cached. */
+        /** No stored response is usable, and the request contains only-if-cached. */
         UNAVAILABLE("unavailable");
 
         private final String text;
@@ -138,7 +139,7 @@ public record DryRunResult(
      * @param name its path, such as {@code rules[2]}
      * @param place location as {@code millrace.yaml:12:5}; null when the rule was created by code
      * @param actions names of its actions
-     * @param isCertain false if the response decides whether the condition holds
+     * @param isCertain false if it depends on the response whether the condition holds
      */
     public record RuleMatch(String name, @Nullable String place, List<String> actions, boolean isCertain) {}
 
@@ -146,7 +147,7 @@ public record DryRunResult(
      * A request limit that applies to the request.
      *
      * @param limit the limit
-     * @param left requests that are still within the limit; negative if the limit does not count the request
+     * @param left number of further requests that the limit permits; negative if the limit does not count the request
      */
     public record LimitState(RequestLimitConfig limit, long left) {}
 

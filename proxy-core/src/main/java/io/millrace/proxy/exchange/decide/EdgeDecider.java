@@ -27,14 +27,14 @@ final class EdgeDecider {
     private final boolean dryRun;
     private final SplitTargets splits = new SplitTargets();
 
-    /** @param dryRun whether the requests of branches are not counted */
+    /** @param dryRun true for a dry run, which does not count the requests of a branch */
     EdgeDecider(LoopCounters counters, boolean dryRun) {
         this.counters = counters;
         this.dryRun = dryRun;
     }
 
     /**
-     * Sets the changes of the CORS fields of the response.
+     * Sets the changes to the CORS fields of the response.
      *
      * @param edge the settings of each rule; null if no rule has any
      * @return the CORS fields of the request's rule; null if this proxy does not answer for CORS
@@ -49,14 +49,15 @@ final class EdgeDecider {
     }
 
     /**
-     * Answers a preflight request (Fetch standard, "CORS-preflight fetch"). It has no credentials, so that it is
-     * answered before passwords and tokens are checked, and its method need not be permitted.
+     * Answers a preflight request (Fetch standard, "CORS-preflight fetch"). A preflight request contains no
+     * credentials. Therefore it is answered before passwords and tokens are checked, and its method need not be
+     * permitted.
      */
     Decision preflight(Decision decision, CorsRule cors) {
         FieldEdits permitted = cors.preflight(decision.request().fields());
         if (permitted == null) {
             counters.increment(Counter.DENIED_CORS);
-            return decision.denied(403, "cors.origins does not have the origin of the script", "cors:origin");
+            return decision.denied(403, "cors.origins does not contain the origin of the script", "cors:origin");
         }
         counters.increment(Counter.CORS_PREFLIGHTS);
         return decision.cors(permitted).answered(PREFLIGHT, "cors:preflight");
@@ -66,7 +67,7 @@ final class EdgeDecider {
      * Chooses the branch of a canary split for a request, and counts it once.
      *
      * @param edge the settings of each rule; null if no rule has any
-     * @return the mapping with the origin of the branch; {@code rule} for its own origin, and without a split
+     * @return the mapping with the origin of the branch; {@code rule} itself for its own origin, or if it has no split
      */
     Mapped branch(
             Decision decision, @Nullable EdgeRules edge, Mapped rule, ClientConnection client, AccessRules access) {

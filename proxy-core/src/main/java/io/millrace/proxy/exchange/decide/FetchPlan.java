@@ -60,7 +60,9 @@ public final class FetchPlan implements StoringTarget {
     private volatile @Nullable ClientSpan span;
     private @Nullable RangeRequest range;
     private boolean asksForWhole;
+    /** The stored response to validate, to complete, or to compare with a response to HEAD; null for none. */
     private @Nullable StoredObject<StoredHead> stale;
+
     private @Nullable AccessRules forwardingRules;
     private @Nullable StoredHead sourceHead;
     /** The settings with the lifetime that extensions have set for the response; null without one. */
@@ -96,7 +98,7 @@ public final class FetchPlan implements StoringTarget {
         this.trace = decision.trace();
         this.hooks = FetchHooks.of(decision.hooks());
         this.answersForCors = decision.cors() != null;
-        // A part of the origin's content is no part of the transformed content.
+        // A byte range of the origin's content is not the same range of the transformed content.
         this.asksForWhole = hooks != null && hooks.transformsBodies();
         this.fallbackHead = stale == null ? decision.fallbackHead() : stale.head();
     }
@@ -154,12 +156,15 @@ public final class FetchPlan implements StoringTarget {
         return range;
     }
 
-    /** Returns true if the client's own Range is not sent, because the answer to it was of no use. */
+    /** Returns true if the client's Range field is not sent, because the answer to it was unusable. */
     public boolean asksForWhole() {
         return asksForWhole;
     }
 
-    /** The URL to request from the origin, before the rule maps it. With a cache key it is the key's URL. */
+    /**
+     * The URL to request from the origin, before the remap rule is applied. If the request has a cache key, this is the
+     * URL of the key.
+     */
     public TargetUri originUrl() {
         return originUrl;
     }
@@ -206,8 +211,8 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Notes that the response is made from a stored variant. It then has the tags of that variant, also those whose
-     * fields are not stored, and no longer lifetime.
+     * Notes that the response is made from a stored variant. The response then gets all tags of that variant, including
+     * tags whose fields are not stored. Its lifetime does not exceed that of the variant.
      */
     public void sourceHead(StoredHead head) {
         sourceHead = head;
@@ -337,7 +342,7 @@ public final class FetchPlan implements StoringTarget {
         return range == null ? null : stale;
     }
 
-    /** Returns the request target for the origin: that of the remap rule, or of a rule that rewrites it. */
+    /** Returns the request target for the origin, as the remap rule or a rewriting rule defines it. */
     public byte[] originTarget() {
         byte[] target = mapped.originTarget(originUrl);
         return rewrite == null ? target : rewrite.applyTo(target);
@@ -406,7 +411,7 @@ public final class FetchPlan implements StoringTarget {
 
     /** Returns the fields for the origin after the changes of the rules and then of the extensions. */
     public FieldSection fieldsAfterRules(FieldSection fields) {
-        // A request that changes something keeps Origin, by which origins detect forgeries.
+        // A request with an unsafe method keeps Origin, by which origins detect cross-site request forgery.
         FieldSection ruled = answersForCors && mayStore ? CorsFields.withoutOrigin(fields) : fields;
         if (rules != null && rules.changesOriginRequests()) {
             RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
@@ -420,7 +425,9 @@ public final class FetchPlan implements StoringTarget {
         forwardingRules = by;
     }
 
-    /** The access rules by which the request to the origin was composed. A reload may have replaced them since. */
+    /**
+     * The access rules that applied when the request to the origin was composed. A reload may have replaced them since.
+     */
     public AccessRules forwardingRules() {
         if (forwardingRules == null) {
             throw new IllegalStateException("no request to the origin was composed");

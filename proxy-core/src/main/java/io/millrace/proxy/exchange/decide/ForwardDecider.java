@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides about forward-proxy requests: CONNECT, and absolute-form requests that no rule maps. The addresses of a host
- * name are not known here; they are checked when the connection is made.
+ * name are checked later, when the connection is made.
  *
  * <p>Confined to one event loop.
  */
@@ -62,8 +62,8 @@ public final class ForwardDecider {
 
     /**
      * Returns true if a request is for the forward proxy: no rule maps it, and its target is in absolute-form (RFC 9112
-     * s3.2.2). On a diverted connection, the target may be in origin-form, because the client does not know of the
-     * proxy.
+     * s3.2.2). On a transparently diverted connection, the target may be in origin-form, because the client does not
+     * know about the proxy.
      */
     static boolean isForwardRequest(
             RequestHead request, RemapResult found, ForwardAccess forward, ClientConnection client) {
@@ -105,13 +105,13 @@ public final class ForwardDecider {
         return false;
     }
 
-    /** Denies the request: its destination address is denied. */
+    /** Denies the request because of its destination address. */
     private Decision deniedDestination(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_DESTINATION);
         return decision.denied(403, DESTINATION, OriginFailure.Reason.DESTINATION.text());
     }
 
-    /** Denies the request: its client may not use the forward proxy. */
+    /** Denies the request because its client may not use the forward proxy. */
     private Decision deniedToClient(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_CLIENT);
         return decision.denied(403, "requests from this client address are not forwarded", "forward:client");

@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses requests without a valid signature, password or token, or without the permission of an authorisation server,
- * for remap rules that require them. They are removed from the request, so that cache keys and origins do not have
- * them.
+ * for remap rules that require them. These credentials are removed from the request, so that neither cache keys nor
+ * origins contain them.
  *
  * <p>Confined to one event loop.
  */
@@ -63,7 +63,8 @@ final class GuardDecider {
     private final @Nullable Authorizer authorizer;
 
     /**
-     * @param dryRun whether passwords that were not compared before count as right, since a comparison takes long
+     * @param dryRun true for a dry run: a password that was not verified before counts as correct, since verification
+     *     takes long
      * @param origins origin connections of the loop, for requests to authorisation servers; null for a dry run
      */
     GuardDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun, @Nullable OriginClient origins) {
@@ -77,7 +78,8 @@ final class GuardDecider {
     /**
      * Checks a request.
      *
-     * @return true if the request does not continue: the decision has the response, or the credentials to compare
+     * @return true if the request does not continue now: the decision contains the response, or a check of credentials
+     *     that must end first
      */
     boolean stops(
             Decision decision,
@@ -88,15 +90,15 @@ final class GuardDecider {
             long nowMillis) {
         int rule = mapped.rule().index();
         TokenConfig token = guards.token(rule);
-        return isSignatureRefused(decision, guards, mapped, client, access, nowMillis)
-                || isPasswordNeeded(decision, guards.password(rule), client, nowMillis)
+        return refusesUnsigned(decision, guards, mapped, client, access, nowMillis)
+                || stopsForPassword(decision, guards.password(rule), client, nowMillis)
                 || (token != null
                         && holds(token.when(), decision, client, nowMillis)
                         && tokens.stops(decision, token, nowMillis))
-                || isAuthorizationNeeded(decision, guards.authorization(rule), client, access, nowMillis);
+                || stopsForAuthorization(decision, guards.authorization(rule), client, access, nowMillis);
     }
 
-    private boolean isAuthorizationNeeded(
+    private boolean stopsForAuthorization(
             Decision decision,
             Guards.@Nullable Authorization authorization,
             ClientConnection client,
@@ -125,7 +127,7 @@ final class GuardDecider {
                 return true;
             }
         }
-        if (result != null && isAuthorizationRefused(decision, needed, result)) {
+        if (result != null && refusesUnauthorized(decision, needed, result)) {
             return true;
         }
         FieldSection received = result == null ? FieldSection.EMPTY : result.fields();
@@ -139,7 +141,7 @@ final class GuardDecider {
                 settings.fetch(), settings.source(), settings.requestVia().plain(request.version()));
     }
 
-    private boolean isAuthorizationRefused(Decision decision, AuthorizeConfig needed, AuthorizationResult result) {
+    private boolean refusesUnauthorized(Decision decision, AuthorizeConfig needed, AuthorizationResult result) {
         if (result.kind() == AuthorizationResult.Kind.REFUSED) {
             counters.increment(Counter.DENIED_AUTHORIZE);
             decision.denied(
@@ -164,7 +166,9 @@ final class GuardDecider {
         return false;
     }
 
-    /** Replaces the fields that only the authorisation server may set by those that it has set. */
+    /**
+     * Removes the client's values of fields that only the authorisation server may set, and adds the server's values.
+     */
     private static void setReceived(
             Decision decision,
             Guards.Authorization authorization,
@@ -181,7 +185,7 @@ final class GuardDecider {
         }
     }
 
-    private boolean isPasswordNeeded(
+    private boolean stopsForPassword(
             Decision decision, @Nullable PasswordConfig needed, ClientConnection client, long nowMillis) {
         if (needed == null || !holds(needed.when(), decision, client, nowMillis)) {
             return false;
@@ -200,7 +204,7 @@ final class GuardDecider {
         if (result == null) {
             Credentials given = Credentials.parse(needed.file(), fields.value(line), key);
             if (given == null) {
-                return challenge(decision, needed, "Authorization is not of the scheme Basic", "basic-auth:malformed");
+                return challenge(decision, needed, "the Authorization field does not use the scheme Basic", "basic-auth:malformed");
             }
             if (!dryRun) {
                 decision.authenticate((loop, then) ->
@@ -212,7 +216,7 @@ final class GuardDecider {
             decision.denied(UNAVAILABLE, "too many passwords wait for verification", "basic-auth:overload");
             return true;
         } else if (result == PasswordVerifier.Result.WRONG) {
-            return challenge(decision, needed, "user name or password are wrong", "basic-auth:wrong");
+            return challenge(decision, needed, "the user name or the password is wrong", "basic-auth:wrong");
         }
         decision.authenticated();
         return false;
@@ -227,7 +231,7 @@ final class GuardDecider {
         return true;
     }
 
-    private boolean isSignatureRefused(
+    private boolean refusesUnsigned(
             Decision decision,
             Guards guards,
             Mapped mapped,

@@ -26,7 +26,7 @@ final class HookDecider {
     private final boolean dryRun;
     private final ChosenOrigins chosen = new ChosenOrigins();
 
-    /** @param dryRun whether the hooks that decide about requests are not called */
+    /** @param dryRun true for a dry run, which does not call the hooks that decide about requests */
     HookDecider(LoopCounters counters, boolean dryRun) {
         this.counters = counters;
         this.dryRun = dryRun;
@@ -36,7 +36,7 @@ final class HookDecider {
      * Calls the hooks that decide about a request.
      *
      * @param chains the hooks of all rules
-     * @return true if the request does not continue: the decision has the response, or the hook to wait for
+     * @return true if the request does not continue now: the decision contains the response, or the hook to wait for
      */
     boolean stops(
             Decision decision,
@@ -63,7 +63,7 @@ final class HookDecider {
         }
         switch (hooks.decide(decision.request())) {
             case PROCEED -> {
-                return isOriginRefused(decision, hooks, mapped);
+                return refusesAfterOriginChoice(decision, hooks, mapped);
             }
             case WAIT -> decision.kind(DecisionKind.EXTENSION_PENDING);
             case ANSWER -> {
@@ -81,7 +81,7 @@ final class HookDecider {
     }
 
     /** Lets extensions choose the origin. Returns true if a failure refuses the request. */
-    private boolean isOriginRefused(Decision decision, RequestHooks hooks, Mapped mapped) {
+    private boolean refusesAfterOriginChoice(Decision decision, RequestHooks hooks, Mapped mapped) {
         if (!hooks.choosesOrigin() || mapped.origins() != null) {
             return false;
         }
@@ -89,31 +89,31 @@ final class HookDecider {
         if (origin != null) {
             decision.origin(chosen.of(mapped, origin));
         }
-        return isClosed(decision, hooks);
+        return refusesAfterFailure(decision, hooks);
     }
 
     /**
      * Returns the parts of the cache key of a request.
      *
-     * @return null if a hook failed: then the decision is made
+     * @return null if a hook failed and its failure has decided the request
      */
     byte @Nullable [] keyParts(Decision decision, RequestHooks hooks) {
         byte[] parts = hooks.keyParts(decision.request());
-        if (parts == null && !isClosed(decision, hooks)) {
+        if (parts == null && !refusesAfterFailure(decision, hooks)) {
             decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
         }
         return parts;
     }
 
-    private boolean isClosed(Decision decision, RequestHooks hooks) {
-        if (hooks.isClosed()) {
+    private boolean refusesAfterFailure(Decision decision, RequestHooks hooks) {
+        if (hooks.refusesAfterFailure()) {
             counters.increment(Counter.DENIED_EXTENSION_FAILED);
             decision.denied(UNAVAILABLE, "an extension of this proxy failed", detail(hooks.decidedBy()));
         }
-        return hooks.isClosed();
+        return hooks.refusesAfterFailure();
     }
 
-    /** Lets the hooks decide about the use of the stored response, which the decision has. */
+    /** Lets the hooks decide about the use of the stored response that the decision contains. */
     LookupHook.Action lookupDone(Decision decision, RequestHooks hooks) {
         if (dryRun) {
             return LookupHook.Action.PROCEED;
@@ -125,12 +125,14 @@ final class HookDecider {
                     default -> LookupHook.State.MISS;
                 };
         LookupHook.Action action = hooks.lookupDone(decision.request(), state);
-        return hooks.isClosed() ? LookupHook.Action.BYPASS : action;
+        return hooks.refusesAfterFailure() ? LookupHook.Action.BYPASS : action;
     }
 
-    /** Bypasses the cache, or refuses the request after the failure of a hook. The decision has no object. */
+    /**
+     * Bypasses the cache, or refuses the request after the failure of a hook. The decision must not contain an object.
+     */
     Decision bypass(Decision decision, RequestHooks hooks) {
-        return isClosed(decision, hooks) ? decision : decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
+        return refusesAfterFailure(decision, hooks) ? decision : decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
     }
 
     /** Returns the Cache-Status detail that names an extension. */

@@ -22,8 +22,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts requests against request limits (requests in a period), and refuses those beyond a limit. A request that a
- * limit refuses does not count there; earlier limits of the list have counted it.
+ * Counts requests against request limits (requests in a period), and refuses requests that exceed a limit. The limit
+ * that refuses a request does not count it, but the limits before it in the list have counted it.
  *
  * <p>Confined to one event loop.
  */
@@ -39,7 +39,7 @@ final class LimitDecider {
     private final RequestView view = new RequestView(ZoneId.systemDefault());
     private @Nullable KeyHash hash;
 
-    /** @param dryRun whether requests are decided about without counting them */
+    /** @param dryRun true for a dry run, which does not count the requests */
     LimitDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
         this.shared = shared;
         this.counters = counters;
@@ -50,7 +50,7 @@ final class LimitDecider {
      * Counts a request.
      *
      * @param rule index of the remap rule; negative for none
-     * @return true if a limit refuses the request, and the decision has the response
+     * @return true if a limit refuses the request; the decision then contains the response
      */
     boolean refuses(
             Decision decision,

@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer that this proxy gives instead of the cache and the origin. Immutable.
+ * The answer that this proxy gives itself, without the cache and the origin. Immutable.
  *
  * @param status status of the response
  * @param reason the reason for a refusal, for the client; otherwise the reason for the log, such as the name of a rule
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param location target of a redirect; null for none
  * @param allow value of the Allow field; null for none
  * @param fields fields of the response, which replace those of this proxy with the same names; null for none
- * @param body content of the response of another server; null for a line or page of this proxy
+ * @param body content of the response of another server; null to send a line or an error page of this proxy
  * @param byRule the answer of a rule; null for none
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -34,7 +34,10 @@ public record LocalAnswer(
         return new LocalAnswer(status, reason, check, null, null, null, null, null);
     }
 
-    /** Returns a refusal with the response of another server; an empty body means a line or page of this proxy. */
+    /**
+     * Returns a refusal with the response of another server. If the body is empty, a line or an error page of this
+     * proxy is sent.
+     */
     static LocalAnswer denied(int status, String reason, String check, FieldSection fields, byte[] body) {
         return new LocalAnswer(status, reason, check, null, null, fields, body.length == 0 ? null : body, null);
     }
@@ -52,7 +55,7 @@ public record LocalAnswer(
         return new LocalAnswer(OK, "", null, null, allow, null, null, null);
     }
 
-    /** Returns the answer of a rule with this name. */
+    /** Returns the answer that the rule with this name defines. */
     static LocalAnswer ofRule(RuleConfig.Answer by, String rule) {
         return new LocalAnswer(by.status(), rule, null, null, null, null, null, by);
     }

@@ -23,9 +23,9 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides about the use of the cache for a permitted request: its key, the lookup in RAM, the variant, and reuse of the
- * stored response. Never blocks and never reads from disk. If the object is only on disk, the decision is {@code OPEN};
- * after the disk read, {@link #afterOpen} continues.
+ * Decides how a permitted request uses the cache: its key, the lookup in RAM, the variant, and reuse of the stored
+ * response. Never blocks and never reads from disk. If the object is only on disk, the decision is {@code OPEN}; after
+ * the disk read, {@link #afterOpen} continues.
  *
  * <p>Confined to one event loop.
  */

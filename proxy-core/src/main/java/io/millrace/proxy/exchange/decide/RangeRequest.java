@@ -23,8 +23,8 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     public static final long PIECE_BYTES = 1L << 20;
 
     /**
-     * Content length assumed while the real length is unknown. A range without a last position ends at
-     * {@code ENDLESS - 1} then.
+     * Content length assumed while the real length is unknown. A range without a last position then ends at {@code
+     * ENDLESS - 1}.
      */
     private static final long ENDLESS = Long.MAX_VALUE;
 
@@ -60,8 +60,8 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     }
 
     /**
-     * Returns true if a 206 to the request of {@link #forMiss} contains the first byte of the client's range. An origin
-     * may send less than the requested range (RFC 9110 s15.3.7), which is larger than the client's.
+     * Returns true if a 206 to the request of {@link #forMiss} contains the first byte of the client's range. The
+     * requested range is larger than the client's range, but an origin may send less of it (RFC 9110 s15.3.7).
      */
     public static boolean coversFirstByte(RequestHead request, FieldSection answer) {
         ContentRange range = ContentRange.of(answer);
@@ -73,7 +73,7 @@ public record RangeRequest(String range, @Nullable String ifRange) {
         return fromTheEnd || (range.first() <= first && first < range.end());
     }
 
-    /** Returns true if the Range field of a request has several ranges. */
+    /** Returns true if the Range field of a request lists several ranges. */
     public static boolean isMultiRange(RequestHead request) {
         return request.fields().contains(FieldName.RANGE)
                 && RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Multi;
@@ -90,8 +90,8 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     }
 
     /**
-     * Returns true if a request asks for a part of the bytes that had a certain date. Content that this proxy encodes
-     * has no such bytes at the origin.
+     * Returns true if a request has a range that applies only to content of a certain date (If-Range). If this proxy
+     * encodes the content, the client's range does not refer to the origin's bytes.
      */
     public static boolean isDated(FieldSection requestFields) {
         int line = requestFields.find(FieldName.IF_RANGE);

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class RequestChanges {
-    /** The client's URL without the signature that was verified; null if there is none. */
+    /** The client's URL without its verified signature; null if no signature was verified. */
     private @Nullable TargetUri unsigned;
-    /** True if the password was right, and Authorization was removed. */
+    /** True if the credentials were valid, and Authorization was removed. */
     private boolean authenticated;
     /** The change of the request's fields by the client's location and by an authorisation server; null for none. */
     private @Nullable UnaryOperator<RequestHead> change;

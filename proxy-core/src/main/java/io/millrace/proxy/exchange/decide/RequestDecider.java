@@ -53,7 +53,7 @@ public final class RequestDecider {
     private static final int LOOP_DETECTED = 508;
 
     private static final String LOOP_TEXT =
-            "loop detected: Via has the name of this proxy; in a chain, each proxy needs its own via.name";
+            "loop detected: Via contains the name of this proxy; in a chain, each proxy needs its own via.name";
 
     /** Misdirected Request (RFC 9110 s15.5.20). */
     private static final int MISDIRECTED = 421;
@@ -117,18 +117,18 @@ public final class RequestDecider {
     }
 
     /**
-     * Decides once more about a request that was decided about before. Request limits do not count it again, and it is
-     * not looked up among the ACME challenges again.
+     * Decides about a request for a second time. Request limits do not count it again, and it is not looked up among
+     * the ACME challenges again.
      *
-     * @param before the decision before, whose hooks of extensions and checks of credentials are not repeated: without
-     *     that, a check that is not remembered would follow each lookup
+     * @param before the earlier decision. Its hooks of extensions and its checks of credentials are not repeated.
+     *     Otherwise, a check whose result is not remembered would follow each lookup.
      */
     public Decision decideAgain(RequestHead request, long contentLength, ClientConnection client, Decision before) {
         return decideAgain(request, contentLength, client, before, before.checked());
     }
 
     /**
-     * Decides like {@link #decideAgain} about a request one of whose credentials was checked.
+     * Decides like {@link #decideAgain} about a request, after one of its credentials was checked.
      *
      * @param result the result of the check
      */
@@ -165,9 +165,9 @@ public final class RequestDecider {
     }
 
     /**
-     * Decides about the request of a decision.
+     * Makes a decision about its request.
      *
-     * @param decision contains only the request
+     * @param decision a new decision that contains only the request
      * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     public Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {
@@ -187,7 +187,7 @@ public final class RequestDecider {
         RemapResult found = map(settings.remap(), request, client, upgrading);
         decision.rule(ruleOf(found));
         CorsRule cors = edges.cors(decision, settings.edge());
-        if (isRefused(decision, client, settings, nowMillis)) {
+        if (refusesByFilterOrLimit(decision, client, settings, nowMillis)) {
             return decision;
         }
         if (cors != null && CorsRule.isPreflight(request)) {
@@ -210,7 +210,7 @@ public final class RequestDecider {
         if (!(found instanceof Mapped rule)) {
             return notMapped(decision, found, settings);
         }
-        Mapped mapped = settle(decision, rule, client, settings, nowMillis);
+        Mapped mapped = setOriginAndCaching(decision, rule, client, settings, nowMillis);
         if (endsBeforeLookup(decision, mapped, contentLength, client, settings, nowMillis)) {
             return decision;
         }
@@ -261,7 +261,7 @@ public final class RequestDecider {
      *
      * @return the mapping with the origin of the branch
      */
-    private Mapped settle(
+    private Mapped setOriginAndCaching(
             Decision decision, Mapped rule, ClientConnection client, ExchangeSettings settings, long nowMillis) {
         RequestHead request = decision.request();
         Mapped mapped = edges.branch(decision, settings.edge(), rule, client, settings.access());
@@ -282,8 +282,8 @@ public final class RequestDecider {
     }
 
     /**
-     * Returns true if a mapped request ends before the lookup: by its method, a missing proof such as a password, an
-     * extension, its Referer, a rule, or Max-Forwards.
+     * Returns true if a mapped request ends before the lookup: because of its method, a missing password or other
+     * credential, an extension, its Referer, a rule, or Max-Forwards.
      */
     private boolean endsBeforeLookup(
             Decision decision,
@@ -345,7 +345,7 @@ public final class RequestDecider {
         decision.change(head -> head.with(head.target(), DictionaryChoice.fieldsAfter(result, head.fields())));
     }
 
-    /** Notes the databases for the client's location, and sets the field with its country. */
+    /** Notes the databases for the client's location, and sets the request field that contains the client's country. */
     private static void locate(
             Decision decision, GeoFiles geo, @Nullable CountryField country, ClientConnection client) {
         client.locateBy(geo.current());
@@ -355,8 +355,8 @@ public final class RequestDecider {
         }
     }
 
-    /** Returns true if a filter or a request limit refuses the request, and the decision has the response. */
-    private boolean isRefused(Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
+    /** Returns true if a filter or a request limit refuses the request. The decision then contains the response. */
+    private boolean refusesByFilterOrLimit(Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
         int rule = decision.rule();
         AccessRules access = settings.access();
         if (access.hasFilters()) {
@@ -406,7 +406,7 @@ public final class RequestDecider {
         return (found instanceof Mapped || found instanceof Redirected) && !access.isSecured(request.fields(), client);
     }
 
-    /** Returns the index of the rule whose filters are checked first. */
+    /** Returns the index of the rule that maps or redirects the URL; negative for none. */
     private static int ruleOf(RemapResult found) {
         if (found instanceof Mapped mapped) {
             return mapped.rule().index();

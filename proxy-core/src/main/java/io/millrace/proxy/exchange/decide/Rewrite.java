@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The path and query that rules set in the request to the origin. Immutable.
  *
- * @param path the path, which begins with a slash; null to keep the mapped one
- * @param query the query without its question mark, empty for none; null to keep the client's
+ * @param path the path, which begins with a slash; null to keep the path that the remap rule produced
+ * @param query the query without its question mark, empty for none; null to keep the client's query
  */
 record Rewrite(@Nullable String path, @Nullable String query) {
     /** Returns this rewrite, changed by the path and the query that a later rule sets. */

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class RuleDecider {
     private static final int PERCENT = 100;
 
-    private static final String DOTTED = "a rule rewrites the path, and the result would have a dot segment";
+    private static final String DOT_SEGMENT = "a rule rewrites the path, and the result would contain a dot segment";
 
     private final LoopCounters counters;
 
@@ -97,12 +97,12 @@ final class RuleDecider {
         return settings;
     }
 
-    /** Returns true if a rule ends the request; then the decision has its redirection or answer. */
+    /** Returns true if a rule ends the request. The decision then contains the redirection or the answer. */
     boolean ends(Decision decision) {
         RuleConfig rule = end;
         if (rule == null && rewrite != null && rewrite.hasDotSegment()) {
             counters.increment(Counter.DENIED_REWRITE);
-            decision.denied(400, DOTTED, "rewrite");
+            decision.denied(400, DOT_SEGMENT, "rewrite");
             return true;
         }
         if (rule == null) {

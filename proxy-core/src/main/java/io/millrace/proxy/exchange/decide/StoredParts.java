@@ -12,7 +12,7 @@ import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 
 /**
- * The availability of the requested bytes of a stored response. A response is stored in one of three forms: whole; in
+ * The availability of the requested bytes of a stored response. A response is stored in one of three ways: whole; in
  * blocks (parts of fixed size), of which some may be missing; or as a single part, whose head has status 206.
  */
 public enum StoredParts {

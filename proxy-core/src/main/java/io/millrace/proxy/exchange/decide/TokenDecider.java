@@ -32,7 +32,10 @@ final class TokenDecider {
     private final MessageDigest digest;
     private final boolean dryRun;
 
-    /** @param dryRun whether tokens that were not verified before count as valid, since a verification takes long */
+    /**
+     * @param dryRun true for a dry run: a token that was not verified before counts as valid, since verification takes
+     * long
+     */
     TokenDecider(DecisionInputs shared, LoopCounters counters, MessageDigest digest, boolean dryRun) {
         this.shared = shared;
         this.counters = counters;
@@ -43,7 +46,8 @@ final class TokenDecider {
     /**
      * Checks the token of a request.
      *
-     * @return true if the request does not continue: the decision has the response, or the check of the token
+     * @return true if the request does not continue now: the decision contains the response, or a check of the token
+     *     that must end first
      */
     boolean stops(Decision decision, TokenConfig needed, long nowMillis) {
         FieldSection fields = decision.request().fields();
@@ -102,7 +106,9 @@ final class TokenDecider {
         return true;
     }
 
-    /** Returns the line of Authorization if it has the scheme Bearer (RFC 6750 section 2.1); otherwise -1. */
+    /**
+     * Returns the index of the Authorization field if it uses the scheme Bearer (RFC 6750 section 2.1); otherwise -1.
+     */
     private static int bearer(FieldSection fields) {
         int line = fields.find(FieldName.AUTHORIZATION);
         if (line < 0 || fields.valueEnd(line) - fields.valueStart(line) <= SCHEME.length()) {

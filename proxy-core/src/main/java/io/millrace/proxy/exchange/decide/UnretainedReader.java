@@ -20,7 +20,7 @@ public final class UnretainedReader {
 
     private boolean reading;
 
-    /** Returns the object in RAM under the key, borrowed until {@link #end}. */
+    /** Returns the object in RAM under the key, borrowed until {@link #end}; null for none. */
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey key) {
         ResidentReader<StoredHead> residents = reader;

@@ -67,9 +67,9 @@ public final class Variants {
     }
 
     /**
-     * Writes the marker with one more variant, and removes variants beyond the limit. If two variants are first stored
-     * at the same moment, the marker may list only one. The other can still be found, but does not count towards the
-     * limit.
+     * Writes the marker with one more variant, and removes variants beyond the limit. If two variants are stored for
+     * the first time at the same moment, the marker may list only one of them. The other variant can still be found,
+     * but does not count towards the limit.
      */
     private void list(StoringTarget plan, StoreKey primary, StoredHead marker, byte[] values) {
         VariantList.Added added =
@@ -90,8 +90,8 @@ public final class Variants {
     }
 
     /**
-     * Extends the pin of the Vary marker after the pin of a variant was extended. A pin is the time until which the
-     * store keeps an object.
+     * Extends the pin of the Vary marker after the pin of a variant was extended. The store keeps an object at least
+     * until its pin ends.
      *
      * @return whether the marker was written
      */
@@ -123,8 +123,8 @@ public final class Variants {
     }
 
     /**
-     * Removes the stored variants in other codings, if the rule compresses: the content of the variant for this request
-     * is outdated, and theirs was the same. Otherwise a response could be made from them.
+     * Removes the stored variants in other codings, if the rule compresses. They have the same content as the variant
+     * for this request, which is outdated. Otherwise the proxy could make an outdated response from them.
      *
      * @param current fields with the validators of the current content: variants of it stay; null to remove all
      */
@@ -185,9 +185,10 @@ public final class Variants {
     }
 
     /**
-     * Returns the fields of a client that gets a coding without a dictionary, and is like another client otherwise.
+     * Returns a client's request fields, changed so that the client accepts only one coding, and no dictionary.
      *
-     * @param form a result of {@link EncodingRules#normalForm}
+     * @param form the normal form of Accept-Encoding that names the coding: a result of {@link
+     *     EncodingRules#normalForm}
      */
     public static FieldSection fieldsFor(FieldSection requestFields, String form) {
         FieldSection.Builder fields = FieldSection.builder()

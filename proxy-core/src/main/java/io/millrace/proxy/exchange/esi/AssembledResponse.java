@@ -21,8 +21,9 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response to a request whose remap rule may assemble pages. Between the exchange and the client's stream, it
- * passes most responses on unchanged. An ESI document goes to a {@link Page}, which sends the page instead.
+ * The response to a request whose remap rule may assemble pages. This object sits between the exchange and the client's
+ * stream, and passes most responses on unchanged. It passes an ESI document to a {@link Page}, which sends the
+ * assembled page instead.
  *
  * <pre>
  * Exchange -> this -> ClientStream of the client, or Fragment of another page
@@ -31,21 +32,22 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 public final class AssembledResponse implements ClientStream, RequestHandler {
-    /** The exchange, as the receiver of the end of an assembly. */
+    /** Callbacks to the exchange about the end of an assembly. */
     public interface Caller {
         /**
-         * The page cannot be assembled. The caller sends a response of this proxy instead, without its end.
+         * The page cannot be assembled. The exchange sends a response of this proxy instead, but does not finish the
+         * stream.
          *
          * @param closing whether to close the connection after the response
-         * @return bytes of the content that is sent
+         * @return number of content bytes that were sent
          */
         int onPageFailure(PageFailure failure, boolean closing);
 
         /**
          * The response is sent.
          *
-         * @param isComplete true after {@link #finishPage} has returned true; false if the content of the document is
-         *     not needed any more
+         * @param isComplete true if {@link #finishPage} has returned true before; false if the content of the document
+         *     is no longer needed
          */
         void onPageEnd(boolean isComplete);
 
@@ -60,9 +62,9 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         COLLECTING,
         /** The document is complete; its page is assembled and sent. */
         ASSEMBLING,
-        /** The response is discarded, and the request repeated without its range. */
+        /** The response is discarded, and the request is repeated without its range. */
         REPEATING,
-        /** The page is sent, it failed, or the client is gone. */
+        /** The page was sent, its assembly failed, or the client disconnected. */
         ENDED
     }
 
@@ -74,13 +76,13 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
     private @Nullable RequestHandler handler;
     private @Nullable Caller caller;
     private @Nullable EsiRule rule;
-    /** The page; null if the response is not that of a document. */
+    /** The page; null if the response is not an ESI document. */
     private @Nullable Page page;
-    /** True if the next head is that of a document. */
+    /** True if the next head belongs to an ESI document. */
     private boolean isDocument;
     /** True once the exchange waits for the end of the page. */
     private boolean isAwaited;
-    /** True once the exchange has ended by itself. */
+    /** True once the exchange has ended without being stopped by this object. */
     private boolean isExchangeOver;
     /** True once the client's request is complete. */
     private boolean isRequestOver;
@@ -97,7 +99,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         this.request = request;
     }
 
-    /** Sets the exchange, which gets the client's events. */
+    /** Sets the exchange, which receives the client's events. */
     public void handler(RequestHandler exchange) {
         handler = exchange;
     }
@@ -118,7 +120,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
     }
 
     /**
-     * Announces the head that follows. Returns true if the response is a document.
+     * Announces the head that follows. Returns true if the response is an ESI document.
      *
      * @param fields fields as the origin sent them
      */
@@ -135,12 +137,12 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         return isDocument;
     }
 
-    /** Returns the request without conditions and ranges, which refer to the page and not to its document. */
+    /** Returns the request without conditions and ranges, because these refer to the page and not to its document. */
     public RequestHead unconditional() {
         return FragmentRequests.unconditional(request);
     }
 
-    /** Bytes of content sent so far; negative if the response is not that of a document. */
+    /** Bytes of content sent so far; negative if the response is not an ESI document. */
     public long pageBytes() {
         return page == null ? -1 : page.sentBytes() + failureBytes;
     }
@@ -148,7 +150,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
     /**
      * Ends the content of the exchange's response.
      *
-     * @return true if {@link Caller#onPageEnd} follows; false if the response is not that of a document
+     * @return true if {@link Caller#onPageEnd} follows; false if the response is not an ESI document
      */
     public boolean finishPage() {
         isExchangeOver = phase != Phase.COLLECTING;
@@ -157,14 +159,15 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         }
         isAwaited = true;
         phase = Phase.ASSEMBLING;
-        // The exchange is the caller, and fragments of the store are received at once.
+        // Assemble later, because the exchange is calling this method, and fragments in the store would arrive during
+        // the call.
         client.eventLoop().execute(this::assemble);
         return true;
     }
 
     /**
-     * Sends the request again, without the range, if the response is a part of a document. Called when the exchange has
-     * ended.
+     * Sends the request again, without the range, if the response is only a part of an ESI document. Called when the
+     * exchange has ended.
      *
      * @return true if another exchange answers the request
      */
@@ -213,7 +216,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         }
     }
 
-    /** Returns true if the request has a range that can be left out, and no content, which was sent already. */
+    /** Returns true if the request can be sent again without its range: a GET or HEAD without content. */
     private boolean isRepeatable() {
         FieldSection fields = request.fields();
         return (request.method() == Method.GET || request.method() == Method.HEAD)
@@ -341,7 +344,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         if (isAwaited) {
             endExchange();
         } else if (!isExchangeOver) {
-            // The exchange, which is the caller, still receives the document.
+            // Stop later, because the exchange is calling this method and still receives the document.
             client.eventLoop().execute(this::stopExchange);
         }
     }
@@ -357,7 +360,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         }
     }
 
-    /** Aborts a response of which the head is sent. */
+    /** Aborts a response whose head was sent. */
     private void breakOff(PageFailure failure) {
         assembler.counters().increment(failure.counter());
         phase = Phase.ENDED;

@@ -14,21 +14,21 @@ final class CollectedContent {
     private final HeldMemory memory;
     private byte[] bytes = EMPTY;
     private int length;
-    /** The announced length; not positive if unknown. */
+    /** The announced length in bytes; 0 or negative if unknown. */
     private long expected;
 
     CollectedContent(HeldMemory memory) {
         this.memory = memory;
     }
 
-    /** Bytes so far. */
+    /** Number of bytes collected so far. */
     int length() {
         return length;
     }
 
     /**
-     * Sets the announced length, so that no more memory is used. Reserves nothing: an origin may announce much and send
-     * nothing.
+     * Sets the announced length, so that the array does not grow beyond it. Reserves no memory yet: an origin may
+     * announce much content and send none.
      */
     void expect(long bytesOfContent) {
         expected = bytesOfContent;

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for one fragment, and the stream that receives its response. To an exchange it is a client.
+ * A request for one fragment, and the stream that receives its response. An exchange treats this object as a client.
  *
  * <p>Confined to one event loop.
  */
@@ -24,7 +24,7 @@ final class Fragment implements ClientStream {
         /** The response is complete. Takes ownership of the array. */
         void onContent(byte[] content);
 
-        /** The fragment failed; {@code reason} is a stable word. */
+        /** The fragment failed; {@code reason} is the identifier for Cache-Status and logs. */
         void onFailure(String reason);
     }
 
@@ -37,7 +37,7 @@ final class Fragment implements ClientStream {
     private @Nullable RequestHandler handler;
     private @Nullable Future<?> timer;
     private final CollectedContent content;
-    /** Reason of a response that cannot be included; null for one that can. */
+    /** The reason why the response cannot be included; null if it can be included. */
     private @Nullable String refusal = "esi-fragment-incomplete";
 
     private boolean isAssembled;
@@ -49,7 +49,7 @@ final class Fragment implements ClientStream {
 
     /**
      * @param page the stream of the client, whose event loop and connection the fragment shares
-     * @param level levels of fragments above, at least 1
+     * @param level nesting level of the fragment: 1 if the page itself includes it
      * @param memory the memory of the document that includes the fragment
      */
     Fragment(
@@ -80,7 +80,7 @@ final class Fragment implements ClientStream {
         }
     }
 
-    /** Cancels the request: nothing needs its response. */
+    /** Cancels the request, because its response is no longer needed. */
     void cancel() {
         if (isEnded) {
             return;
@@ -90,7 +90,7 @@ final class Fragment implements ClientStream {
         if (timer != null) {
             timer.cancel(false);
         }
-        // The exchange may be the caller.
+        // Stop later, because the exchange may be calling this method.
         page.eventLoop().execute(() -> {
             if (handler != null && !isAnswered) {
                 isAnswered = true;
@@ -118,12 +118,12 @@ final class Fragment implements ClientStream {
         return budget;
     }
 
-    /** Notes that the content is assembled, so that its bytes are counted already. */
+    /** Notes that the content is an assembled page. Its bytes were already counted during its assembly. */
     void assembled() {
         isAssembled = true;
     }
 
-    /** Notes that there was no memory for the content, which is a page itself. */
+    /** Notes that there was no memory to assemble the content, which is an ESI document itself. */
     void outOfMemory() {
         isOutOfMemory = true;
     }
@@ -176,7 +176,7 @@ final class Fragment implements ClientStream {
         }
     }
 
-    /** Copies a piece, and returns the reason why there is no place for it; null if there is. */
+    /** Copies a piece. Returns null, or the reason why the piece exceeds a limit. */
     private @Nullable String kept(ByteBuf piece) {
         if (!isAssembled && !budget.takeBytes(piece.readableBytes())) {
             return PageFailure.PAGE_SIZE;

@@ -10,7 +10,7 @@ import io.millrace.proxy.http.forward.HopByHop;
 
 /** The heads of requests for fragments, and of requests without conditions. No state. */
 final class FragmentRequests {
-    /** Fields about the client's copy of the page. */
+    /** Request fields that refer to the client's copy of the page. */
     private static final FieldNames CONDITIONS = FieldNames.of(
             FieldName.RANGE,
             FieldName.IF_RANGE,
@@ -19,7 +19,7 @@ final class FragmentRequests {
             FieldName.IF_MODIFIED_SINCE,
             FieldName.IF_UNMODIFIED_SINCE);
 
-    /** Fields about the connection, the content and the coding of the request for the page. */
+    /** Fields that refer to the connection, the content and the coding of the request for the page. */
     private static final FieldNames OF_PAGE = FieldNames.of(
             FieldName.HOST,
             FieldName.ACCEPT_ENCODING,
@@ -32,8 +32,9 @@ final class FragmentRequests {
             FieldName.CONTENT_RANGE);
 
     /**
-     * The fields that another host gets too. They have neither credentials nor personal data: fields of applications may
-     * contain tokens. Via prevents loops; the address of the client is added as in all requests.
+     * The fields that are also sent to hosts other than the page's host. They contain neither credentials nor personal
+     * data. Application-specific fields are left out, because they may contain tokens. Via prevents loops; the address
+     * of the client is added as in all requests.
      */
     private static final FieldNames OF_OTHER_HOSTS = FieldNames.of(
             FieldName.ACCEPT,
@@ -48,8 +49,8 @@ final class FragmentRequests {
     private FragmentRequests() {}
 
     /**
-     * Returns the head of a request for a fragment: a GET with the end-to-end fields of the client. Another host, port
-     * or scheme than that of the page gets only {@link #OF_OTHER_HOSTS}.
+     * Returns the head of a request for a fragment: a GET with the end-to-end fields of the client. If the fragment's
+     * host, port or scheme differs from that of the page, the request contains only {@link #OF_OTHER_HOSTS}.
      *
      * @param page the client's request
      */

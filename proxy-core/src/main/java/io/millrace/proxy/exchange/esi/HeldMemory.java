@@ -39,7 +39,7 @@ final class HeldMemory {
         }
     }
 
-    /** The reason of a failure, for people. */
+    /** Returns a text with the memory in use and its limit, for error messages. */
     String text() {
         return "all pages in assembly together hold " + assembler.memory().usedBytes() + " bytes of at most "
                 + assembler.memoryBytesMax() + " (limits.memory_esi)";

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class Page {
-    /** Estimated bytes of the objects for one part of a document. */
+    /** Estimated size in bytes of the Java objects for one part of a document. */
     private static final int PART_BYTES = 64;
 
     /** Receives the end, once, unless the page is closed before. */
@@ -29,7 +29,10 @@ final class Page {
         /** The page cannot be assembled; nothing is sent. The caller closes the page. */
         void onPageFailure(PageFailure failure);
 
-        /** An unexpected exception; the head is sent if {@link #isSending}. The caller closes the page. */
+        /**
+         * An unexpected exception occurred; the head was already sent if {@link #isSending}. The caller closes the
+         * page.
+         */
         void onPageFault(Throwable fault);
 
         /** The client takes too long to receive the page. The caller closes the page. */
@@ -39,7 +42,7 @@ final class Page {
     private final PageAssembler assembler;
     private final ClientStream client;
     private final RequestHead request;
-    /** The fragment of another page that this page is; null for the page of a client. */
+    /** The fragment as which another page includes this page; null for the page of a client. */
     private final @Nullable Fragment fragment;
 
     private final PageBudget budget;
@@ -114,7 +117,7 @@ final class Page {
         return PageFailure.memory(memory.text());
     }
 
-    /** Requests the fragments of the complete document, and sends the page when they are there. */
+    /** Requests the fragments of the complete document, and sends the page when they have arrived. */
     void assemble() {
         if (isClosed) {
             return;

@@ -30,7 +30,7 @@ public final class PageAssembler {
     private final PageMemory memory;
 
     /**
-     * @param requests receives the requests for fragments, as those of clients
+     * @param requests receives the requests for fragments, like requests of clients
      * @param settings the settings in force
      * @param memory the memory of the pages of all event loops
      */
@@ -60,10 +60,10 @@ public final class PageAssembler {
         return memory;
     }
 
-    /** Limit of the bytes of all pages. */
+    /** Limit of the bytes that all pages in assembly hold together. */
     long memoryBytesMax() {
         EdgeRules edge = settings.get().edge();
-        // Without a rule with ESI, the last pages are being sent.
+        // After a reload without ESI rules there is no limit; only the pages already begun are still sent.
         return edge == null ? Long.MAX_VALUE : edge.esiBytesMax();
     }
 

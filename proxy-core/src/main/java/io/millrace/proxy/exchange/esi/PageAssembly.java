@@ -21,17 +21,17 @@ final class PageAssembly {
     /** Limit of the fragments of one document that are requested at a time. */
     private static final int CONCURRENT_MAX = 8;
 
-    /** Limit of the fragments that are requested without a return to the event loop. */
-    static final int PER_TURN_MAX = 64;
+    /** Limit of the fragments that are requested in one task of the event loop. */
+    static final int REQUESTS_PER_TASK_MAX = 64;
 
     private static final byte[] EMPTY = {};
 
     /** Receives the result, once, unless the assembly is cancelled. */
     interface End {
-        /** All fragments are there. */
+        /** All fragments have arrived. */
         void onPage(PageContent page);
 
-        /** A fragment failed that the page needs. */
+        /** A fragment that the page needs has failed. */
         void onFailure(PageFailure failure);
 
         /** An unexpected exception ended the assembly. */
@@ -139,7 +139,7 @@ final class PageAssembly {
 
     /**
      * @param request the request for the document; references are relative to its URL
-     * @param level level of the document: 0 for the page itself
+     * @param level nesting level of the document: 0 for the page itself
      */
     PageAssembly(
             PageAssembler assembler,
@@ -160,13 +160,13 @@ final class PageAssembly {
         this.end = end;
     }
 
-    /** Begins. The end may be called during this call. */
+    /** Begins the assembly. {@code end} may be called during this call. */
     void start() {
         fill(whole, document.parts());
         proceed();
     }
 
-    /** Cancels all requests for fragments. The end is not called. */
+    /** Cancels all requests for fragments. {@code end} is not called. */
     void cancel() {
         isEnded = true;
         waiting.clear();
@@ -194,7 +194,7 @@ final class PageAssembly {
         }
     }
 
-    /** Requests the next fragments, and ends if there are none. A fragment may end during its request. */
+    /** Requests the next fragments; ends the assembly if there are none. A fragment may arrive during its request. */
     private void proceed() {
         if (isProceeding || isScheduled) {
             return;
@@ -216,10 +216,11 @@ final class PageAssembly {
     }
 
     private void requestNext() {
-        // Fragments in RAM end during their request, so that the limit of concurrent requests does not bound this loop.
+        // Fragments in RAM arrive during their request. Therefore the limit of concurrent requests does not bound this
+        // loop.
         int count = 0;
         while (!isEnded && inProgress.size() < CONCURRENT_MAX && !waiting.isEmpty()) {
-            if (count == PER_TURN_MAX) {
+            if (count == REQUESTS_PER_TASK_MAX) {
                 isScheduled = true;
                 client.eventLoop().execute(this::proceedLater);
                 return;
@@ -256,7 +257,7 @@ final class PageAssembly {
         fragment.start();
     }
 
-    /** Returns the reason why a fragment is not requested; null if it is. */
+    /** Returns the reason why a fragment must not be requested; null if it may be requested. */
     private @Nullable String refusal(@Nullable TargetUri target) {
         if (level >= budget.config().depthMax()) {
             return PageFailure.DEPTH;
@@ -287,7 +288,7 @@ final class PageAssembly {
         }
     }
 
-    /** Replaces a failed branch by the other one of its choice, or ends. */
+    /** Replaces a failed branch by the other branch of its choice, or ends the assembly. */
     private void failed(Branch branch, Slot slot, String reason) {
         branch.isFailed = true;
         Choice choice = branch.choice;

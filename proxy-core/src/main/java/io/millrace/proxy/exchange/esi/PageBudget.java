@@ -33,7 +33,7 @@ final class PageBudget {
         return bytes <= config.pageBytesMax();
     }
 
-    /** Returns the reason of a failed fragment with the limit and its setting, if it has one. */
+    /** Returns the reason of a failed fragment, with the limit that was reached and its setting, if any. */
     String text(String reason, HeldMemory memory) {
         return switch (reason) {
             case PageFailure.DEPTH ->
@@ -50,7 +50,7 @@ final class PageBudget {
         };
     }
 
-    /** The bytes of the page and their limit, for people. */
+    /** Returns a text with the bytes of the page and their limit, for error messages. */
     String pageSizeText() {
         return "the page has " + bytes + " or more bytes; at most " + config.pageBytesMax()
                 + " are permitted (esi.max_page_size)";

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayDeque;
 
 /**
- * The content of a page: parts of its document and of its fragments, in their order. Sending consumes it.
+ * The content of a page: parts of its document and its fragments, in order. Sending consumes the content.
  *
  * <p>Confined to one event loop.
  */
@@ -15,7 +15,7 @@ final class PageContent {
     private record Piece(byte[] bytes, int start, int end) {}
 
     private final ArrayDeque<Piece> pieces = new ArrayDeque<>();
-    /** Bytes of the first piece that are read already. */
+    /** Number of bytes of the first piece that were already read. */
     private int read;
 
     private long length;
@@ -33,7 +33,7 @@ final class PageContent {
         return length;
     }
 
-    /** Returns the next bytes in a new buffer, at most {@code most}. */
+    /** Returns at most {@code most} next bytes in a new buffer. */
     ByteBuf next(ByteBufAllocator alloc, int most) {
         int size = (int) Math.min(most, length);
         ByteBuf slice = alloc.buffer(size, size);

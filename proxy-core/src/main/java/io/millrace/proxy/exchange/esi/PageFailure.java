@@ -7,9 +7,9 @@ import io.millrace.proxy.observe.log.LogOutcome;
  * The reason why a page cannot be sent. Immutable.
  *
  * @param status status of the response to the client
- * @param detail a stable word, for Cache-Status and the access log
+ * @param detail identifier of the failure in Cache-Status and the access log
  * @param text a sentence for the client: what happened, and the limit with its setting
- * @param counter counts the page
+ * @param counter the counter that is incremented for the page
  * @param outcome the outcome in the access log
  */
 public record PageFailure(int status, String detail, String text, Counter counter, LogOutcome outcome) {
@@ -30,7 +30,7 @@ public record PageFailure(int status, String detail, String text, Counter counte
         return new PageFailure(502, detail, text, Counter.ESI_PAGES_FAILED_DOCUMENT, LogOutcome.FAILED);
     }
 
-    /** Returns the failure of a page whose document the origin broke off. */
+    /** Returns the failure of a page whose document ended before its announced end. */
     static PageFailure incomplete(int received) {
         return new PageFailure(
                 502,
@@ -86,7 +86,7 @@ public record PageFailure(int status, String detail, String text, Counter counte
                 LogOutcome.ORIGIN_TIMEOUT);
     }
 
-    /** Returns the failure of a page whose client took nothing of it for a time, when a part was sent. */
+    /** Returns the failure of a partly sent page whose client received nothing for the given time. */
     static PageFailure slowClient(int seconds) {
         return new PageFailure(
                 502,

@@ -9,7 +9,7 @@ import java.util.List;
 
 /** The heads of pages. No state. */
 final class PageHeads {
-    /** Fields about the bytes of the document, which the page does not have. */
+    /** Fields that describe the bytes of the document. They do not apply to the assembled page. */
     private static final List<FieldName> OF_DOCUMENT = List.of(
             SurrogateControl.CONTROL,
             FieldName.CONTENT_LENGTH,

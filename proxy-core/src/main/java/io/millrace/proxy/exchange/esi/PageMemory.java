@@ -3,8 +3,8 @@ package io.millrace.proxy.exchange.esi;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bytes that pages in assembly hold in the Java heap, of all event loops of one proxy. They do not count in
- * {@code limits.memory_in_flight}, which measures buffers of direct memory.
+ * The bytes that pages in assembly hold in the Java heap, for all event loops of one proxy. These bytes do not count
+ * towards {@code limits.memory_in_flight}, which measures buffers of direct memory.
  *
  * <p>Thread-safe.
  */
@@ -12,7 +12,7 @@ public final class PageMemory {
     private final AtomicLong used = new AtomicLong();
 
     /**
-     * Reserves bytes. Returns false if there are not enough; then nothing is reserved.
+     * Reserves bytes. Returns false, and reserves nothing, if the limit would be exceeded.
      *
      * @param limit limit of the bytes of all pages
      */

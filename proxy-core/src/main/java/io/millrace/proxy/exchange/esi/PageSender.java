@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the content of a page in slices, as fast as the client receives it. A client that receives everything at once
- * does not occupy the event loop for a whole page.
+ * Sends the content of a page in slices, as fast as the client receives it. A fast client does not occupy the event
+ * loop for a whole page: after a limit, other tasks of the loop run first.
  *
  * <p>Confined to one event loop.
  */
@@ -16,12 +16,12 @@ final class PageSender {
     /** Limit in bytes of one write. */
     static final int SLICE_BYTES = 64 * 1024;
 
-    /** Limit in bytes of the writes without a return to the event loop. */
-    static final int TURN_BYTES = 1 << 20;
+    /** Limit in bytes of the writes in one task of the event loop. */
+    static final int BYTES_PER_TASK_MAX = 1 << 20;
 
     /**
-     * Limit in seconds of the time without a write. A page that is being sent holds memory of {@code limits.memory_esi}, so
-     * a client must take a slice in this time.
+     * Limit in seconds of the time without a write. A page that is being sent holds memory of {@code
+     * limits.memory_esi}, so a client must receive a slice in this time.
      */
     static final int STALL_SECONDS = 60;
 
@@ -33,7 +33,7 @@ final class PageSender {
         /** An exception prevented the next write. */
         void onFault(Throwable fault);
 
-        /** The client has taken nothing for {@link #STALL_SECONDS}. */
+        /** The client has received nothing for {@link #STALL_SECONDS}. */
         void onTooSlow();
     }
 
@@ -44,7 +44,7 @@ final class PageSender {
     private boolean isSending;
     private boolean isScheduled;
     private boolean isClosed;
-    /** Ends the page of a client that takes nothing. */
+    /** Ends the page of a client that receives nothing. */
     private @Nullable ScheduledFuture<?> stall;
 
     PageSender(ClientStream client, PageContent content, End end) {
@@ -58,7 +58,7 @@ final class PageSender {
         return sentBytes;
     }
 
-    /** Writes until the client is not writable. Call it again when the client is. */
+    /** Writes until the client is no longer writable. Call it again when the client is writable again. */
     void send() {
         if (isSending || isScheduled || isClosed) {
             return;
@@ -77,7 +77,7 @@ final class PageSender {
     private void write() {
         int written = 0;
         while (!isClosed && content.length() > 0 && client.isWritable()) {
-            if (written >= TURN_BYTES) {
+            if (written >= BYTES_PER_TASK_MAX) {
                 isScheduled = true;
                 client.eventLoop().execute(this::sendMore);
                 return;
@@ -117,7 +117,7 @@ final class PageSender {
         send();
     }
 
-    /** Forgets the content that is not sent. The end is not called. */
+    /** Drops the content that was not sent. {@code end} is not called. */
     void close() {
         isClosed = true;
         cancelStall();

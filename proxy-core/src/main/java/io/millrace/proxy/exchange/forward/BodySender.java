@@ -50,7 +50,7 @@ public final class BodySender implements ContentSink {
         this(stream, end, null);
     }
 
-    /** @param copies receives the byte count of each piece that the connection copies; may be null */
+    /** @param copies receives the byte count of each piece that the connection copies; null to count nothing */
     public BodySender(ClientStream stream, End end, @Nullable IntConsumer copies) {
         this.copies = copies;
         this.stream = stream;

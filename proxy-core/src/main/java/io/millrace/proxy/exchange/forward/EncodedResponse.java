@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call to an origin that encodes the response. To the fetch, the origin seems to have sent the encoded response: it
- * is stored as a variant, and passed to followers and readers. Used only if the rule compresses.
+ * A call to an origin that encodes the response. The fetch receives the encoded response as if the origin had sent it,
+ * stores it as a variant, and passes it to followers and readers. Used only if the rule compresses.
  *
  * <pre>
  * origin -> this -> EncodedBody (event loop, or threads for encoding) -> SharedFetch
@@ -54,16 +54,18 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     private @Nullable ContentCoding coding;
     private @Nullable EncodedBody body;
     private @Nullable FieldSection trailers;
-    /** True if the response is not in the coding of its variant: it is for clients that wait now. */
+    /**
+     * True if the response is not in the coding of its variant. It then answers only the clients that are waiting now.
+     */
     private boolean isSubstitute;
-    /** True while the fetch wants no content. */
+    /** True while the fetch accepts no content. */
     private boolean isPaused;
     /** True once the origin's response has ended. */
     private boolean ended;
 
     /**
      * @param dictionary the dictionary that the request names; null for none
-     * @param esi the settings for pages, whose documents are stored without a coding; null for none
+     * @param esi the settings for ESI, since ESI documents are stored without a coding; null for none
      */
     public EncodedResponse(
             FetchPlan plan,
@@ -83,7 +85,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         this.fetch = fetch;
     }
 
-    /** Sets the call to the origin, whose events go to this object. */
+    /** Sets the call to the origin that reports its events to this object. */
     public void over(OriginCall call) {
         origin = call;
     }
@@ -157,20 +159,22 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     }
 
     /**
-     * Returns true if the response is in another coding than its variant, or in none: too many other responses are being
-     * encoded, or the dictionary was dropped. It must not be stored for later clients, who accept the coding of the
-     * variant.
+     * Returns true if the response is not in the coding of its variant, because too many other responses are being
+     * encoded, or because the dictionary was dropped. It must not be stored, since later clients expect the coding of
+     * the variant.
      */
     public boolean isSubstitute() {
         return isSubstitute;
     }
 
-    /** Returns true if a follower, which accepts the coding of the variant, accepts the coding of the response too. */
+    /**
+     * Returns true if a follower accepts the coding of the response. Every follower accepts the coding of the variant.
+     */
     public boolean isAcceptedBy(RequestHead follower) {
         return !isSubstitute || coding == null || coding == withoutDictionary(follower);
     }
 
-    /** Returns the framing of the content for the fetch: of unknown length if it is encoded. */
+    /** Returns the framing of the content for the fetch. The length of encoded content is unknown. */
     public ResponseFraming framing(ResponseFraming received) {
         return body == null ? received : ResponseFraming.BY_CHUNKS;
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells whether an invalidation has outdated the response of a fetch in progress. Only invalidations that began after
- * the fetch count. Cache groups and tags are considered once the response head is known.
+ * the fetch are considered. Cache groups and tags are considered once the response head is known.
  *
  * <p>Thread-safe, except {@link #readLabels}.
  */

@@ -13,15 +13,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param originStatus the status code that the origin sent; 0 if the response is made from a stored variant
  * @param head the received head; for a 206 with the whole representation, the equivalent head of a 200
- * @param representation the head of the whole representation, which decides whether another exchange may use it
- * @param selection the head that evaluates a client's conditions and range; null when the response is passed on
- *     unchanged
+ * @param representation the head of the whole representation, from which it is decided whether another exchange may use
+ *     the response
+ * @param selection the head against which a client's conditions and range are evaluated; null when the response is
+ *     passed on unchanged
  * @param part the range of the representation that the content covers; null for the whole representation
  * @param stored whether the response is being stored
  * @param keptUnder store key under which the received part is kept if the origin fails; null when it is not kept
- * @param contentLength bytes of content to come, -1 when unknown
+ * @param contentLength bytes of content that follow the head, -1 when unknown
  * @param responseMillis time of receipt of the head, in epoch milliseconds
- * @param detail the detail of Cache-Status about a response that is not stored; null for none
+ * @param detail the Cache-Status detail that says why the response is not stored; null for none
  */
 public record FetchedResponse(
         int originStatus,

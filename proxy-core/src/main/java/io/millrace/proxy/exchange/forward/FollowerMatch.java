@@ -12,7 +12,7 @@ import io.millrace.proxy.serve.Selection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decision whether the response of a shared fetch may answer a follower. A follower is an exchange that joined the
+ * Decides whether the response of a shared fetch may answer a follower. A follower is an exchange that joined the
  * fetch.
  *
  * <p>Stateless.
@@ -28,8 +28,8 @@ public final class FollowerMatch {
     }
 
     /**
-     * Returns true if a response that was validated for another client may answer the request. False if it has that
-     * client's cookie, or if every use needs a separate validation (RFC 9111 s4).
+     * Returns true if a response that was validated for another client may answer the request. Returns false if the
+     * response contains a cookie for that client, or if every use needs a separate validation (RFC 9111 s4).
      */
     public static boolean fitsValidated(
             FetchPlan plan, RequestHead request, StoredHead shared, ResponseHead notModified, long nowMillis) {
@@ -43,8 +43,8 @@ public final class FollowerMatch {
      * Returns true if the response may answer the request.
      *
      * @param plan the plan of the fetch
-     * @param inBlocks whether the response goes to blocks (parts of fixed size) of a stored object; followers read
-     *     these and fetch the others themselves
+     * @param inBlocks whether the response is written to blocks (parts of fixed size) of a stored object; followers
+     *     read these blocks and fetch other blocks themselves
      */
     public static boolean fits(FetchPlan plan, RequestHead request, FetchedResponse response, boolean inBlocks) {
         boolean shared = FollowerReuse.of(

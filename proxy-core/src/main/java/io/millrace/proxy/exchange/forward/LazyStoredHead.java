@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stored head of an origin's response, built on first use. The stored head evaluates a client's conditions and
- * range, and answers other exchanges that share the fetch. A response that is not stored usually needs only its age, so
- * building the head at once would be waste.
+ * The stored head of an origin's response, built on first use. A client's conditions and range are evaluated against
+ * the stored head, and other exchanges that share the fetch use it. A response that is not stored usually needs only
+ * its age, so building the head immediately would be wasteful.
  *
  * <p>Thread-safe: threads that race at the first use build equal heads.
  */

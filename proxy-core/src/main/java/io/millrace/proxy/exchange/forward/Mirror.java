@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends copies of requests to another origin, and discards its answers. A copy is sent after the request itself. It has
- * its own connections and limits, so that it neither delays the request nor makes it fail. If a limit is reached, the copy is
- * dropped.
+ * Sends copies of requests to another origin, and discards its answers. A copy is sent after the request itself. Copies
+ * use their own connections and limits, so that they neither delay requests nor make them fail. If a limit is reached,
+ * the copy is dropped.
  *
  * <p>Confined to one event loop.
  */
@@ -63,7 +63,7 @@ public final class Mirror {
      * Sends a request, and a copy of it.
      *
      * @param handler receives the response to the request
-     * @param begin sends the request itself, whose response the given handler receives
+     * @param begin sends the request itself; its argument is the handler that must receive the response
      */
     public OriginCall fetch(
             MirrorRule rule,
@@ -84,7 +84,7 @@ public final class Mirror {
         return copied;
     }
 
-    /** Reserves memory for content to copy. Returns false if there is none: then the copy is dropped. */
+    /** Reserves memory for content to copy. Returns false if the limit is reached. The caller then drops the copy. */
     boolean reserve(int length) {
         if (bytes + length > BYTES_MAX) {
             return false;
@@ -93,7 +93,7 @@ public final class Mirror {
         return true;
     }
 
-    /** Releases the memory of content that is not sent any more. */
+    /** Releases the reserved memory of content that is no longer needed. */
     void giveBack(int length) {
         bytes -= length;
     }
@@ -131,7 +131,9 @@ public final class Mirror {
         }
     }
 
-    /** Sends the content of a copy. If that fails, cancels the call, whose connection would stay in use. */
+    /**
+     * Sends the content of a copy. If that fails, cancels the call, because its connection would stay in use otherwise.
+     */
     static void finish(OriginCall call, byte[] content) {
         try {
             if (content.length > 0) {

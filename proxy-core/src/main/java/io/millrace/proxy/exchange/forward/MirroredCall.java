@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A call to an origin whose request content is copied. Once the content is complete, the copy is sent to another
- * origin. Passes every call and event on. The copy is in the Java heap, so that it does not keep the buffers of
- * connections.
+ * origin. Passes every call and event on. The copy is in the Java heap, so that the buffers of the connection can be
+ * released.
  *
  * <p>Confined to one event loop.
  */

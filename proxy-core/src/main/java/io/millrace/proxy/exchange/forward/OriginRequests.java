@@ -51,9 +51,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Composes requests to origins: the client's end-to-end fields, with this proxy's Host, Via and fields about the
- * client. A fetch for the store requests the whole representation, or a range that the proxy chooses. Such a fetch
- * replaces the client's Range and conditions by the validators of the stored response (RFC 9111 s4.3.1).
+ * Composes requests to origins. They contain the client's end-to-end fields, and Host, Via and fields about the client
+ * from this proxy. A fetch for the store requests the whole representation, or a range that the proxy chooses. Such a
+ * fetch contains the validators of the stored response instead of the client's Range and conditions (RFC 9111 s4.3.1).
  *
  * <p>Thread-safe: no state.
  */
@@ -114,7 +114,7 @@ public final class OriginRequests {
         builder.tls(tls);
     }
 
-    /** Returns the host of a Host field, an IPv6 address without its brackets. */
+    /** Returns the host of a Host field. An IPv6 address is returned without its brackets. */
     private static String hostOf(String field) {
         if (field.startsWith("[")) {
             return field.substring(1, Math.max(1, field.indexOf(']')));
@@ -195,7 +195,7 @@ public final class OriginRequests {
         return fields;
     }
 
-    /** Returns true if extensions may transform the content, which must have no coding then. */
+    /** Returns true if extensions may transform the content. The origin must then send it without a content coding. */
     private static boolean isTransforming(FetchPlan plan) {
         return plan.hooks() != null && plan.hooks().transformsBodies();
     }
@@ -312,8 +312,8 @@ public final class OriginRequests {
     }
 
     /**
-     * Returns true if this proxy writes the field itself, or if the field belongs to a trace that is not continued.
-     * Without traces the fields are forwarded unchanged.
+     * Returns true if this proxy writes the field itself, or if the field belongs to a trace that is not continued. If
+     * requests are not traced, trace fields are forwarded unchanged.
      */
     private static boolean isReplacedTraceField(FetchPlan plan, FieldSection from, int line) {
         ExchangeTrace trace = plan.trace();

@@ -18,14 +18,14 @@ public final class OriginTimer {
     private long sentNanos;
     private boolean isSent;
 
-    /** Creates a timer that was not started. */
+    /** Creates a timer that is not started yet. */
     public OriginTimer(LoopCounters counters, Overload overload, FetchPlan plan) {
         this.counters = counters;
         this.overload = overload;
         this.plan = plan;
     }
 
-    /** Starts the timer, because the request is sent. */
+    /** Starts the timer. Call when the request is sent. */
     public void sent() {
         isSent = true;
         sentNanos = System.nanoTime();
@@ -44,7 +44,7 @@ public final class OriginTimer {
         }
     }
 
-    /** Reports to the gauge that no exchange waits for the answer any more. Without a request there is no report. */
+    /** Reports to the gauge that no exchange waits for the answer any more. Does nothing if no request was sent. */
     public void givenUp() {
         OverloadGauge gauge = isSent ? gauge() : null;
         if (gauge != null) {

@@ -62,8 +62,8 @@ public final class ResponseHeads {
      * @param from the origin's head, after changes for the client such as the reverse map
      * @param nowMillis the wall-clock time, in epoch milliseconds; determines the age of a response whose fetch another
      *     exchange joined later
-     * @param tags determines the tag fields that the client does not get; null to pass all on
-     * @param answersHead whether the request was HEAD: the head then has the Content-Length of a response to GET
+     * @param tags determines the tag fields that are removed for the client; null to pass all on
+     * @param answersHead whether the request was HEAD; the head then contains the Content-Length of a response to GET
      */
     public static OutboundHead fetched(
             OutboundHead head,

@@ -71,7 +71,7 @@ public final class StoredPrefix implements ContentSink {
         }
     }
 
-    /** Returns true, to get small pieces: the tee's buffer has no room for shared pieces of 1 MiB. */
+    /** Returns true in order to receive small pieces, because shared pieces of 1 MiB exceed the tee's buffer. */
     @Override
     public boolean keepsCopies() {
         return true;

@@ -15,8 +15,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call to an origin that ends its span with the response, a failure or a cancellation. Passes every call and event
- * on.
+ * A call to an origin that ends its trace span at the end of the response, at a failure or at a cancellation. Passes
+ * every call and event on.
  *
  * <p>Confined to one event loop.
  */

@@ -19,8 +19,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call to an origin whose content extensions transform. To the fetch, and to the encoder before it, the origin seems
- * to have sent the transformed content. Used only if the rule has such an extension.
+ * A call to an origin. Extensions transform the content of its response. The fetch, and an encoder before it, receive
+ * the transformed content as if the origin had sent it. Used only if the rule has such an extension.
  *
  * <p>Confined to one event loop.
  */
@@ -33,7 +33,7 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
     /** True once the response has ended, or a transformation failed. */
     private boolean ended;
 
-    /** @param next gets the events of the transformed response */
+    /** @param next receives the events of the transformed response */
     public TransformedResponse(FetchPlan plan, FetchHooks hooks, OriginResponseHandler next) {
         this.plan = plan;
         this.hooks = hooks;
@@ -41,7 +41,7 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
         hooks.expectTransforms();
     }
 
-    /** Sets the call to the origin, whose events go to this object. */
+    /** Sets the call to the origin that reports its events to this object. */
     public void over(OriginCall call) {
         origin = call;
     }
@@ -58,7 +58,7 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
     /**
      * Returns the head of the transformed response.
      *
-     * @param head the head after the changes by rules and extensions, which have begun the transformations
+     * @param head the head after the changes by rules and extensions; the transformations must have begun
      */
     public ResponseHead received(ResponseHead head) {
         StoredObject<StoredHead> stale = plan.stale();
@@ -74,7 +74,7 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
         return body == null ? head : EncodedHeads.transformed(head);
     }
 
-    /** Returns the framing of the content for the fetch: of unknown length if it is transformed. */
+    /** Returns the framing of the content for the fetch. The length of transformed content is unknown. */
     public ResponseFraming framing(ResponseFraming received) {
         return body == null ? received : ResponseFraming.BY_CHUNKS;
     }

@@ -21,9 +21,9 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One CONNECT request to a group of parent proxies. The request moves to another proxy after a failure, and after a
- * status in {@code retry.response_codes}. Retries are safe, since no byte of the tunnel was sent. If no proxy is left
- * and the group has {@code go_direct}, this proxy connects to the destination itself.
+ * One CONNECT request to a group of parent proxies. The request is sent to another proxy after a failure, and after a
+ * status in {@code retry.response_codes}. Retries are safe, since no byte of the tunnel was sent before. If no proxy is
+ * left and the group has {@code go_direct}, this proxy connects to the destination itself.
  *
  * <p>Of the handler's methods, it calls only {@link OriginResponseHandler#onSwitched} or
  * {@link OriginResponseHandler#onFailure}. Confined to one event loop.

@@ -44,7 +44,7 @@ public final class OriginTries implements OriginCall, GroupTries.Key {
     private final FetchPlan plan;
     private final OriginResponseHandler handler;
     private final GroupTries tries;
-    /** Request content that no host has accepted yet. */
+    /** Request content that was not passed to a host yet. */
     private final ArrayDeque<ByteBuf> unsentContent = new ArrayDeque<>(0);
 
     private @Nullable HostCall current;

@@ -1,4 +1,4 @@
-/** Requests to the hosts of origin groups: the choice of the host, and other hosts after a failure. */
+/** Requests to the hosts of origin groups: chooses the host, and retries with other hosts after a failure. */
 @NullMarked
 package io.millrace.proxy.exchange.origin;
 

@@ -14,9 +14,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The source of a response: the cache, an origin, or this proxy itself, with the reason. Cache-Status (RFC 9211), the
- * codes of Via and the access log report it. The fast lane (a short code path for hits in RAM) reuses one object for
- * all requests that it answers.
+ * The source of a response (the cache, an origin, or this proxy itself), with the reason. Cache-Status (RFC 9211), the
+ * codes of Via and the access log report these values. The fast lane (a short code path for hits in RAM) reuses one
+ * object for all requests that it answers.
  *
  * <p>Confined to one event loop.
  */
@@ -152,7 +152,7 @@ public final class CacheOutcome {
         originVersion = ofOrigin == 0 ? UNKNOWN_VERSION : 1;
     }
 
-    /** Notes a stored response that is sent; {@code resident} is true if its content is in RAM. */
+    /** Notes that a stored response is sent; {@code resident} is true if its content is in RAM. */
     public void stored(CacheResult how, boolean resident) {
         result = how;
         fromRam = resident && !fromDisk;
@@ -161,7 +161,7 @@ public final class CacheOutcome {
     /**
      * Notes that a stale response is served.
      *
-     * @param why reason in one word; null if directives of the client or the response permit it
+     * @param why identifier of the reason; null if directives of the client or the response permit it
      */
     public void stale(@Nullable String why, StoredHead head) {
         detail = why;
@@ -181,12 +181,12 @@ public final class CacheOutcome {
         staleSinceMillis = millis;
     }
 
-    /** Sets the detail, a stable word. */
+    /** Sets the detail: an identifier for Cache-Status and the log. */
     public void detail(String word) {
         detail = word;
     }
 
-    /** Adds a word to the detail. */
+    /** Adds an identifier to the detail. */
     public void addDetail(String word) {
         detail = detail == null ? word : detail + ", " + word;
     }
@@ -196,7 +196,7 @@ public final class CacheOutcome {
         return detail != null;
     }
 
-    /** Notes a failure, with a stable word for its reason. */
+    /** Notes a failure; {@code word} is the identifier of its reason. */
     public void failed(String word, LogOutcome outcome) {
         detail = word;
         logOutcome = outcome;
@@ -205,7 +205,7 @@ public final class CacheOutcome {
     /**
      * Notes a response that this proxy generates.
      *
-     * @param why a stable word; null to keep the detail
+     * @param why identifier of the reason; null to keep the detail
      */
     public void refusedAs(ExchangeOutcome outcome, @Nullable String why) {
         detail = why == null ? detail : why;
@@ -301,7 +301,7 @@ public final class CacheOutcome {
         codes.set(ViaCodes.Part.ERROR, ViaLetters.error(logOutcome));
     }
 
-    /** Returns the detail of the outcome and the matching cache rules; null when there are none. */
+    /** Returns the detail of the outcome and the matching cache rules; null when there is neither. */
     public @Nullable String detailAndRules() {
         if (detail == null || cacheRules == null) {
             return detail == null ? cacheRules : detail;

@@ -1,11 +1,13 @@
 package io.millrace.proxy.exchange.report;
 
 /**
- * The outcome of an exchange, as one value for log, metric and error page. It contains success or failure, the
- * responsible side, and the reason.
+ * The outcome of an exchange, for logs, metrics and error pages: success or failure, the side that determined it, and
+ * the reason.
  */
 public enum ExchangeOutcome {
-    /** A stored response answered that is fresh, or stale as a directive or an overload permits. */
+    /**
+     * A stored response answered that was fresh, or stale within the limits of a directive or of the overload settings.
+     */
     HIT(Group.SUCCESS, Side.LOCAL, "hit"),
     /** A stored response answered after the origin confirmed it. */
     REVALIDATED(Group.SUCCESS, Side.LOCAL, "revalidated"),
@@ -13,11 +15,13 @@ public enum ExchangeOutcome {
     STALE(Group.SUCCESS, Side.ORIGIN, "stale"),
     /** The origin's response answered. */
     FETCHED(Group.SUCCESS, Side.ORIGIN, "fetched"),
-    /** The response that another exchange was fetching answered. */
+    /** The client received the response that another exchange was fetching. */
     COLLAPSED(Group.SUCCESS, Side.ORIGIN, "collapsed"),
     /** The client was joined to an origin by a tunnel. */
     TUNNELLED(Group.SUCCESS, Side.ORIGIN, "tunnelled"),
-    /** The proxy generated the response itself: by a rule, as final recipient, to a purge or to only-if-cached. */
+    /**
+     * The proxy generated the response itself: for a rule, as the final recipient, for a purge, or for only-if-cached.
+     */
     LOCAL(Group.SUCCESS, Side.LOCAL, "local"),
     /** A rule redirected the client. */
     REDIRECTED(Group.SUCCESS, Side.LOCAL, "redirected"),
@@ -39,7 +43,7 @@ public enum ExchangeOutcome {
     TRANSACTION_TIMEOUT(Group.FAILURE, Side.LOCAL, "transaction-timeout"),
     /** The response was aborted after its head, because the origin's response ended early. */
     TRUNCATED(Group.FAILURE, Side.ORIGIN, "truncated"),
-    /** The response was aborted after its head, because the store could not read it. */
+    /** The response was aborted after its head, because its content could not be read from the store. */
     STORE_READ(Group.FAILURE, Side.LOCAL, "store-read"),
     /** Data that must be durable could not be written to the storage. */
     STORE_WRITE(Group.FAILURE, Side.LOCAL, "store-write"),
@@ -84,7 +88,7 @@ public enum ExchangeOutcome {
         return side;
     }
 
-    /** A stable word for logs, metrics and error pages. */
+    /** The identifier of this outcome in logs, metrics and error pages. Never changes. */
     public String text() {
         return text;
     }

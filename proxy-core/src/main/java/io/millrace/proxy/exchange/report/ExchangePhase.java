@@ -45,7 +45,7 @@ public enum ExchangePhase {
         this.sentence = sentence;
     }
 
-    /** A stable word for logs. */
+    /** The identifier of this phase in logs. Never changes. */
     public String text() {
         return text;
     }

@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts responses that look personal, and logs those that are stored nevertheless. Thread-safe, except the counters,
- * which belong to the calling event loop.
+ * Counts responses that look personal, and logs those that are stored nevertheless. Thread-safe, except for the
+ * counters, which belong to the calling event loop.
  */
 public final class LeakReports {
-    /** A client can cause such responses at any rate, so one line for each minute is written. */
+    /** Writes at most one line per minute, because clients can cause such responses at any rate. */
     private static final FaultLog LOG =
             new FaultLog(LoggerFactory.getLogger(LeakReports.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
@@ -30,7 +30,7 @@ public final class LeakReports {
             case COOKIES, GUESS_WITHHELD -> counters.increment(Counter.LEAK_GUARD_COOKIES);
             case LEAK_GUARD -> counters.increment(Counter.LEAK_GUARD_TYPE);
             default -> {
-                // All other reasons concern no single user.
+                // All other reasons do not mean that the response is personal.
             }
         }
     }

@@ -33,7 +33,7 @@ public final class RecordFields {
         field(record, LogField.USER_AGENT, head.fields(), FieldName.USER_AGENT);
     }
 
-    /** Writes the values of TLS that the ring's logs show. */
+    /** Writes the TLS values that the ring's logs contain. */
     public static void tls(AccessLogRing ring, AccessLogRecord record, ClientConnection client) {
         if (!client.secure()) {
             return;
@@ -48,7 +48,7 @@ public final class RecordFields {
         }
     }
 
-    /** Writes the Content-Type of a stored response, without the parsing of its fields. */
+    /** Writes the Content-Type of a stored response, without parsing the response's fields. */
     public static void contentType(AccessLogRecord record, StoredHead from) {
         int start = from.contentTypeStart();
         if (start >= 0) {

@@ -10,8 +10,8 @@ import io.millrace.proxy.observe.log.LogOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sets the Via codes from the state of an exchange when its response head is sent. The letters and their places are
- * those of Traffic Server.
+ * Sets the Via codes from the state of an exchange when its response head is sent. The letters and their positions are
+ * the same as in Traffic Server.
  *
  * <p>Thread-safe: no state.
  */

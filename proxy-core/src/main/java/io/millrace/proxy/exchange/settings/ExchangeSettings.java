@@ -41,30 +41,30 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param remap the remap rules
- * @param reverse changes origin URLs in responses to those of the client; null to change none
+ * @param reverse replaces origin URLs in responses by client URLs; null to replace none
  * @param noHostUrlRedirect redirect target for unmapped requests without a host; null for none
- * @param cacheRules cache settings for single requests, which override those of the remap rule
- * @param access allowed methods of each rule, and peers whose statements about the client are trusted
+ * @param cacheRules rules that override the cache settings of the remap rule for matching requests
+ * @param access allowed methods of each rule, and the peers that are trusted to report the client's address and scheme
  * @param forward clients and destinations of the forward proxy
  * @param volumes selects the volume of a response
  * @param fetch deadlines and limits of requests to origins
- * @param markdown when an origin that is a single host, not in a group, is marked down
+ * @param markdown the failures after which an origin is marked down, if it is a single host and not in a group
  * @param source local addresses of connections that belong to no rule
  * @param tunnels idle and total time limits of tunnels
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param storesBlocks whether bodies are stored in blocks, so that any part can be stored; false without a disk
- * @param via this proxy's member of Via, by which requests in a loop are detected
- * @param requestVia Via of requests to origins
- * @param responseVia Via of responses
- * @param server Server field of responses
+ * @param via the member that this proxy adds to Via, by which requests in a loop are detected
+ * @param requestVia the Via member of requests to origins
+ * @param responseVia the Via member of responses
+ * @param server the Server field of responses
  * @param clients limits per client
  * @param errorPages pages for errors of this proxy; null if there are none
- * @param guards signatures and passwords that requests for some rules need; null for none
+ * @param guards the signatures, passwords, tokens and permissions that some rules require; null for none
  * @param edge CORS, canary splits and mirrored requests of some rules; null for none
  * @param requestLimits limits of the number of requests in a period; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param extensions hooks of extensions for each rule; null if there are no extensions
- * @param geo the databases of locations; null if the configuration names none
+ * @param geo the databases of IP address locations; null if the configuration names none
  * @param country the request field with the country of the client; null if none is set
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
@@ -102,10 +102,10 @@ public record ExchangeSettings(
     /**
      * Creates the settings from a configuration.
      *
-     * @param built the configuration by which the store was opened, which a reload does not change
+     * @param built the configuration with which the store was opened; a reload does not replace it
      * @param forward the settings of the forward proxy
      * @param extensions hooks of extensions for each rule; null if there are no extensions
-     * @param geo the databases of locations; null if the configuration names none
+     * @param geo the databases of IP address locations; null if the configuration names none
      */
     public static ExchangeSettings of(
             ProxyConfig config,
@@ -165,8 +165,8 @@ public record ExchangeSettings(
     }
 
     /**
-     * Returns the scopes of a URL if extensions or canary splits divide its responses by parts of cache keys; otherwise
-     * empty.
+     * Returns the invalidation scopes of a URL whose responses have several cache keys, because of extensions or canary
+     * splits. Empty for other URLs.
      */
     public List<InvalidationScope> dividedScopes(TargetUri url) {
         HookChains hooks = extensions != null && extensions.changesKeys() ? extensions : null;

@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Builds the invalidation scopes for a client's URL. Several rules may map its host, and the URLs of cache keys may
- * have other hosts. Thread-safe: no state.
+ * Builds the invalidation scopes for a client's URL. Several rules may map the URL's host, and the URLs of cache keys
+ * may have other hosts. Thread-safe: no state.
  */
 public final class InvalidationScopes {
     private InvalidationScopes() {}
@@ -65,9 +65,9 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns true if purges by tag or by pattern with this URL's host cover every site. This is so if no rule maps the
-     * host. It is so too if only rules without a host map it, or only the forward proxy does, and it is an IP address or
-     * a name without a dot. Clients with the address of the cache in their configuration send it as the host.
+     * Returns true if purges by tag or by pattern with this URL's host cover every site. This is the case if no rule
+     * maps the host. It is also the case if no rule names the host, and it is an IP address or a name without a dot.
+     * Purge clients that are configured with the address of the cache send this address as the host.
      *
      * @param rules the rules under the host
      * @param forwards whether the forward proxy maps hosts without a rule
@@ -86,7 +86,7 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns a remark on a purge of a host or of a path prefix, which probably covers nothing; empty for none.
+     * Returns a remark on a purge of a host or of a path prefix that probably covers nothing; empty for other purges.
      *
      * @param rules the rules under the host
      * @param forwards whether the forward proxy maps hosts without a rule
@@ -114,7 +114,7 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns a remark on a host that no rule maps; empty for others.
+     * Returns a remark on a host that no rule maps; empty for other hosts.
      *
      * @param rules the rules under the host
      * @param forwards whether the forward proxy maps hosts without a rule
@@ -125,7 +125,7 @@ public final class InvalidationScopes {
 
     /**
      * Returns a remark on a URL whose port is the default port of the other scheme, such as {@code http://h:443/}.
-     * Empty for other ports. Responses of {@code https://h/} have another key.
+     * Empty for other ports. Responses of {@code https://h/} have a different cache key.
      */
     public static String noteOnPort(TargetUri url) {
         int otherDefault = url.inScheme(!url.isSecure()).port();
@@ -136,8 +136,8 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns the tag sites of responses from the URL's host. For each rule the site is the configured one, or else the
-     * host in cache keys. The URL's host is added.
+     * Returns the tag sites of responses from the URL's host. For each rule, this is the configured site, or otherwise
+     * the host in cache keys. The URL's host is added.
      */
     public static Set<String> sites(TargetUri url, List<RemapRule> rules) {
         Set<String> sites = new LinkedHashSet<>();

@@ -37,7 +37,7 @@ public final class LoopTickClock {
         return nanos;
     }
 
-    /** The wall-clock time at the begin of the iteration, in epoch milliseconds. Call {@link #nanos} first. */
+    /** The wall-clock time at the start of the iteration, in epoch milliseconds. Call {@link #nanos} first. */
     public long millis() {
         return millis;
     }

@@ -34,7 +34,7 @@ public final class ServerFields {
                     case OFF -> !present;
                     case OWN -> false;
                 };
-        // A 304 updates only the fields that it contains. Without a Server field the stored one stays.
+        // A 304 updates only the fields that it contains. If it has no Server field, the stored Server field remains.
         if (same || (head.status() == 304 && !present)) {
             return head;
         }

@@ -4,8 +4,8 @@ import io.millrace.proxy.expression.stored.StoredUrl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of expression fields for one finished request. Null and negative numbers mean no value, and 0 does where
- * the method's comment says so. Confined to one thread.
+ * The values of expression fields for one finished request. Null or a negative number means that there is no value. 0
+ * also means this where the method's comment says so. Confined to one thread.
  */
 public interface LoggedFacts {
     /** Returns the URL that the client asked for, before remapping; null if there was no valid request. */
@@ -28,7 +28,7 @@ public interface LoggedFacts {
     /** Returns the result code of the {@code squid} format, such as {@code TCP_MISS}. */
     String result();
 
-    /** Returns the client's address as RFC 5952 writes it. */
+    /** Returns the client's address in the format of RFC 5952. */
     @Nullable
     String client();
 
@@ -83,7 +83,7 @@ public interface LoggedFacts {
     @Nullable
     String traceId();
 
-    /** Returns the reason for the outcome, as in {@code detail} of Cache-Status. */
+    /** Returns the reason for the outcome, as in the parameter {@code detail} of Cache-Status. */
     @Nullable
     String detail();
 }

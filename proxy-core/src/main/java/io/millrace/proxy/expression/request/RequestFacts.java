@@ -37,7 +37,7 @@ public interface RequestFacts {
     /** Returns the values of the cookies with this name. */
     List<String> cookies(String name);
 
-    /** The client's address of the connection, or of a trusted PROXY header; null if unknown. */
+    /** The client's address: that of the connection, or that in a trusted PROXY header; null if unknown. */
     @Nullable
     IpAddress client();
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param url the URL of the cache key
  * @param summary the summary of the stored head
  * @param object the entry of the inventory
- * @param nowMillis the present time, for the age
+ * @param nowMillis the current time for the computation of the age, in epoch milliseconds
  * @param inRam returns whether the object is also in RAM; called only if an expression names the tier
  */
 public record ListedFacts(

@@ -14,8 +14,8 @@ import java.nio.charset.StandardCharsets;
  */
 public record StoredUrl(String text, int hostStart, int pathStart, int queryStart) {
     /**
-     * Returns the URL of a cache key. In a key, a space precedes additions of a rule, and a NUL precedes a variant's
-     * values.
+     * Returns the URL of a cache key. In a key, a space precedes the parts that rules add, and a NUL precedes the
+     * selecting values of a variant.
      */
     public static StoredUrl ofKey(byte[] key) {
         int length = 0;
@@ -41,7 +41,7 @@ public record StoredUrl(String text, int hostStart, int pathStart, int queryStar
         return text.substring(0, Math.max(0, hostStart - 3));
     }
 
-    /** Returns the host, with its port unless that is the default of the scheme. */
+    /** Returns the host, followed by the port unless it is the default port of the scheme. */
     public String host() {
         return text.substring(hostStart, pathStart);
     }

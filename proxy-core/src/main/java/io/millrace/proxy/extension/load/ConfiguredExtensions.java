@@ -28,8 +28,9 @@ public final class ConfiguredExtensions implements Closeable {
     private ConfiguredExtensions() {}
 
     /**
-     * Loads extensions. An element of the configuration without jar and class gives its settings to the application's
-     * object of this name. Objects that no element names follow after all elements, with the defaults.
+     * Loads extensions. An element of the configuration without jar and class contains the settings for the
+     * application's object of the same name. Objects that no element names come after all elements, with default
+     * settings.
      *
      * @param objects extensions of the embedding application
      * @throws IOException if an extension cannot be loaded; then nothing stays open
@@ -85,7 +86,9 @@ public final class ConfiguredExtensions implements Closeable {
                 rule -> rule.usesExtension(settings.name())));
     }
 
-    /** Returns an entry that also obeys the names of {@code remap[].extensions}. */
+    /**
+     * Returns an entry whose hooks are called only for rules that permit the extension in {@code remap[].extensions}.
+     */
     private static ExtensionEntry limited(ExtensionEntry object) {
         return new ExtensionEntry(
                 object.name(),

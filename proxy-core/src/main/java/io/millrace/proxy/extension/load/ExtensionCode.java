@@ -6,7 +6,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An extension whose code was loaded, and which is not open yet.
+ * An extension whose code was loaded, and that is not open yet.
  *
  * @param extension the object
  * @param classes the owner of the classes; null for a class of the application

@@ -34,8 +34,8 @@ public final class ExtensionLoader {
      * Loads an extension and creates its object, without opening it.
      *
      * @param settings an element with {@code jar} or {@code class}
-     * @throws IOException if there is no such extension, or it does not fit this proxy; the message begins with the
-     *     place of the element
+     * @throws IOException if there is no such extension, or it is incompatible with this proxy; the message begins with
+     *     the file position of the element
      */
     public ExtensionCode load(ExtensionSettings settings) throws IOException {
         ExtensionJar jar = settings.jar();
@@ -62,7 +62,7 @@ public final class ExtensionLoader {
         } catch (IOException e) {
             throw failure(settings, String.valueOf(e.getMessage()), e);
         } finally {
-            // The open file has no name from here on, and the system removes it when the process ends.
+            // From now on the open file has no name, so the system removes it when the process ends.
             Files.deleteIfExists(copy);
         }
     }
@@ -133,7 +133,7 @@ public final class ExtensionLoader {
         return extension;
     }
 
-    /** Returns a failure whose message begins with the place of the element. */
+    /** Returns a failure whose message begins with the file position of the element. */
     private static IOException failure(ExtensionSettings settings, String message, @Nullable Throwable cause) {
         String place = settings.place().isEmpty() ? "" : settings.place() + ": ";
         return new IOException(place + "extension " + settings.name() + ": " + message, cause);

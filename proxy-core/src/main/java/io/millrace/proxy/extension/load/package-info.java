@@ -1,4 +1,4 @@
-/** The loading of extensions from jars, each in a class loader of its own. */
+/** Loads extensions from jars, each with its own class loader. */
 @NullMarked
 package io.millrace.proxy.extension.load;
 

@@ -16,12 +16,13 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A mapped file that has the hooks in progress of a process. After its end, for example without free memory, another
- * process reads which extensions may be the reason. The kernel keeps the writes of a process that was killed.
+ * A memory-mapped file that records which hooks a process is running. After that process has died, for example because
+ * it ran out of memory, another process reads from the file which extensions may be the cause. The kernel keeps the
+ * writes even of a process that was killed.
  *
  * <pre>
  *   0      length of the names in bytes, as int; then the names in UTF-8:
- *          those of the hooks, separated by commas, a line feed, those of the extensions
+ *          hook names separated by commas, a line feed, extension names separated by commas
  *   65536  an int for each thread: 0 outside of hooks, otherwise (extension + 1) * 256 + hook
  * </pre>
  *
@@ -33,10 +34,13 @@ public final class HookTrail {
     /** A directory in memory that every user may write to. */
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
-    /** Types of file systems in memory. On a disk, write-back could delay a hook, and a full disk could fail it. */
+    /**
+     * Types of file systems in memory. With a file on a disk, write-back could delay a hook, and a full disk could make
+     * it fail.
+     */
     private static final Set<String> MEMORY_TYPES = Set.of("tmpfs", "ramfs");
 
-    /** Limit of threads; hooks of further threads are not noted. */
+    /** Limit of threads; hooks of further threads are not recorded. */
     private static final int SLOTS_MAX = 1024;
 
     private static final int BYTES = SLOTS_OFFSET + SLOTS_MAX * Integer.BYTES;
@@ -51,11 +55,12 @@ public final class HookTrail {
     }
 
     /**
-     * Creates the file, in place of an earlier one. Writes all of it, so that missing space is an error now, and not at
-     * a later write to the map. If its directory is on a disk, it becomes a symbolic link to a file in memory.
+     * Creates the file, and replaces an earlier one. Writes the complete file, so that a lack of space is an error now
+     * and not at a later write to the mapping. If the directory is on a disk, the file becomes a symbolic link to a
+     * file in memory.
      *
      * @param hooks names of the hooks; their indices are the arguments of {@link #begin}
-     * @param extensions names of the extensions, likewise
+     * @param extensions names of the extensions; their indices are also arguments of {@link #begin}
      */
     public static HookTrail create(Path file, List<String> hooks, List<String> extensions) throws IOException {
         byte[] names = (String.join(",", hooks) + "\n" + String.join(",", extensions)).getBytes(StandardCharsets.UTF_8);
@@ -101,12 +106,12 @@ public final class HookTrail {
         return slot < SLOTS_MAX ? slot : -1;
     }
 
-    /** Notes that the thread of a slot calls a hook. */
+    /** Records that the thread of a slot calls a hook. */
     public void begin(int slot, int extension, int hook) {
         put(slot, ((extension + 1) << HOOK_BITS) | hook);
     }
 
-    /** Notes that the call of a hook has ended. */
+    /** Records that the call of a hook has ended. */
     public void end(int slot) {
         put(slot, 0);
     }
@@ -134,8 +139,8 @@ public final class HookTrail {
     }
 
     /**
-     * Returns the hooks that a process was running at its end, such as {@code hook deliver of extension ab}; empty if
-     * there is no file, or it is not complete. Blocks.
+     * Returns the hooks that a process was running when it ended, such as {@code hook deliver of extension ab}. Empty
+     * if the file is missing or incomplete. Blocks.
      */
     public static List<String> read(Path file) throws IOException {
         byte[] bytes;

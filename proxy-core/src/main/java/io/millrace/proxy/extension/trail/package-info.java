@@ -1,4 +1,4 @@
-/** The hooks that a process runs, in a file that outlives the process. */
+/** Records the hooks that a process is running, in a file that outlives the process. */
 @NullMarked
 package io.millrace.proxy.extension.trail;
 

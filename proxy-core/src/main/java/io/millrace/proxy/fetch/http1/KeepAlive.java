@@ -25,7 +25,7 @@ public final class KeepAlive {
 
     private KeepAlive() {}
 
-    /** Returns the time to keep the idle connection, in nanoseconds; 0 when it is not worth keeping. */
+    /** Returns the time to keep the idle connection, in nanoseconds; 0 when the announced timeout is too short. */
     public static long idleNanos(FieldSection fields) {
         if (!fields.contains(FieldName.KEEP_ALIVE)) {
             return UNLIMITED;

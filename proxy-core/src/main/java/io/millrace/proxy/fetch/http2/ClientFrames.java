@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class ClientFrames implements FrameReader.Receiver {
     /**
      * Limit of consecutive control frames from an origin, without a head or content between them. Each may need a
-     * reply, so a flood of control frames costs memory. Well-behaved origins send a few per frame of content in either
-     * direction.
+     * reply, so a flood of control frames costs memory. Well-behaved origins send only a few for each frame of content
+     * in either direction.
      */
     private static final int CONTROL_FRAMES_MAX = 10_000;
 

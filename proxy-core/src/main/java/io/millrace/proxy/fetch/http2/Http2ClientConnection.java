@@ -280,7 +280,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         refusalLimit = Math.max(1, streams.size());
     }
 
-    /** Handles a complete response: raises the limit that a refusal has set by one stream. */
+    /** Handles a complete response: increases the limit that a refusal has set by one stream. */
     void completed() {
         if (refusalLimit < Integer.MAX_VALUE) {
             refusalLimit++;

@@ -1,5 +1,6 @@
 /**
- * HTTP/2 connections to origins: frames and field blocks to responses, requests to frames, flow control (RFC 9113).
+ * HTTP/2 connections to origins (RFC 9113). Converts frames and field blocks to responses, and requests to frames.
+ * Controls the flow of content.
  *
  * <p>Independent of pools and calls. Reports events to {@link io.millrace.proxy.fetch.http2.StreamListener} and
  * {@link io.millrace.proxy.fetch.http2.ConnectionListener}.

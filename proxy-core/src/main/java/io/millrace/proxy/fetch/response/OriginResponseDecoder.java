@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * A strict decoder of HTTP/1.1 responses from origins, which uses Netty's decoder for chunks.
  *
  * <p>A head is buffered until it is complete. Then {@link ResponseGrammar} and {@link FramingDecision} check its bytes
- * and determine the framing. This class itself splits content with a length, and content up to the connection's end.
- * Chunked content goes to Netty's decoder after a generated minimal head. Netty joins folded lines, ignores white space
- * before a colon, and prefers Transfer-Encoding to Content-Length. Such responses are refused here, because two parsers
- * could frame them differently. The output per response is
+ * and determine the framing. This class itself delimits content with a length, and content that ends with the
+ * connection. Chunked content goes to Netty's decoder after a generated minimal head. Netty joins folded lines, ignores
+ * white space before a colon, and prefers Transfer-Encoding to Content-Length. Such responses are refused here, because
+ * two parsers could frame them differently. The output per response is
  *
  * <pre>
  * ReceivedHead*  (interim)   ReceivedHead   HttpContent*   LastHttpContent     or at any point   BadResponse
@@ -269,7 +269,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         }
     }
 
-    /** Puts Netty's decoder into the state before the first chunk. */
+    /** Brings Netty's decoder into the state before the first chunk. */
     private void expectChunks(ChannelHandlerContext ctx, List<Object> out) throws Exception {
         int first = out.size();
         ByteBuf head = Unpooled.wrappedBuffer(CHUNKED_HEAD);

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A trust manager for certificates of origins, for the settings that verify less than chain and name. It checks the
- * name alone, or checks both and only logs failures.
+ * A trust manager for certificates of origins, for settings with reduced verification. It checks only the name, or it
+ * checks chain and name but only logs failures.
  *
  * <p>Immutable. The TLS library calls it at full handshakes, on event loops.
  */

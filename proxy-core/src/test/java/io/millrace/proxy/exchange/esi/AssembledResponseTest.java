@@ -318,9 +318,9 @@ final class AssembledResponseTest {
         assertEquals(2, client.writes.size());
         client.writableCount = Integer.MAX_VALUE;
         sender.send();
-        assertEquals(2 + PageSender.TURN_BYTES / PageSender.SLICE_BYTES, client.writes.size());
+        assertEquals(2 + PageSender.BYTES_PER_TASK_MAX / PageSender.SLICE_BYTES, client.writes.size());
         sender.send();
-        assertEquals(2 + PageSender.TURN_BYTES / PageSender.SLICE_BYTES, client.writes.size(), "a task is pending");
+        assertEquals(2 + PageSender.BYTES_PER_TASK_MAX / PageSender.SLICE_BYTES, client.writes.size(), "a task is pending");
         client.runTasks();
         assertEquals(40, client.writes.size());
         assertEquals(List.of("sent"), calls);
@@ -342,7 +342,7 @@ final class AssembledResponseTest {
         page("<esi:include src='/f'/>".repeat(200));
         client.eventLoop().execute(() -> seen.add(requested));
         client.runTasks();
-        assertEquals(List.of(PageAssembly.PER_TURN_MAX), seen);
+        assertEquals(List.of(PageAssembly.REQUESTS_PER_TASK_MAX), seen);
         assertEquals("F".repeat(200), client.text());
     }
 }
