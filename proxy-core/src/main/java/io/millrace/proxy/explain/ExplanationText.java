@@ -448,7 +448,7 @@ public final class ExplanationText {
                 "storing",
                 result.found() == null && result.uncacheable() != null
                         ? "not stored if the origin answers as before; another answer needs " + needs
-                        : "the answer is stored if its fields permit storing and it has" + needs,
+                        : "the answer is stored if its fields permit storing and it has " + needs,
                 "cache.required_headers");
         heuristicLifetime(settings.lifetimes().guessedWithCookies());
         leakGuard(settings.storing().leakGuard());

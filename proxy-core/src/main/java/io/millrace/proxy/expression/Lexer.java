@@ -73,7 +73,9 @@ final class Lexer {
     /** Skips digits, letters and dots. Numbers such as {@code 1.5GiB} contain dots. */
     private void skipWord() {
         while (position < text.length()
-                && (isDigit(text.charAt(position)) || isLetter(text.charAt(position)) || text.charAt(position) == '.')) {
+                && (isDigit(text.charAt(position))
+                        || isLetter(text.charAt(position))
+                        || text.charAt(position) == '.')) {
             position++;
         }
     }

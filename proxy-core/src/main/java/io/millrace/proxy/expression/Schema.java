@@ -19,7 +19,7 @@ public final class Schema<S> {
     private Schema(List<Field<S>> fields) {
         for (Field<S> field : fields) {
             if (this.fields.put(field.name(), field) != null) {
-                throw new IllegalArgumentException("duplicate field:" + field);
+                throw new IllegalArgumentException("duplicate field: " + field);
             }
         }
     }

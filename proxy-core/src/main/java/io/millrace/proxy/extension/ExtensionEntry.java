@@ -38,7 +38,7 @@ public record ExtensionEntry(
      */
     public ExtensionEntry {
         if (!isName(name)) {
-            throw new IllegalArgumentException("the name of an extension must have 1 to" + NAME_LENGTH_MAX
+            throw new IllegalArgumentException("the name of an extension must have 1 to " + NAME_LENGTH_MAX
                     + " letters, digits, '-' and '_', but is \"" + name + "\"");
         }
         if (deadlineNanos <= 0) {

@@ -25,7 +25,7 @@ final class ExtensionServices implements ExtensionContext {
         @Override
         public void add(long number) {
             if (number < 0) {
-                throw new IllegalArgumentException("a counter cannot decrease:" + number);
+                throw new IllegalArgumentException("a counter cannot decrease: " + number);
             }
             sum.add(number);
         }

@@ -439,7 +439,7 @@ public final class FetchHooks {
             if (bytes.length == 0
                     || bytes.length > TAG_LENGTH_MAX
                     || tag.chars().anyMatch(c -> c <= ' ' || c == 127)) {
-                throw new IllegalArgumentException("a tag must have 1 to" + TAG_LENGTH_MAX
+                throw new IllegalArgumentException("a tag must have 1 to " + TAG_LENGTH_MAX
                         + " bytes without white space and control characters: \"" + tag + "\"");
             }
             tags.addOne(bytes, 0, bytes.length);

@@ -63,7 +63,7 @@ public final class RequestHooks {
     private @Nullable String decidedBy;
     private boolean refused;
     /** True if the failure of an origin, key or lookup hook refuses the request. */
-    private boolean closes;
+    private boolean failsClosed;
 
     private @Nullable String failed;
 
@@ -303,14 +303,14 @@ public final class RequestHooks {
                 || origin.getPort() > 65_535
                 || !(path == null || path.isEmpty() || path.equals("/"))
                 || origin.getRawQuery() != null) {
-            throw new IllegalArgumentException("an origin must have the scheme http or https, a host and a port:" + origin);
+            throw new IllegalArgumentException("an origin needs scheme http or https, a host and a port: " + origin);
         }
     }
 
     private void resolveFailed(LoadedExtension extension) {
         noteFailed(extension);
         if (extension.onError(Hook.ORIGIN_RESOLVE) == OnError.CLOSED) {
-            closes = true;
+            failsClosed = true;
             decidedBy = extension.name();
         }
     }
@@ -354,13 +354,13 @@ public final class RequestHooks {
 
     private void keyFailed(LoadedExtension extension) {
         noteFailed(extension);
-        closes |= extension.onError(Hook.CACHE_KEY) == OnError.CLOSED;
+        failsClosed |= extension.onError(Hook.CACHE_KEY) == OnError.CLOSED;
         decidedBy = extension.name();
     }
 
     /** Returns true if the failure of an origin, key or lookup hook refuses the request. */
-    public boolean isClosed() {
-        return closes;
+    public boolean failsClosed() {
+        return failsClosed;
     }
 
     /** Returns true if {@link #lookupDone} may change the use of stored responses. */
@@ -397,7 +397,7 @@ public final class RequestHooks {
     private void lookupFailed(LoadedExtension extension) {
         noteFailed(extension);
         if (extension.onError(Hook.LOOKUP_DONE) == OnError.CLOSED) {
-            closes = true;
+            failsClosed = true;
             decidedBy = extension.name();
         }
     }

@@ -63,7 +63,8 @@ public final class GeoFiles {
             } catch (MmdbException e) {
                 stamp = null;
                 file = isOther ? null : file;
-                report(e.getMessage() + (file == null ? "; locations are unknown" : "; the previous version stays in use"));
+                report(e.getMessage()
+                        + (file == null ? "; locations are unknown" : "; the previous version stays in use"));
                 return isOther;
             }
         }

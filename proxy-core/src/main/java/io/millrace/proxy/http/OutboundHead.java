@@ -7,8 +7,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a response to the client. It has the status, the received or stored end-to-end fields, and the few fields
- * that differ per response. Independent of the HTTP version: the HTTP/1.1 or HTTP/2 code that sends the head adds
+ * The head of a response to the client: the status, the received or stored end-to-end fields, and the few fields that
+ * differ for each response. Independent of the HTTP version: the HTTP/1.1 or HTTP/2 code that sends the head adds
  * framing and connection fields.
  *
  * <p>Mutable and reusable. One instance per event loop is enough, because {@code ClientStream.writeHead} reads it
@@ -193,7 +193,7 @@ public final class OutboundHead {
     public void writeTrimmedWire(ByteBuf out) {
         byte[] bytes = wire;
         if (bytes == null) {
-            throw new IllegalStateException("no wire form");
+            throw new IllegalStateException("the head has no bytes in HTTP/1.1 format");
         }
         int start = 0;
         for (int at = lineAfter(bytes, 0), next = at; at < bytes.length; at = next) {
@@ -279,7 +279,7 @@ public final class OutboundHead {
         return at;
     }
 
-    /** Marks the response as the last of its connection, which is closed afterwards. */
+    /** Marks the response as the last one of its connection. The connection is closed after it. */
     public OutboundHead closeConnection() {
         close = true;
         return this;

@@ -70,7 +70,7 @@ public final class RequestHead {
     }
 
     /**
-     * Returns this head as one of a user whose credentials this proxy has removed or replaced.
+     * Returns this head for a user whose credentials this proxy has removed or replaced.
      *
      * @param set the request fields for the origin that describe the user; empty for none
      */

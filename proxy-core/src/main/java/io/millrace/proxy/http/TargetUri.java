@@ -48,7 +48,7 @@ public final class TargetUri implements TargetResult {
     }
 
     /**
-     * Parses the target of a request. The result has copies of the bytes.
+     * Parses the target of a request. The result contains copies of the bytes.
      *
      * @param fields the request's fields. Host is checked in every form and determines the host in origin form (RFC
      *     9112 s3.2, s3.3)

@@ -22,8 +22,8 @@ final class ConnectionDeadline {
         /** The request's content. */
         CONTENT,
         /**
-         * The end of the exchange (the processing of the request), which has deadlines of its own; this deadline is not
-         * enforced.
+         * The end of the exchange (the processing of the request). The exchange has its own deadlines, so this deadline
+         * is not enforced.
          */
         RESPONSE,
         /** The client's close of the connection, after the proxy has shut down its output. */
@@ -39,7 +39,7 @@ final class ConnectionDeadline {
         sinceNanos = UNSET;
     }
 
-    /** Restarts the time. */
+    /** Restarts the time until the deadline. */
     void restart() {
         sinceNanos = UNSET;
     }

@@ -35,7 +35,7 @@ final class ConnectionOutput {
      * Returns the number of bytes to reserve after a head, for content that is copied behind it. {@code contentLength}
      * is -1 when unknown.
      */
-    static int roomFor(long contentLength) {
+    static int reserveFor(long contentLength) {
         return contentLength > JOINED_BYTES_MAX ? 0 : contentLength < 0 ? JOINED_BYTES_MAX / 2 : (int) contentLength;
     }
 
@@ -126,8 +126,8 @@ final class ConnectionOutput {
     }
 
     /**
-     * Returns true if bytes wait for the client, and updates the measurements below. Call once a tick, before their
-     * queries.
+     * Returns true if bytes wait for the client. Updates the measurements that the following methods return. Call once
+     * per tick, before these methods.
      */
     boolean sample(long nowNanos) {
         return watch.sample(ctx.channel(), nowNanos);
@@ -143,7 +143,7 @@ final class ConnectionOutput {
         return watch.isBelow(ctx.channel(), bytesPerSecond, nowNanos);
     }
 
-    /** Time since the client last accepted bytes. */
+    /** Time since the client last accepted bytes, in nanoseconds. */
     long silentNanos(long nowNanos) {
         return watch.silentNanos(ctx.channel(), nowNanos);
     }

@@ -163,7 +163,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
      * client's end.
      *
      * @param wasLast whether the client sent {@code close} (RFC 9112 s9.6) and nothing after the request. Then no input
-     *     can cause a reset that destroys the response, so the connection is closed at once
+     *     can cause a reset that destroys the response, so the connection is closed immediately
      */
     void answered(boolean wasLast) {
         if (closing && wasLast) {

@@ -93,7 +93,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /**
      * Adds the decoder and this handler at the end of the channel's pipeline.
      *
-     * @param known addresses and TLS properties of the connection; null if the channel has them
+     * @param known addresses and TLS properties of the connection; null to take them from the channel
      */
     Http1Connection addTo(Channel channel, @Nullable ClientConnection known) {
         if (known != null) {
@@ -228,7 +228,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 && !output.isSending();
     }
 
-    /** Returns this connection as one of the fast lane. Call after the channel has been released. */
+    /** Returns a fast-lane connection that continues this connection. Call after the channel has been released. */
     FastConnection demoted(FastLane to, PlainSocket socket, int laneStaysWithoutAnswer) {
         closing = true;
         return new FastConnection(to, socket, facts, deadline, requests, laneStaysWithoutAnswer);

@@ -6,17 +6,20 @@ package io.millrace.proxy.http1;
  *
  * <p>Immutable.
  *
- * @param requestLineBytesMax longest request line; beyond it 414
- * @param headerBytesMax largest field section; beyond it 431
- * @param contentBytesMax largest request content, 0 for no limit; beyond it 413
- * @param requestsPerConnectionMax requests after which the connection is closed, 0 for no limit
- * @param headerTimeoutNanos from a request's first byte (or the connection's start) to the end of its head; beyond it
- *     408
- * @param keepAliveTimeoutNanos idle time between requests
- * @param contentTimeoutNanos time without a byte of expected request content; beyond it 408
- * @param contentRateMin minimum rate of request content in bytes per second, 0 for no limit; below it 408
+ * @param requestLineBytesMax limit of the request line in bytes; a longer one is answered with 414
+ * @param headerBytesMax limit of the field section in bytes; a larger one is answered with 431
+ * @param contentBytesMax limit of the request content in bytes, 0 for no limit; larger content is answered with 413
+ * @param requestsPerConnectionMax number of requests after which the connection is closed, 0 for no limit
+ * @param headerTimeoutNanos time limit from a request's first byte (or the connection's start) to the end of its head;
+ *     a later head is answered with 408
+ * @param keepAliveTimeoutNanos idle time between requests, after which the connection is closed
+ * @param contentTimeoutNanos limit of the time without a byte of expected request content; exceeding it is answered
+ *     with 408
+ * @param contentRateMin minimum rate of request content in bytes per second, 0 for no limit; slower content is answered
+ *     with 408
  * @param contentRateWindowNanos time over which the rate is measured
- * @param sendTimeoutNanos time without an accepted byte of a waiting response; beyond it the connection is closed
+ * @param sendTimeoutNanos limit of the time in which the client accepts no byte of a waiting response; beyond it the
+ *     connection is closed
  */
 public record Http1Settings(
         int requestLineBytesMax,

@@ -212,8 +212,8 @@ final class Http1Stream implements ClientStream {
         if (!requestEnded && request.contentLength() != 0) {
             close |= requestFailed;
         }
-        int room = contentForbidden || framing == Framing.NONE ? 0 : ConnectionOutput.roomFor(contentLength);
-        ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head) + room);
+        int reserved = contentForbidden || framing == Framing.NONE ? 0 : ConnectionOutput.reserveFor(contentLength);
+        ByteBuf out = alloc().buffer(Http1HeadWriter.sizeEstimate(head) + reserved);
         Http1HeadWriter.write(head, framing, Persistence.of(close, request.minorVersion()), out);
         bytesSent += out.readableBytes();
         connection.output().writeHead(out);

@@ -37,7 +37,7 @@ final class Http1Timeouts implements SlowClients.Client {
         Http1Stream current = connection.stream();
         ConnectionOutput output = connection.output();
         boolean content = deadline.isFor(Waiting.CONTENT);
-        if (output.sample(nowNanos) && !content && isTooSlow(nowNanos)) {
+        if (output.sample(nowNanos) && !content && closeIfTooSlow(nowNanos)) {
             return;
         }
         if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
@@ -51,8 +51,11 @@ final class Http1Timeouts implements SlowClients.Client {
         }
     }
 
-    /** Closes the connection when its client receives nothing for too long, or too slowly. */
-    private boolean isTooSlow(long nowNanos) {
+    /**
+     * Closes the connection if its client receives nothing for too long, or receives too slowly. Returns true if it
+     * did.
+     */
+    private boolean closeIfTooSlow(long nowNanos) {
         SlowReason reason = null;
         SlowClients slow = connections.slowClients();
         ConnectionOutput output = connection.output();
@@ -124,7 +127,7 @@ final class Http1Timeouts implements SlowClients.Client {
             stream.onTooSlow(reason);
         }
         connection.reset();
-        // The channel reports its close later, but the memory of the response must be free at once.
+        // The channel reports its close later, but the memory of the response must be released now.
         connection.onGone();
     }
 }

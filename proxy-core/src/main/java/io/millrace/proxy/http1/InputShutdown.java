@@ -3,7 +3,7 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ConnectionEnd;
 
-/** The reaction of a connection to the client's shutdown of its output. */
+/** Handles the client's shutdown of its output (half-close). */
 final class InputShutdown {
     private InputShutdown() {}
 

@@ -94,7 +94,7 @@ record ParsedRequest(
         TargetResult target =
                 TargetUri.parse(method, bytes, methodEnd + 1, targetEnd, fields, minorVersion, connection.secure());
         if (!(target instanceof TargetUri uri)) {
-            return refused(hostProblem((TargetProblem) target) ? BadRequest.HOST : BadRequest.TARGET);
+            return refused(isHostProblem((TargetProblem) target) ? BadRequest.HOST : BadRequest.TARGET);
         }
         long contentLength = contentLength(fields, minorVersion);
         if (contentLength <= REFUSED) {
@@ -194,7 +194,7 @@ record ParsedRequest(
         return minorVersion > 0 || fields.hasToken(FieldName.CONNECTION, "keep-alive");
     }
 
-    private static boolean hostProblem(TargetProblem problem) {
+    private static boolean isHostProblem(TargetProblem problem) {
         return switch (problem) {
             case HOST_MISSING, HOST_REPEATED, HOST, PORT -> true;
             case FORM, SCHEME, BYTE, USERINFO -> false;

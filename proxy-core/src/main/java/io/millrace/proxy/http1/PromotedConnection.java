@@ -147,7 +147,7 @@ final class PromotedConnection {
         return leaving;
     }
 
-    /** Returns this connection as one of the fast lane. Call after the channel has been released. */
+    /** Returns a fast-lane connection that continues this connection. Call after the channel has been released. */
     FastConnection demoted(PlainSocket socket) {
         return connection.demoted(lane, socket, laneStaysWithoutAnswer);
     }

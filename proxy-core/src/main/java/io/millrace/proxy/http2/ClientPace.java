@@ -39,8 +39,8 @@ final class ClientPace implements SlowClients.Client {
         return output.sample(sender.queuedBytes(), nowNanos);
     }
 
-    /** Returns true if the client receives too slowly; then the connection has been closed. */
-    boolean isTooSlow(Http2Settings settings, long nowNanos) {
+    /** Closes the connection if the client receives too slowly. Returns true if it did. */
+    boolean closeIfTooSlow(Http2Settings settings, long nowNanos) {
         if (!sample(nowNanos)) {
             return false;
         }

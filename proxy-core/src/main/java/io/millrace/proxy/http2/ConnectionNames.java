@@ -17,8 +17,8 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts for which a TLS connection may be used. These are the server name that the client sent (SNI), and the
- * names of the certificate.
+ * The hosts for which a TLS connection may be used: the server name that the client sent (SNI), and the names in the
+ * certificate.
  *
  * <p>A client may use one connection for every name of its certificate (RFC 9113 s9.1.1). A request for any other
  * host is refused with 421, because the TLS settings of that host may differ. Confined to one event loop.

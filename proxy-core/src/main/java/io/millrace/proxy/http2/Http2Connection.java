@@ -168,7 +168,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         return true;
     }
 
-    /** Keeps an incomplete frame in a buffer of its own size, because receive buffers are large. Takes ownership. */
+    /** Copies an incomplete frame to a buffer of its size, because receive buffers are large. Takes ownership. */
     private void keep(ByteBuf in) {
         if (in.isReadable() && !closing) {
             rest = alloc().buffer(in.readableBytes() + Frames.HEADER_BYTES).writeBytes(in);
@@ -381,7 +381,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
         Http2Settings settings = settings();
         frames.onTick(settings);
-        if (pace.isTooSlow(settings, nowNanos) || isPartTooLate(settings, nowNanos)) {
+        if (pace.closeIfTooSlow(settings, nowNanos) || endIfPartTooLate(settings, nowNanos)) {
             return;
         }
         for (Http2Stream stream : streams.all()) {
@@ -401,7 +401,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     /** Checks the deadlines of a closing connection. The limits for slow clients still apply to its last bytes. */
     private void onClosingTick(long nowNanos) {
         Http2Settings settings = settings();
-        if (pace.isTooSlow(settings, nowNanos)) {
+        if (pace.closeIfTooSlow(settings, nowNanos)) {
             return;
         }
         boolean acknowledged = ConnectionEnd.isAcknowledged(ctx.channel());
@@ -417,8 +417,11 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Ends the connection if the client completes the preface, a frame or a field block too late. */
-    private boolean isPartTooLate(Http2Settings settings, long nowNanos) {
+    /**
+     * Ends the connection if the client has not completed the preface, a frame or a field block in time. Returns true
+     * if it did.
+     */
+    private boolean endIfPartTooLate(Http2Settings settings, long nowNanos) {
         boolean inBlock = reader.isInBlock();
         boolean partial = !prefaceSeen || inBlock || (rest != null && !reader.isInData());
         boolean late = deadlines.isPartLate(partial, inBlock, nowNanos, settings.headerTimeoutNanos());

@@ -16,6 +16,6 @@ public interface Http2Events {
     /** A client violated the protocol or a limit. */
     void onFault(Http2Fault fault);
 
-    /** A client reset a request that is not answered yet. */
+    /** A client reset a request that was not answered yet. */
     void onReset();
 }

@@ -33,8 +33,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     /** True if the client requested a tunnel. Further bytes of the client wait until the request is answered. */
     private boolean tunnelRequested;
     /**
-     * True if the client requested a tunnel and the response is 2xx without a tunnel. The stream is reset then,
-     * because the client would treat it as a tunnel.
+     * True if the client requested a tunnel and the response is 2xx without a tunnel. The stream is then reset, because
+     * the client would treat it as a tunnel.
      */
     private boolean tunnelMissing;
 

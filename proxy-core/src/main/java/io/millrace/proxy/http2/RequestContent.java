@@ -29,7 +29,7 @@ final class RequestContent {
     private boolean ended;
     private boolean failed;
     private boolean reading = true;
-    /** Content received while the exchange was not reading; owned. */
+    /** Content that arrived while the exchange was not reading; owned. */
     private @Nullable ByteBuf waiting;
 
     private boolean awaitsContinue;

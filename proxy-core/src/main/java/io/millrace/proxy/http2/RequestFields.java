@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class RequestFields implements HpackDecoder.Receiver {
-    /** Octets counted for each field in addition to its name and value (RFC 9113 s6.5.2). */
+    /** Bytes counted for each field in addition to its name and value (RFC 9113 s6.5.2). */
     private static final int FIELD_OVERHEAD = 32;
 
     private static final int LINES_MAX = 128;
@@ -374,7 +374,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         Method method = extended ? Method.GET : methodOf(from, to);
         TargetResult target = target(method, secure);
         if (!(target instanceof TargetUri uri)) {
-            refused = hostProblem((TargetProblem) target) ? BadRequest.HOST : BadRequest.TARGET;
+            refused = isHostProblem((TargetProblem) target) ? BadRequest.HOST : BadRequest.TARGET;
             return null;
         }
         plain = !extended
@@ -535,7 +535,7 @@ final class RequestFields implements HpackDecoder.Receiver {
                 : RequestHead.ofHttp2(view.method(), view.target(), own);
     }
 
-    private static boolean hostProblem(TargetProblem problem) {
+    private static boolean isHostProblem(TargetProblem problem) {
         return switch (problem) {
             case HOST_MISSING, HOST_REPEATED, HOST, PORT -> true;
             case FORM, SCHEME, BYTE, USERINFO -> false;

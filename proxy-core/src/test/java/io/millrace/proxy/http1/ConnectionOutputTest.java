@@ -85,9 +85,9 @@ class ConnectionOutputTest {
 
     @Test
     void contentOfUnknownLengthHasRoomAndLargeContentHasNone() {
-        assertEquals(1024, ConnectionOutput.roomFor(1024));
-        assertEquals(0, ConnectionOutput.roomFor(1 << 20));
-        assertTrue(ConnectionOutput.roomFor(-1) > 0);
+        assertEquals(1024, ConnectionOutput.reserveFor(1024));
+        assertEquals(0, ConnectionOutput.reserveFor(1 << 20));
+        assertTrue(ConnectionOutput.reserveFor(-1) > 0);
     }
 
     private String sent() {

@@ -204,7 +204,7 @@ final class GuardDecider {
         if (result == null) {
             Credentials given = Credentials.parse(needed.file(), fields.value(line), key);
             if (given == null) {
-                return challenge(decision, needed, "the Authorization field does not use the scheme Basic", "basic-auth:malformed");
+                return challenge(decision, needed, "Authorization does not use scheme Basic", "basic-auth:malformed");
             }
             if (!dryRun) {
                 decision.authenticate((loop, then) ->

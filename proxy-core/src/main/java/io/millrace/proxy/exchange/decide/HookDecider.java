@@ -89,7 +89,7 @@ final class HookDecider {
         if (origin != null) {
             decision.origin(chosen.of(mapped, origin));
         }
-        return refusesAfterFailure(decision, hooks);
+        return failsClosed(decision, hooks);
     }
 
     /**
@@ -99,18 +99,18 @@ final class HookDecider {
      */
     byte @Nullable [] keyParts(Decision decision, RequestHooks hooks) {
         byte[] parts = hooks.keyParts(decision.request());
-        if (parts == null && !refusesAfterFailure(decision, hooks)) {
+        if (parts == null && !failsClosed(decision, hooks)) {
             decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
         }
         return parts;
     }
 
-    private boolean refusesAfterFailure(Decision decision, RequestHooks hooks) {
-        if (hooks.refusesAfterFailure()) {
+    private boolean failsClosed(Decision decision, RequestHooks hooks) {
+        if (hooks.failsClosed()) {
             counters.increment(Counter.DENIED_EXTENSION_FAILED);
             decision.denied(UNAVAILABLE, "an extension of this proxy failed", detail(hooks.decidedBy()));
         }
-        return hooks.refusesAfterFailure();
+        return hooks.failsClosed();
     }
 
     /** Lets the hooks decide about the use of the stored response that the decision contains. */
@@ -125,14 +125,14 @@ final class HookDecider {
                     default -> LookupHook.State.MISS;
                 };
         LookupHook.Action action = hooks.lookupDone(decision.request(), state);
-        return hooks.refusesAfterFailure() ? LookupHook.Action.BYPASS : action;
+        return hooks.failsClosed() ? LookupHook.Action.BYPASS : action;
     }
 
     /**
      * Bypasses the cache, or refuses the request after the failure of a hook. The decision must not contain an object.
      */
     Decision bypass(Decision decision, RequestHooks hooks) {
-        return refusesAfterFailure(decision, hooks) ? decision : decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
+        return failsClosed(decision, hooks) ? decision : decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
     }
 
     /** Returns the Cache-Status detail that names an extension. */

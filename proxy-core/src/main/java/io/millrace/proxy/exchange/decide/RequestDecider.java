@@ -187,7 +187,7 @@ public final class RequestDecider {
         RemapResult found = map(settings.remap(), request, client, upgrading);
         decision.rule(ruleOf(found));
         CorsRule cors = edges.cors(decision, settings.edge());
-        if (refusesByFilterOrLimit(decision, client, settings, nowMillis)) {
+        if (refuses(decision, client, settings, nowMillis)) {
             return decision;
         }
         if (cors != null && CorsRule.isPreflight(request)) {
@@ -356,7 +356,7 @@ public final class RequestDecider {
     }
 
     /** Returns true if a filter or a request limit refuses the request. The decision then contains the response. */
-    private boolean refusesByFilterOrLimit(Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
+    private boolean refuses(Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
         int rule = decision.rule();
         AccessRules access = settings.access();
         if (access.hasFilters()) {

@@ -17,7 +17,7 @@ final class PageSender {
     static final int SLICE_BYTES = 64 * 1024;
 
     /** Limit in bytes of the writes in one task of the event loop. */
-    static final int BYTES_PER_TASK_MAX = 1 << 20;
+    static final int TASK_BYTES_MAX = 1 << 20;
 
     /**
      * Limit in seconds of the time without a write. A page that is being sent holds memory of {@code
@@ -77,7 +77,7 @@ final class PageSender {
     private void write() {
         int written = 0;
         while (!isClosed && content.length() > 0 && client.isWritable()) {
-            if (written >= BYTES_PER_TASK_MAX) {
+            if (written >= TASK_BYTES_MAX) {
                 isScheduled = true;
                 client.eventLoop().execute(this::sendMore);
                 return;

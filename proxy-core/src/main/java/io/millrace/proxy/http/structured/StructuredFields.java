@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parses structured fields (RFC 9651 s4.2). The result is null if any part of a value is malformed, because the RFC
- * requires such a field to be ignored as a whole. Lines with the same name are first joined by commas. Thread-safe: no
- * state.
+ * requires recipients to ignore such a field as a whole. Lines with the same name are first joined by commas.
+ * Thread-safe: no state.
  */
 public final class StructuredFields {
 

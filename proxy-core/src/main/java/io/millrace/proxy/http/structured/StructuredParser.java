@@ -29,7 +29,7 @@ final class StructuredParser {
     private static final int FRACTION_DIGITS_MAX = 3;
 
     private final byte[] bytes;
-    private int at;
+    private int position;
 
     StructuredParser(byte[] bytes) {
         this.bytes = bytes;
@@ -39,7 +39,7 @@ final class StructuredParser {
     /** Checks that only spaces follow (s4.2 step 7). */
     void end() throws Malformed {
         skipSpaces();
-        if (at < bytes.length) {
+        if (position < bytes.length) {
             throw new Malformed();
         }
     }
@@ -47,7 +47,7 @@ final class StructuredParser {
     /** Parses a dictionary (s4.2.2). A repeated key keeps its position and takes the later value. */
     Map<String, Member> dictionary() throws Malformed {
         Map<String, Member> members = new LinkedHashMap<>();
-        while (at < bytes.length) {
+        while (position < bytes.length) {
             String key = key();
             Member member = take('=') ? member() : new Member.Item(TRUE, parameters());
             members.put(key, member);
@@ -61,7 +61,7 @@ final class StructuredParser {
     /** Parses a list (s4.2.1). */
     List<Member> list() throws Malformed {
         List<Member> members = new ArrayList<>();
-        while (at < bytes.length) {
+        while (position < bytes.length) {
             members.add(member());
             if (!nextMember()) {
                 break;
@@ -72,13 +72,13 @@ final class StructuredParser {
 
     /** Skips the comma before another member. Returns false at the end. */
     private boolean nextMember() throws Malformed {
-        at = FieldLexer.skipSpace(bytes, at, bytes.length);
-        if (at == bytes.length) {
+        position = FieldLexer.skipSpace(bytes, position, bytes.length);
+        if (position == bytes.length) {
             return false;
         }
         expect(',');
-        at = FieldLexer.skipSpace(bytes, at, bytes.length);
-        if (at == bytes.length) {
+        position = FieldLexer.skipSpace(bytes, position, bytes.length);
+        if (position == bytes.length) {
             throw new Malformed();
         }
         return true;
@@ -93,7 +93,7 @@ final class StructuredParser {
     private Member.InnerList innerList() throws Malformed {
         expect('(');
         List<Member.Item> items = new ArrayList<>();
-        while (at < bytes.length) {
+        while (position < bytes.length) {
             skipSpaces();
             if (take(')')) {
                 return new Member.InnerList(List.copyOf(items), parameters());
@@ -128,16 +128,16 @@ final class StructuredParser {
 
     /** Parses a key (s4.2.3.3). */
     private String key() throws Malformed {
-        int start = at;
+        int start = position;
         if (!isLowerAlpha(peek()) && peek() != '*') {
             throw new Malformed();
         }
         int c = peek();
         while (isLowerAlpha(c) || isDigit(c) || c == '_' || c == '-' || c == '.' || c == '*') {
-            at++;
+            position++;
             c = peek();
         }
-        return text(start, at);
+        return text(start, position);
     }
 
     /** Parses a bare item (s4.2.3.1). */
@@ -164,18 +164,18 @@ final class StructuredParser {
     /** Parses an integer or a decimal (s4.2.4). */
     private BareItem number() throws Malformed {
         boolean negative = take('-');
-        int start = at;
+        int start = position;
         long value = digits();
-        int digits = at - start;
+        int digits = position - start;
         if (digits == 0 || digits > INTEGER_DIGITS_MAX) {
             throw new Malformed();
         }
         if (!take('.')) {
             return new BareItem.SfInteger(negative ? -value : value);
         }
-        int fractionStart = at;
+        int fractionStart = position;
         long fraction = digits();
-        int fractionDigits = at - fractionStart;
+        int fractionDigits = position - fractionStart;
         if (digits > DECIMAL_INTEGER_DIGITS_MAX || fractionDigits == 0 || fractionDigits > FRACTION_DIGITS_MAX) {
             throw new Malformed();
         }
@@ -190,7 +190,7 @@ final class StructuredParser {
     private long digits() {
         long value = 0;
         while (isDigit(peek())) {
-            value = value * 10 + (bytes[at++] - '0');
+            value = value * 10 + (bytes[position++] - '0');
         }
         return value;
     }
@@ -199,8 +199,8 @@ final class StructuredParser {
     private BareItem string() throws Malformed {
         expect('"');
         StringBuilder text = new StringBuilder();
-        while (at < bytes.length) {
-            int c = bytes[at++] & 0xff;
+        while (position < bytes.length) {
+            int c = bytes[position++] & 0xff;
             if (c == '"') {
                 return new BareItem.SfString(text.toString());
             }
@@ -209,7 +209,7 @@ final class StructuredParser {
                 if (c != '"' && c != '\\') {
                     throw new Malformed();
                 }
-                at++;
+                position++;
             }
             if (c < ' ' || c > '~') {
                 throw new Malformed();
@@ -221,21 +221,21 @@ final class StructuredParser {
 
     /** Parses a token (s4.2.6). */
     private BareItem token() {
-        int start = at;
-        while (at < bytes.length && (FieldLexer.isTokenByte(bytes[at]) || bytes[at] == ':' || bytes[at] == '/')) {
-            at++;
+        int start = position;
+        while (position < bytes.length && (FieldLexer.isTokenByte(bytes[position]) || bytes[position] == ':' || bytes[position] == '/')) {
+            position++;
         }
-        return new BareItem.SfToken(text(start, at));
+        return new BareItem.SfToken(text(start, position));
     }
 
     /** Parses a byte sequence (s4.2.7). */
     private BareItem byteSequence() throws Malformed {
         expect(':');
-        int start = at;
-        while (at < bytes.length && bytes[at] != ':') {
-            at++;
+        int start = position;
+        while (position < bytes.length && bytes[position] != ':') {
+            position++;
         }
-        String encoded = text(start, at);
+        String encoded = text(start, position);
         expect(':');
         try {
             return new BareItem.SfBytes(Base64.getDecoder().decode(encoded));
@@ -268,9 +268,9 @@ final class StructuredParser {
     private BareItem displayString() throws Malformed {
         expect('%');
         expect('"');
-        ByteBuffer utf8 = ByteBuffer.allocate(bytes.length - at);
-        while (at < bytes.length) {
-            int c = bytes[at++] & 0xff;
+        ByteBuffer utf8 = ByteBuffer.allocate(bytes.length - position);
+        while (position < bytes.length) {
+            int c = bytes[position++] & 0xff;
             if (c < ' ' || c > '~') {
                 throw new Malformed();
             }
@@ -292,7 +292,7 @@ final class StructuredParser {
 
     private int lowerHex() throws Malformed {
         int c = peek();
-        at++;
+        position++;
         if (isDigit(c)) {
             return c - '0';
         }
@@ -303,19 +303,19 @@ final class StructuredParser {
     }
 
     private void skipSpaces() {
-        while (at < bytes.length && bytes[at] == ' ') {
-            at++;
+        while (position < bytes.length && bytes[position] == ' ') {
+            position++;
         }
     }
 
     /** Returns the current byte; -1 at the end. */
     private int peek() {
-        return at < bytes.length ? bytes[at] & 0xff : -1;
+        return position < bytes.length ? bytes[position] & 0xff : -1;
     }
 
     private boolean take(char c) {
         boolean here = peek() == c;
-        at += here ? 1 : 0;
+        position += here ? 1 : 0;
         return here;
     }
 

@@ -318,9 +318,9 @@ final class AssembledResponseTest {
         assertEquals(2, client.writes.size());
         client.writableCount = Integer.MAX_VALUE;
         sender.send();
-        assertEquals(2 + PageSender.BYTES_PER_TASK_MAX / PageSender.SLICE_BYTES, client.writes.size());
+        assertEquals(2 + PageSender.TASK_BYTES_MAX / PageSender.SLICE_BYTES, client.writes.size());
         sender.send();
-        assertEquals(2 + PageSender.BYTES_PER_TASK_MAX / PageSender.SLICE_BYTES, client.writes.size(), "a task is pending");
+        assertEquals(2 + PageSender.TASK_BYTES_MAX / PageSender.SLICE_BYTES, client.writes.size(), "a task is pending");
         client.runTasks();
         assertEquals(40, client.writes.size());
         assertEquals(List.of("sent"), calls);
