@@ -392,8 +392,8 @@ final class ClientAnswer implements AssembledResponse.Caller {
     }
 
     /**
-     * Returns true if the whole content is sent. A request for several ranges also gets the whole content here, which
-     * RFC 9110 s14.2 permits: only stored responses are sent as several ranges.
+     * Returns true if the whole content is sent. A request for several ranges also gets the whole content here, because
+     * only stored responses are sent as several ranges. RFC 9110 s14.2 permits this.
      */
     private static boolean isSentWhole(Selection selection) {
         return selection.kind() == Selection.Kind.WHOLE || selection.kind() == Selection.Kind.PARTS;
@@ -456,7 +456,9 @@ final class ClientAnswer implements AssembledResponse.Caller {
         sendLocal(head, content, closing);
     }
 
-    /** Sends a response that this proxy generates. Takes ownership of the content, which a response to HEAD omits. */
+    /**
+     * Sends a response that this proxy generates. Takes ownership of the content. A response to HEAD omits the content.
+     */
     private void sendLocal(OutboundHead head, ByteBuf content, boolean closing) {
         if (page != null) {
             page.begins(FieldSection.EMPTY);

@@ -337,7 +337,7 @@ final class Exchange
 
     /**
      * Sends the kept stale response, because its origin is down. If a trial request is due, the response is also
-     * validated in the background, which shows whether the origin answers again.
+     * validated in the background, to detect whether the origin answers again.
      */
     private void sendStaleInsteadOfTrying(Decision next, StoredObject<StoredHead> object) {
         exchangeLoop.counters().increment(Counter.ORIGIN_DOWN_STALE);

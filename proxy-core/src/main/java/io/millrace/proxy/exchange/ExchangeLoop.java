@@ -248,7 +248,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         return exchange.receiver();
     }
 
-    /** Returns a new exchange, which has not begun. */
+    /** Returns a new exchange that has not begun yet. */
     Exchange exchange(ClientStream stream, RequestHead head, long contentLength) {
         AssembledResponse page = pages.begin(stream, head);
         if (page == null) {
@@ -429,8 +429,8 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
     }
 
     /**
-     * Returns true if only some clients may get the response. Other clients, which could guess the hash of the
-     * dictionary, must not learn that it exists.
+     * Returns true if only some clients may get the response. Such a response must not become a dictionary, because
+     * other clients could learn that it exists by guessing its hash.
      */
     private boolean isProtected(RequestHead request, Mapped mapped) {
         Guards guards = settings().guards();

@@ -303,7 +303,7 @@ final class ExchangeReport {
         outcome.detail(limit);
     }
 
-    /** Notes that a page cannot be assembled. Its response is not that of the origin or of the store. */
+    /** Notes that a page cannot be assembled. The response then comes neither from the origin nor from the store. */
     void pageFailed(PageFailure failure) {
         outcome.failed(failure.detail(), failure.outcome());
         contentType = null;
@@ -384,7 +384,7 @@ final class ExchangeReport {
 
     void headSent(int finalStatus) {
         status = finalStatus;
-        // A response from RAM is sent at once, so that hits need no clock here.
+        // A response from RAM is sent immediately, so no clock is read here for hits.
         if (outcome.wentToOrigin() || outcome.isFromDisk()) {
             headNanos = System.nanoTime();
         }

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The request handler of the fast lane, a short code path for hits in RAM on new connections. Decides each request and,
- * if a fresh response in RAM answers it, writes that response at once. Selection, head and report are the same as those
- * of an {@link Exchange}. Any other request is returned with its decision, which then belongs to the caller. The
+ * if a fresh response in RAM answers it, writes that response immediately. Selection, head and report are the same as
+ * in an {@link Exchange}. Any other request is returned with its decision, which then belongs to the caller. The
  * decision and report objects of an answered request are reused for the next request.
  *
  * <p>Confined to one event loop.

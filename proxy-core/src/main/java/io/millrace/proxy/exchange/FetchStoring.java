@@ -83,7 +83,7 @@ final class FetchStoring {
     /**
      * Removes the stored content in other codings. Otherwise the proxy could produce outdated content from it again.
      *
-     * @param current fields with the validators of the current content, which stays; null to remove all
+     * @param current fields with the validators of the current content, whose variants are kept; null to remove all
      */
     void removeOtherCodings(@Nullable FieldSection current) {
         exchangeLoop.variants().removeOtherCodings(plan, current);
@@ -381,8 +381,8 @@ final class FetchStoring {
      * Opens a writer to the store, under the variant's key if the response varies. From then on other exchanges join
      * the fetch under that key.
      *
-     * @return null when the URL, a tag or a cache group was purged meanwhile, or the content exceeds its share of the
-     *     storage
+     * @return null when the URL, a tag or a cache group was purged in the meantime, or the content exceeds its share of
+     *     the storage
      */
     private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
         if (isOutdatedByLabel(stored)) {

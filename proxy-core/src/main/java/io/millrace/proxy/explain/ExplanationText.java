@@ -454,10 +454,7 @@ public final class ExplanationText {
         leakGuard(settings.storing().leakGuard());
     }
 
-    /**
-     * Adds a step if the leak guard checks the answer: if the media type of the answer does not match the URL's file
-     * extension, it is not stored.
-     */
+    /** Adds a step if the leak guard compares the media type of the answer with the file extension of the URL. */
     private void leakGuard(StoringRules.LeakGuardLevel level) {
         String extension = LeakGuard.staticExtension(request.target());
         if (level == StoringRules.LeakGuardLevel.OFF || extension == null) {

@@ -219,7 +219,7 @@ sealed interface Condition<S> {
         }
     }
 
-    /** A regular expression, which holds if it is found in the text, or in any of several texts. */
+    /** A match of a regular expression. Holds if the expression is found in the text, or in any of several texts. */
     record Match<S>(Field<S> field, @Nullable String key, Pattern pattern) implements Condition<S> {
         @Override
         public boolean test(S subject) {

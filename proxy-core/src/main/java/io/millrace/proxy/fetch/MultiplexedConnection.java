@@ -57,7 +57,7 @@ final class MultiplexedConnection implements ConnectionListener {
         return calls > 0;
     }
 
-    /** Sends a call's request on a stream of its own. Requires {@link #hasCapacity}. */
+    /** Sends a call's request on a new stream. Requires {@link #hasCapacity}. */
     void start(PooledCall call) {
         FetchSettings now = call.request().settings();
         if (now.keepAlive() || !settings.keepAlive()) {

@@ -6,7 +6,7 @@ import io.netty.buffer.ByteBuf;
 /**
  * The caller's handle of one request in progress: request content, backpressure, and cancellation.
  *
- * <p>Confined to one event loop, that of the {@link OriginClient}.
+ * <p>Confined to the event loop of the {@link OriginClient}.
  */
 public interface OriginCall {
 

@@ -59,7 +59,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
             this.text = text;
         }
 
-        /** The stable text of this reason: lower case, words joined by hyphens. */
+        /** The identifier of this reason in logs: lower case, words joined by hyphens. Never changes. */
         public String text() {
             return text;
         }

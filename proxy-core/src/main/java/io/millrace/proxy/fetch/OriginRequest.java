@@ -283,8 +283,8 @@ public final class OriginRequest {
         /**
          * Sets the method. It is sent as given, since method names are case-sensitive.
          *
-         * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or is CONNECT, which has no ordinary
-         *     response
+         * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or when it is CONNECT: use {@link
+         *     #connect}
          */
         public Builder method(String name) {
             for (int i = 0; i < name.length(); i++) {
@@ -309,8 +309,8 @@ public final class OriginRequest {
         /**
          * Sets the request target, in origin-form or {@code *}. Borrows the array for the lifetime of the request.
          *
-         * @throws IllegalArgumentException when it is empty or contains a control byte or a space, which would end it
-         *     on the wire
+         * @throws IllegalArgumentException when it is empty, or contains a control byte or a space that would end it in
+         *     the request line
          */
         public Builder target(byte[] bytes) {
             if (bytes.length == 0) {

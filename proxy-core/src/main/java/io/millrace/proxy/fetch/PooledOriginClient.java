@@ -92,7 +92,7 @@ final class PooledOriginClient implements OriginClient {
                 .channel(channelType)
                 .disableResolver()
                 .option(ChannelOption.ALLOCATOR, allocator)
-                // ConnectAttempt has the connect deadline, for all addresses and TLS together.
+                // ConnectAttempt enforces the connect deadline, for all addresses and TLS together.
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
                 // A failed write leaves the input open: an origin that refuses an upload has often sent its response
                 // already.

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A window over the most recently received bytes of a body, as a linked list of received chunks. Owns the chunks. Each
- * returned buffer holds a reference of its own, which the caller must release.
+ * returned buffer holds its own reference. The caller must release it.
  *
  * <pre>
  *   0 ........... start ............................ end

@@ -136,7 +136,7 @@ public final class MmdbFile {
         return (int) size;
     }
 
-    /** Returns a copy of a file in direct memory, which the garbage collector frees. */
+    /** Returns a copy of a file in direct memory. The garbage collector frees it. */
     private static ByteBuffer copy(Path path, FileChannel channel, int bytesMax) throws IOException, MmdbException {
         FileTime before = Files.getLastModifiedTime(path);
         ByteBuffer copy = ByteBuffer.allocateDirect(size(path, channel, bytesMax));

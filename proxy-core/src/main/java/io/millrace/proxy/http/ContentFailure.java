@@ -15,7 +15,7 @@ public enum ContentFailure {
         this.text = text;
     }
 
-    /** The stable name for logs. */
+    /** The identifier of this reason in logs. Never changes. */
     public String text() {
         return text;
     }

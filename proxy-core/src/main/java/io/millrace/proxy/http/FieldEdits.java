@@ -121,7 +121,10 @@ public final class FieldEdits {
         return added.wireLength();
     }
 
-    /** Writes the added lines, without those that a later change removes. Borrows the buffer. */
+    /**
+     * Writes the added lines, except lines that a later change removes: {@code all[next]} to {@code all[end - 1]}.
+     * Borrows the buffer.
+     */
     void writeAdded(ByteBuf out, FieldEdits[] all, int next, int end) {
         if (next == end) {
             added.writeTo(out);
@@ -134,7 +137,7 @@ public final class FieldEdits {
         }
     }
 
-    /** Returns true if any of the changes removes the line. */
+    /** Returns true if any of the changes {@code all[from]} to {@code all[end - 1]} removes the line. */
     static boolean isRemovedBy(FieldEdits[] all, int from, int end, FieldSection fields, int line) {
         for (int i = from; i < end; i++) {
             if (all[i].removes(fields.bytes(), fields.nameStart(line), fields.nameEnd(line))) {

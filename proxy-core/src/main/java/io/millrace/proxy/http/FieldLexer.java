@@ -13,7 +13,7 @@ public final class FieldLexer {
     /** Result of {@link #deltaSeconds} and {@link #number} for text that is not a non-negative decimal integer. */
     public static final long NOT_A_NUMBER = -1;
 
-    /** Limit of {@code delta-seconds}, which replaces larger values: 2^31 (RFC 9111 s1.2.2). */
+    /** Limit of {@code delta-seconds}: 2^31. Larger values are replaced by this limit (RFC 9111 s1.2.2). */
     public static final long DELTA_SECONDS_MAX = 1L << 31;
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
@@ -138,8 +138,8 @@ public final class FieldLexer {
     }
 
     /**
-     * Parses the range as {@code delta-seconds} (RFC 9111 s1.2.2), which has decimal digits only. Returns
-     * {@link #DELTA_SECONDS_MAX} for a larger number and {@link #NOT_A_NUMBER} for other text.
+     * Parses the range as {@code delta-seconds} (RFC 9111 s1.2.2): decimal digits only. Returns {@link
+     * #DELTA_SECONDS_MAX} for a larger number and {@link #NOT_A_NUMBER} for other text.
      */
     public static long deltaSeconds(byte[] bytes, int from, int to) {
         if (from >= to) {

@@ -98,7 +98,7 @@ public final class FieldSection {
     }
 
     /**
-     * Empties a reusable section and sets its array, which is borrowed.
+     * Empties a reusable section and sets its array. Borrows the array.
      *
      * @throws IllegalStateException if the section is immutable
      */
@@ -110,7 +110,7 @@ public final class FieldSection {
     }
 
     /**
-     * Replaces the array of a reusable section by a larger copy, which is borrowed. The lines are kept.
+     * Replaces the array of a reusable section by a larger copy. Borrows the copy. The lines are kept.
      *
      * @throws IllegalStateException if the section is immutable
      */
@@ -348,7 +348,7 @@ public final class FieldSection {
         return new FieldSection(array, moved, size, present, from, to);
     }
 
-    /** Returns an immutable copy with an array of its own in wire layout. */
+    /** Returns an immutable copy with its own array, as lines {@code Name: value CRLF}. */
     public FieldSection copy() {
         return builder().addAll(this).build();
     }

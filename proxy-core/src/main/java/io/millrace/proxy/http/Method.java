@@ -52,7 +52,7 @@ public enum Method {
         return OTHER;
     }
 
-    /** Returns true for a purge of this cache, which is never sent to an origin. */
+    /** Returns true for a request that purges this cache. Such requests are never sent to an origin. */
     public boolean isPurge() {
         return this == PURGE || this == BAN || this == PURGEKEYS;
     }

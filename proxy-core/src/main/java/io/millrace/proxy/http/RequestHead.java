@@ -100,7 +100,7 @@ public final class RequestHead {
         return target;
     }
 
-    /** The minor version of HTTP/1, which is 0 or 1; for HTTP/2 it is 1. */
+    /** The minor version of HTTP/1: 0 or 1. For HTTP/2 it is 1. */
     public int minorVersion() {
         return minorVersion;
     }

@@ -27,7 +27,7 @@ public enum TargetProblem implements TargetResult {
         this.text = text;
     }
 
-    /** The stable name for logs and error pages. */
+    /** The identifier of this problem in logs and on error pages. Never changes. */
     public String text() {
         return text;
     }

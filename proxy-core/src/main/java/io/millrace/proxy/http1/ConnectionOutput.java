@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the channel's event loop.
  */
 final class ConnectionOutput {
-    /** Content of up to this many bytes is copied behind its head, which costs less than a separate buffer. */
+    /** Content of up to this many bytes is copied behind its head, because that costs less than a separate buffer. */
     private static final int JOINED_BYTES_MAX = 4096;
 
     private final ChannelHandlerContext ctx;
@@ -84,8 +84,8 @@ final class ConnectionOutput {
     }
 
     /**
-     * Flushes at the end of the event loop iteration, or at once when the channel is not writable. While client bytes
-     * are processed, {@link #endRead} flushes instead.
+     * Flushes at the end of the event loop iteration, or immediately when the channel is not writable. While client
+     * bytes are processed, {@link #endRead} flushes instead.
      */
     void flush() {
         if (inRead) {

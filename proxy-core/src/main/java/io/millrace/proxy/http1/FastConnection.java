@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A client's connection in the {@link FastLane}, which answers RAM hits without a Netty channel. The connection is
  * between requests, or lingers after the last response, and holds no buffer. If the bytes of a read cannot all be
- * answered at once, the connection is promoted to a channel.
+ * answered immediately, the connection is promoted to a channel.
  *
  * <p>Confined to one event loop.
  */

@@ -73,7 +73,7 @@ public final class Http1HeadWriter {
 
     private Http1HeadWriter() {}
 
-    /** Returns true if the response has no content, whatever its Content-Length (RFC 9110 s6.4.1). */
+    /** Returns true if the response has no content, regardless of its Content-Length (RFC 9110 s6.4.1). */
     static boolean isContentForbidden(OutboundHead head) {
         return head.isContentForbidden() || head.status() == 204 || head.status() == 304;
     }
@@ -129,7 +129,7 @@ public final class Http1HeadWriter {
         out.writeBytes(CRLF);
     }
 
-    /** Estimates the length in bytes that {@link #write} appends. For the allocation of the buffer, which can grow. */
+    /** Estimates the length in bytes that {@link #write} appends. Used to allocate the buffer. The buffer can grow. */
     public static int sizeEstimate(OutboundHead head) {
         return 256
                 + head.reason().length()

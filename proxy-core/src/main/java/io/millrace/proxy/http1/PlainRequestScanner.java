@@ -22,7 +22,7 @@ final class PlainRequestScanner {
     /** Result for bytes that are not a plain request, or only the beginning of one. */
     static final int NOT_PLAIN = -1;
 
-    /** Limit of field lines, which browsers do not reach. */
+    /** Limit of field lines. Browsers do not reach it. */
     private static final int LINES_MAX = 128;
 
     private static final byte[] GET = {'G', 'E', 'T', ' '};

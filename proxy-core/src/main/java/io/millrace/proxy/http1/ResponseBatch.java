@@ -47,7 +47,7 @@ final class ResponseBatch {
     private final Events events;
     private final Runnable queuedSend = this::sendQueued;
     private final @Nullable FastConnection[] connections = new FastConnection[CONNECTIONS_MAX];
-    /** End position of each connection's answers, which is the start of the next. */
+    /** End position of each connection's answers, where the next connection's answers start. */
     private final int[] ends = new int[CONNECTIONS_MAX];
 
     private int size;

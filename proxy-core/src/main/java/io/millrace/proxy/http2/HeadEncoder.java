@@ -143,8 +143,8 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes a request head. Omits connection-specific fields, and Host, Content-Length and TE, which the other
-     * parameters replace.
+     * Encodes a request head. Omits connection-specific fields. Also omits Host, Content-Length and TE, because the
+     * other parameters replace them.
      *
      * @param authority ISO-8859-1 bytes of the Host field
      * @param contentLength length of the content in bytes; negative if unknown or if there is no content

@@ -2,7 +2,7 @@ package io.millrace.proxy.http2;
 
 /**
  * The limits and timeouts of HTTP/2 with clients. A connection reads each value when it is needed, so that changes
- * apply at once.
+ * apply immediately.
  *
  * <p>Immutable.
  *

@@ -12,8 +12,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes the content of one request from the client to the exchange, which processes the request. Checks its length and
- * limits, and maintains the receive window of the stream.
+ * Passes the content of one request from the client to the exchange (the object that processes the request). Checks the
+ * length and the limits of the content, and maintains the receive window of the stream.
  *
  * <p>Owns content that the exchange has not read yet. Confined to one event loop.
  */

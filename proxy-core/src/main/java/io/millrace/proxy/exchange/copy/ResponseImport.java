@@ -100,8 +100,8 @@ public final class ResponseImport {
         public void compare(Consumer<String> then) {
             writer.expectUnchanged();
             find((known, present, marker) -> {
-                // A response that varies was stored meanwhile. The imported one would replace its Vary marker, the
-                // record of the URL's variants.
+                // A response that varies was stored in the meantime. The imported response would replace its Vary
+                // marker, the record of the URL's variants.
                 boolean isMarkerNew = isPrimary && marker != null && known.marker() == null;
                 then.accept(isMarkerNew || isNewer(present, known) ? NEWER_STORED : "");
             });
@@ -135,7 +135,7 @@ public final class ResponseImport {
         this.reply = reply;
     }
 
-    /** Begins an import; the reply comes at once or after a disk read. */
+    /** Begins an import. The reply is called during this call or after a disk read. */
     public static void begin(Components components, CopiedResponse copied, Reply reply) {
         new ResponseImport(components, copied, reply).begin();
     }

@@ -267,7 +267,7 @@ public final class Decision {
     /**
      * Denies the request with additional fields.
      *
-     * @param fields fields of the response, which replace those of this proxy with the same names
+     * @param fields fields of the response; they replace fields of this proxy with the same names
      */
     Decision denied(int status, String why, String what, FieldSection fields) {
         return denied(status, why, what, fields, NO_BODY);
@@ -408,7 +408,7 @@ public final class Decision {
         return this;
     }
 
-    /** Sets the URL to request from the origin, which replaces the client's URL. */
+    /** Sets the URL to request from the origin instead of the client's URL. */
     Decision originUrl(TargetUri url) {
         originUrl = url;
         return this;

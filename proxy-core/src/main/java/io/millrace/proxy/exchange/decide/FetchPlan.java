@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The plan of a fetch: the request to the origin, and the permitted use of the response.
  *
- * <p>Not thread-safe, except where a method says so. Owns a reference to the stored object, which the fetch releases
- * once.
+ * <p>Not thread-safe, except where a method says so. Owns a reference to the stored object. The fetch releases it
+ * exactly once.
  */
 public final class FetchPlan implements StoringTarget {
     private final RequestHead request;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param check log name of the check that denied the request, such as a filter or request limit; null for none
  * @param location target of a redirect; null for none
  * @param allow value of the Allow field; null for none
- * @param fields fields of the response, which replace those of this proxy with the same names; null for none
+ * @param fields fields of the response; they replace fields of this proxy with the same names; null for none
  * @param body content of the response of another server; null to send a line or an error page of this proxy
  * @param byRule the answer of a rule; null for none
  */

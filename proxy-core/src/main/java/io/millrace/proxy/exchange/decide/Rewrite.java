@@ -15,7 +15,7 @@ record Rewrite(@Nullable String path, @Nullable String query) {
         return new Rewrite(laterPath == null ? path : laterPath, laterQuery == null ? query : laterQuery);
     }
 
-    /** Returns true if the path has a dot segment, which an origin would resolve. */
+    /** Returns true if the path contains a dot segment. An origin would resolve it. */
     boolean hasDotSegment() {
         if (path == null) {
             return false;

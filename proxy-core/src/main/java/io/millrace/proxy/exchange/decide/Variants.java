@@ -123,8 +123,8 @@ public final class Variants {
     }
 
     /**
-     * Removes the stored variants in other codings, if the rule compresses. They have the same content as the variant
-     * for this request, which is outdated. Otherwise the proxy could make an outdated response from them.
+     * Removes the stored variants in other codings, if the rule compresses. Their content is outdated, because it is
+     * the same as that of this request's old variant. Otherwise the proxy could make an outdated response from them.
      *
      * @param current fields with the validators of the current content: variants of it stay; null to remove all
      */

@@ -3,7 +3,7 @@ package io.millrace.proxy.exchange.esi;
 import io.millrace.proxy.config.edge.EsiConfig;
 
 /**
- * The limits of one page, which its documents and fragments of all levels share.
+ * The limits of one page. Its documents and fragments of all levels share them.
  *
  * <p>Confined to one event loop.
  */

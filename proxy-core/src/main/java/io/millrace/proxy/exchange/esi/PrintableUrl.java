@@ -3,8 +3,8 @@ package io.millrace.proxy.exchange.esi;
 import io.millrace.proxy.http.TargetUri;
 
 /**
- * URLs in log lines and in texts for clients: without query and user information, which may contain secrets, and
- * without characters that are not printable ASCII. No state.
+ * Formats URLs for log lines and for texts to clients. Omits query and user information, because they may contain
+ * secrets. Replaces each character that is not printable ASCII by an underscore. No state.
  */
 final class PrintableUrl {
     private static final int LENGTH_MAX = 200;
@@ -15,7 +15,7 @@ final class PrintableUrl {
         return of(target.asString());
     }
 
-    /** Returns the text of a URL or of a relative reference, which need not be valid. */
+    /** Returns the text of a URL or of a relative reference. The reference need not be valid. */
     static String of(String reference) {
         int end = reference.length();
         for (int i = 0; i < end; i++) {

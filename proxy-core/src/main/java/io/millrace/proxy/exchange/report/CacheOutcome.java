@@ -121,7 +121,10 @@ public final class CacheOutcome {
         collapsed = byOthersFetch;
     }
 
-    /** Notes an origin's partial response, which is sent from the store; the parameters are those of {@link #fetched}. */
+    /**
+     * Notes an origin's partial response that is sent from the store. The parameters are the same as in {@link
+     * #fetched}.
+     */
     public void storedInBlocks(int status, int version, boolean isStored) {
         originStatus = status;
         originVersion = version;

@@ -33,7 +33,7 @@ public final class ExchangeState {
         return outcome;
     }
 
-    /** Sets the outcome of the exchange, which is about to end. The phase is unchanged. */
+    /** Sets the outcome of the exchange before it ends. The phase is unchanged. */
     public void end(ExchangeOutcome how) {
         outcome = how;
     }

@@ -289,7 +289,7 @@ public final class Http2ClientStream {
         fail(Kind.BAD_RESPONSE, problem);
     }
 
-    /** Reports the failure of the stream, which the connection has already removed. */
+    /** Reports the failure of the stream. The connection has already removed the stream. */
     void fail(Kind kind, String problem) {
         if (ended) {
             return;

@@ -26,7 +26,7 @@ final class UnreadContent {
         return pieces.isEmpty();
     }
 
-    /** Appends a part of a buffer, which is borrowed. */
+    /** Appends a part of a buffer. Borrows the buffer. */
     void add(ByteBuf in, int index, int length, ByteBufAllocator allocator) {
         if (length > COPIED_BYTES_MAX) {
             open = null;

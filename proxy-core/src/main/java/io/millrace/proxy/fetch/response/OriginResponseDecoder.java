@@ -54,7 +54,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
     private static final int NETTY_BYTES_MAX = 1 << 20;
 
     /**
-     * Largest piece of content passed on at once: the size of the largest receive buffer, so that no buffer is split.
+     * Largest piece of content that is passed on: the size of the largest receive buffer, so that no buffer is split.
      */
     private static final int CONTENT_PIECE_MAX = 64 << 10;
 
@@ -193,12 +193,12 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         }
     }
 
-    /** Returns the next bytes, with a reference of their own. */
+    /** Returns the next bytes as a slice with its own reference. */
     private static HttpContent piece(ByteBuf in, int length) {
         return new DefaultHttpContent(in.readRetainedSlice(length));
     }
 
-    /** Ends the response, which is complete. */
+    /** Ends the complete response. */
     private void ended(ByteBuf in, List<Object> out) {
         out.add(LastHttpContent.EMPTY_LAST_CONTENT);
         phase = Phase.NONE;

@@ -187,7 +187,7 @@ public final class OriginTlsContexts implements AutoCloseable {
     }
 
     /**
-     * Returns the context of a setting, which {@link #apply} has usually created already.
+     * Returns the context of a setting. Usually {@link #apply} has created it already.
      *
      * @param http2 determines the protocols offered by ALPN
      * @throws SSLException when there is none; the message names the file and the reason

@@ -186,7 +186,7 @@ final class StructuredParser {
         return new BareItem.SfDecimal(negative ? -thousandths : thousandths);
     }
 
-    /** Returns the number of the next digits. The result is undefined for too many digits, which the caller refuses. */
+    /** Returns the number of the next digits. The result is undefined for too many digits; the caller refuses them. */
     private long digits() {
         long value = 0;
         while (isDigit(peek())) {
@@ -222,7 +222,8 @@ final class StructuredParser {
     /** Parses a token (s4.2.6). */
     private BareItem token() {
         int start = position;
-        while (position < bytes.length && (FieldLexer.isTokenByte(bytes[position]) || bytes[position] == ':' || bytes[position] == '/')) {
+        while (position < bytes.length
+                && (FieldLexer.isTokenByte(bytes[position]) || bytes[position] == ':' || bytes[position] == '/')) {
             position++;
         }
         return new BareItem.SfToken(text(start, position));
