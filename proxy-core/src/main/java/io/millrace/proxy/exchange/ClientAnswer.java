@@ -501,16 +501,16 @@ final class ClientAnswer implements AssembledResponse.Caller {
      * @param closing whether to close the connection after the response
      */
     void sendAnswer(Decision decision, boolean closing) {
-        RuleConfig.Answer by = decision.local().ruleAnswer();
-        ByteBuf content = LocalAnswers.hasContent(by.status())
-                ? by.body() == null
-                        ? LocalAnswers.content(stream.alloc(), by.status(), "a rule of this proxy answers")
-                        : ByteBufUtil.writeUtf8(stream.alloc(), by.body())
+        RuleConfig.Answer ruleAnswer = decision.local().ruleAnswer();
+        ByteBuf content = LocalAnswers.hasContent(ruleAnswer.status())
+                ? ruleAnswer.body() == null
+                        ? LocalAnswers.content(stream.alloc(), ruleAnswer.status(), "a rule of this proxy answers")
+                        : ByteBufUtil.writeUtf8(stream.alloc(), ruleAnswer.body())
                 : Unpooled.EMPTY_BUFFER;
         OutboundHead head = LocalAnswers.answer(
                 exchangeLoop.outbound(),
-                by.status(),
-                by.contentType(),
+                ruleAnswer.status(),
+                ruleAnswer.contentType(),
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
@@ -525,12 +525,13 @@ final class ClientAnswer implements AssembledResponse.Caller {
      * @param closing whether to close the connection after the response
      */
     void sendExtensionAnswer(RequestHooks hooks, ExchangeOutcome result, boolean closing) {
-        Answer by = hooks.answer();
-        ByteBuf content =
-                LocalAnswers.hasContent(by.status()) ? Unpooled.wrappedBuffer(by.body()) : Unpooled.EMPTY_BUFFER;
+        Answer extensionAnswer = hooks.answer();
+        ByteBuf content = LocalAnswers.hasContent(extensionAnswer.status())
+                ? Unpooled.wrappedBuffer(extensionAnswer.body())
+                : Unpooled.EMPTY_BUFFER;
         OutboundHead head = LocalAnswers.extension(
                 exchangeLoop.outbound(),
-                by.status(),
+                extensionAnswer.status(),
                 hooks.answerFields(),
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),

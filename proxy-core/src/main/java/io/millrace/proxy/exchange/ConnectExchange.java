@@ -171,7 +171,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     }
 
     @Override
-    public void onTunnelEnd(Tunnel.End how) {
+    public void onTunnelEnd(Tunnel.End end) {
         ended = true;
         permit.release();
         report.end(ExchangeOutcome.TUNNELLED, tunnel.bytesToClient());

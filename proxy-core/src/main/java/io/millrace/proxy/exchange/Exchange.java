@@ -432,8 +432,8 @@ final class Exchange
     }
 
     @Override
-    public void onTunnelEnd(Tunnel.End how) {
-        leave(how == Tunnel.End.CLOSED ? ExchangePhase.DONE : ExchangePhase.ABORTED);
+    public void onTunnelEnd(Tunnel.End end) {
+        leave(end == Tunnel.End.CLOSED ? ExchangePhase.DONE : ExchangePhase.ABORTED);
     }
 
     @Override
@@ -572,9 +572,9 @@ final class Exchange
 
     // Answers
 
-    private void sendStale(String why) {
+    private void sendStale(String reason) {
         StoredObject<StoredHead> object = stale.take();
-        report.stale(why, object.head());
+        report.stale(reason, object.head());
         report.staleSince(
                 exchangeLoop.invalidations().staleSinceMillis(current().keyUrl(), object.head(), object.length()));
         StoredHead head = StaleServing.answer(
@@ -612,8 +612,8 @@ final class Exchange
         sendStored(object, CacheResult.STALE, ExchangeOutcome.HIT);
     }
 
-    private void answerLocally(LocalAnswer by, ExchangeOutcome result) {
-        answerLocally(by.status(), by.reason(), result);
+    private void answerLocally(LocalAnswer localAnswer, ExchangeOutcome result) {
+        answerLocally(localAnswer.status(), localAnswer.reason(), result);
     }
 
     private void answerLocally(int status, String text, ExchangeOutcome result) {

@@ -194,17 +194,17 @@ final class ExchangeReport {
             head.edit(cors);
         }
         RuleProgram program = rules;
-        RequestHead of = request;
-        if (program != null && of != null && program.changesResponses()) {
-            RequestView view = exchangeLoop.ruleView().begin(of, stream.connection(), decidedMillis, random);
+        RequestHead current = request;
+        if (program != null && current != null && program.changesResponses()) {
+            RequestView view = exchangeLoop.ruleView().begin(current, stream.connection(), decidedMillis, random);
             program.deliver(view.answered(head, outcome.result().word()), head);
             view.end();
         }
         if (constants != null) {
             constants.setConstants(head);
         }
-        if (hooks != null && of != null && hooks.changesResponses()) {
-            hooks.deliver(of, head, outcome.result().word());
+        if (hooks != null && current != null && hooks.changesResponses()) {
+            hooks.deliver(current, head, outcome.result().word());
         }
     }
 
@@ -278,9 +278,9 @@ final class ExchangeReport {
         outcome.failed(failure.reason().text(), FailureCounters.outcomeOf(failure.reason()));
     }
 
-    /** Notes that the request's total time exceeded the limit; {@code why} is the identifier for the log. */
-    void timedOut(String why) {
-        outcome.failed(why, LogOutcome.ORIGIN_TIMEOUT);
+    /** Notes that the request's total time exceeded the limit; {@code reason} is the identifier for the log. */
+    void timedOut(String reason) {
+        outcome.failed(reason, LogOutcome.ORIGIN_TIMEOUT);
     }
 
     /** Nanoseconds since the request was received. */
@@ -314,11 +314,11 @@ final class ExchangeReport {
     /**
      * Notes that a stale response is served.
      *
-     * @param why reason in one word: failure or status of the origin, overload or a timeout; null if directives of the
+     * @param reason failure or status of the origin, overload or a timeout, in one word; null if directives of the
      *     client or the response permit it
      */
-    void stale(@Nullable String why, StoredHead head) {
-        outcome.stale(why, head);
+    void stale(@Nullable String reason, StoredHead head) {
+        outcome.stale(reason, head);
     }
 
     /**
@@ -329,13 +329,13 @@ final class ExchangeReport {
         outcome.staleSince(millis);
     }
 
-    void stored(StoredHead head, CacheResult how, boolean resident) {
-        outcome.stored(how, resident);
+    void stored(StoredHead head, CacheResult result, boolean resident) {
+        outcome.stored(result, resident);
         storedHead = head;
     }
 
-    void refusedAs(ExchangeOutcome as, @Nullable String why) {
-        outcome.refusedAs(as, why);
+    void refusedAs(ExchangeOutcome result, @Nullable String reason) {
+        outcome.refusedAs(result, reason);
     }
 
     /** Adds Age, Via and Cache-Status to the head of a stored response. */
@@ -399,8 +399,8 @@ final class ExchangeReport {
     }
 
     /** Notes how the tunnel ended and how many bytes it transferred. */
-    void tunnelled(Tunnel.End how, long toOriginBytes, long toClientBytes) {
-        outcome.detail("tunnel-" + how.text());
+    void tunnelled(Tunnel.End end, long toOriginBytes, long toClientBytes) {
+        outcome.detail("tunnel-" + end.text());
         receivedBytes = toOriginBytes;
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, toClientBytes);
     }
@@ -416,8 +416,8 @@ final class ExchangeReport {
     }
 
     /** Ends the report: updates the counters and writes the access log record. */
-    void end(ExchangeOutcome as, long contentBytes) {
-        outcome.ended(as);
+    void end(ExchangeOutcome result, long contentBytes) {
+        outcome.ended(result);
         endNanos = System.nanoTime();
         long durationNanos = endNanos - receivedNanos;
         exchangeLoop.counters().decrement(Counter.REQUESTS_ACTIVE);

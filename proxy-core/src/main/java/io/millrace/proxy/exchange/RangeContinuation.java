@@ -179,9 +179,9 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
                 && part.range().end() >= Math.min(missing.end(), wanted + RangeRequest.PIECE_BYTES);
     }
 
-    private void fail(ContentFailure why) {
+    private void fail(ContentFailure reason) {
         cancel();
-        failure = why;
+        failure = reason;
         deliver();
     }
 
@@ -234,8 +234,8 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
     }
 
     @Override
-    public void onFailure(OriginFailure why) {
-        exchangeLoop.counters().increment(FailureCounters.of(why.reason()));
+    public void onFailure(OriginFailure originFailure) {
+        exchangeLoop.counters().increment(FailureCounters.of(originFailure.reason()));
         fail(ContentFailure.ORIGIN_TRUNCATED);
     }
 

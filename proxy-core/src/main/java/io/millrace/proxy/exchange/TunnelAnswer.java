@@ -24,7 +24,7 @@ final class TunnelAnswer implements Tunnel.Listener {
     /** Callback to the exchange. */
     interface Caller {
         /** Called when the tunnel has ended. */
-        void onTunnelEnd(Tunnel.End how);
+        void onTunnelEnd(Tunnel.End end);
     }
 
     /** Matches the protocol {@code websocket} with or without a version. */
@@ -95,21 +95,21 @@ final class TunnelAnswer implements Tunnel.Listener {
     }
 
     @Override
-    public void onTunnelEnd(Tunnel.End how) {
+    public void onTunnelEnd(Tunnel.End end) {
         Tunnel ended = tunnel;
         if (ended == null) {
             throw new IllegalStateException("no tunnel is open");
         }
-        exchangeLoop.counters().increment(counterOf(how));
+        exchangeLoop.counters().increment(counterOf(end));
         exchangeLoop.counters().add(Counter.TUNNEL_BYTES_TO_CLIENT, ended.bytesToClient());
         exchangeLoop.counters().add(Counter.TUNNEL_BYTES_TO_ORIGIN, ended.bytesToOrigin());
         exchangeLoop.counters().decrement(openCounter);
-        report.tunnelled(how, ended.bytesToOrigin(), ended.bytesToClient());
-        exchange.onTunnelEnd(how);
+        report.tunnelled(end, ended.bytesToOrigin(), ended.bytesToClient());
+        exchange.onTunnelEnd(end);
     }
 
-    private static Counter counterOf(Tunnel.End how) {
-        return switch (how) {
+    private static Counter counterOf(Tunnel.End end) {
+        return switch (end) {
             case CLOSED -> Counter.TUNNELS_CLOSED;
             case CLIENT_BROKEN -> Counter.TUNNELS_CLIENT_BROKEN;
             case ORIGIN_BROKEN -> Counter.TUNNELS_ORIGIN_BROKEN;

@@ -92,9 +92,9 @@ final class VariantCall implements OriginCall {
         }
         VariantCall call = new VariantCall(exchangeLoop, plan, handler, askOrigin);
         EncodingRules rules = plan.cacheSettings().encoding();
-        String own = rules.normalForm(plan.request().fields());
+        String ownForm = rules.normalForm(plan.request().fields());
         for (String form : rules.normalForms()) {
-            if (!form.equals(own) && VariantList.contains(marker, call.valuesOf(marker, form))) {
+            if (!form.equals(ownForm) && VariantList.contains(marker, call.valuesOf(marker, form))) {
                 call.codings.add(form);
             }
         }

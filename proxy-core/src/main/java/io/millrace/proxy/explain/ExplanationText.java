@@ -101,8 +101,8 @@ public final class ExplanationText {
                 List.copyOf(steps));
     }
 
-    private void step(String name, String text, @Nullable String by) {
-        steps.add(new Step(name, text, by));
+    private void step(String name, String text, @Nullable String cause) {
+        steps.add(new Step(name, text, cause));
     }
 
     private static String tier(Found found) {
@@ -180,8 +180,8 @@ public final class ExplanationText {
     }
 
     /** Appends the file position to the name of a rule or key, if it is known. */
-    private static String withPlace(String what, @Nullable String place) {
-        return place == null ? what : what + " at " + place;
+    private static String withPlace(String name, @Nullable String place) {
+        return place == null ? name : name + " at " + place;
     }
 
     private void limits() {
@@ -384,7 +384,7 @@ public final class ExplanationText {
     }
 
     private void validate(Reuse.ValidateReason reason, StoredHead head, CacheSettings settings) {
-        String by =
+        String cause =
                 switch (reason) {
                     case STALE, NO_CACHE -> FreshnessText.decidingField(head, settings);
                     case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> requestDirective();
@@ -394,7 +394,7 @@ public final class ExplanationText {
         String validators = head.hasValidator() ? "" : "; without a validator it is fetched again";
         long onError = head.staleIfErrorSeconds();
         String error = onError > 0 ? "; if the origin fails, stale-if-error permits it for " + onError + " s" : "";
-        step("reuse", "to be validated: " + reason.text() + validators + error, by);
+        step("reuse", "to be validated: " + reason.text() + validators + error, cause);
     }
 
     /** Returns the request's own cache directive; null for a request without one. */

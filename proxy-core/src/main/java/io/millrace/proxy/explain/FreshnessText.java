@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 record FreshnessText(CacheSettings settings, @Nullable String cacheRules, StoredHead head, long nowMillis) {
     /** Receives the steps of the description. */
     interface Steps {
-        void step(String name, String text, @Nullable String by);
+        void step(String name, String text, @Nullable String cause);
     }
 
     void tell(Steps steps) {

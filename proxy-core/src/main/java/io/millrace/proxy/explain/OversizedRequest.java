@@ -89,8 +89,8 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
         return bytes;
     }
 
-    private static String over(String what, long bytes, long limit) {
-        return "the " + what + " has " + bytes + " bytes, the limit is " + limit;
+    private static String over(String part, long bytes, long limit) {
+        return "the " + part + " has " + bytes + " bytes, the limit is " + limit;
     }
 
     /** Returns the length of the request target as the client sends it, before normalization. */

@@ -23,10 +23,10 @@ public final class HookChain {
         this.all = List.copyOf(all);
         int bits = 0;
         for (Hook hook : Hook.values()) {
-            LoadedExtension[] of =
+            LoadedExtension[] implementing =
                     all.stream().filter(one -> one.hooks().contains(hook)).toArray(LoadedExtension[]::new);
-            if (of.length > 0 && hook.isOfRequests()) {
-                byHook.put(hook, of);
+            if (implementing.length > 0 && hook.isOfRequests()) {
+                byHook.put(hook, implementing);
                 bits |= hook.bit();
             }
         }

@@ -20,13 +20,13 @@ public final class HookChains {
     }
 
     private @Nullable HookChain chain(RemapRuleConfig rule) {
-        List<LoadedExtension> of = new ArrayList<>();
+        List<LoadedExtension> extensions = new ArrayList<>();
         for (LoadedExtension one : all) {
             if (one.entry().rules().test(rule)) {
-                of.add(one);
+                extensions.add(one);
             }
         }
-        return HookChain.of(of);
+        return HookChain.of(extensions);
     }
 
     /** Returns true if an extension adds parts to cache keys. */

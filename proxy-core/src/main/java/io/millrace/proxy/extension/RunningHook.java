@@ -29,11 +29,11 @@ final class RunningHook {
     }
 
     @SuppressWarnings("EnumOrdinal") // the file of the trail has the names
-    void begin(LoadedExtension called, Hook at, long nowNanos) {
+    void begin(LoadedExtension called, Hook calledHook, long nowNanos) {
         if (trail != null) {
-            trail.begin(slot, called.index(), at.ordinal());
+            trail.begin(slot, called.index(), calledHook.ordinal());
         }
-        hook = at;
+        hook = calledHook;
         sinceNanos = nowNanos;
         extension = called;
     }

@@ -60,31 +60,31 @@ final class SinkTarget implements LogTarget {
 
     @Override
     public void write(ByteBuffer copies) throws IOException {
-        LoadedExtension of = extension;
-        if (of == null) {
+        LoadedExtension sink = extension;
+        if (sink == null) {
             throw new IOException("not open");
         }
         Batch batch = new Batch(copies);
         lost = batch.size();
         copies.position(copies.limit());
-        if (!of.admits(Hook.ACCESS_LOG)) {
+        if (!sink.admits(Hook.ACCESS_LOG)) {
             return;
         }
         long began = System.nanoTime();
         calledBy(Thread.currentThread());
         try {
-            ((AccessLogSink) of.extension()).records(batch);
+            ((AccessLogSink) sink.extension()).records(batch);
             lost = 0;
-            of.succeeded(Hook.ACCESS_LOG);
+            sink.succeeded(Hook.ACCESS_LOG);
         } catch (Throwable e) {
-            of.failed(Hook.ACCESS_LOG, e);
+            sink.failed(Hook.ACCESS_LOG, e);
         } finally {
             calledBy(null);
             // Clear a late interrupt of this call. It would interrupt the next target and close the file channel of
             // that target.
             Thread.interrupted();
             batch.end();
-            of.figures(Hook.ACCESS_LOG).called(System.nanoTime() - began);
+            sink.figures(Hook.ACCESS_LOG).called(System.nanoTime() - began);
         }
     }
 

@@ -64,9 +64,9 @@ public record FetchSettings(
         }
     }
 
-    private static void positive(String what, long value) {
+    private static void positive(String name, long value) {
         if (value <= 0) {
-            throw new IllegalArgumentException(what + ": actual=" + value + ", limit=more than 0");
+            throw new IllegalArgumentException(name + ": actual=" + value + ", limit=more than 0");
         }
     }
 

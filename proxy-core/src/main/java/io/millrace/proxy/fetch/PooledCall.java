@@ -117,20 +117,20 @@ final class PooledCall implements OriginCall {
     }
 
     /** Sends the request head and the content that has been written so far. */
-    void start(Carrier on) {
+    void start(Carrier carrier) {
         state = State.ACTIVE;
         attempt = null;
-        connection = on;
-        on.start(this);
-        while (connection == on && !unsentContent.isEmpty()) {
+        connection = carrier;
+        carrier.start(this);
+        while (connection == carrier && !unsentContent.isEmpty()) {
             ByteBuf piece = unsentContent.removeFirst();
             unsentBytes -= piece.readableBytes();
-            send(on, piece);
+            send(carrier, piece);
         }
-        if (connection == on && finished && request.hasContent()) {
-            on.finishRequest();
+        if (connection == carrier && finished && request.hasContent()) {
+            carrier.finishRequest();
         }
-        if (connection == on && !finished) {
+        if (connection == carrier && !finished) {
             pool.eventLoop().execute(this::requestWritable);
         }
     }
@@ -346,9 +346,9 @@ final class PooledCall implements OriginCall {
         }
     }
 
-    private void send(Carrier on, ByteBuf piece) {
+    private void send(Carrier carrier, ByteBuf piece) {
         anyContentSent = true;
-        if (on.mayRefuse() && sentKept) {
+        if (carrier.mayRefuse() && sentKept) {
             sentBytes += piece.readableBytes();
             if (sentBytes > RETRY_BYTES_MAX) {
                 dropSent();
@@ -359,7 +359,7 @@ final class PooledCall implements OriginCall {
                 sent.addLast(piece.retainedDuplicate());
             }
         }
-        on.writeContent(piece, request.contentLength() < 0);
+        carrier.writeContent(piece, request.contentLength() < 0);
     }
 
     /** Releases the kept content. The request then cannot be retried any more. */

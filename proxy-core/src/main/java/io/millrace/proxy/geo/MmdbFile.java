@@ -55,14 +55,14 @@ public final class MmdbFile {
         this.path = path;
         this.bytes = bytes;
         int metadata = metadata();
-        MmdbValues of = new MmdbValues(bytes, metadata, bytes.limit());
-        long version = of.number(metadata, "binary_format_major_version");
+        MmdbValues metadataValues = new MmdbValues(bytes, metadata, bytes.limit());
+        long version = metadataValues.number(metadata, "binary_format_major_version");
         if (version != VERSION) {
             throw fault("has the format version " + version + ", and only " + VERSION + " is supported");
         }
-        nodes = of.number(metadata, "node_count");
-        recordBits = (int) of.number(metadata, "record_size");
-        long ipVersion = of.number(metadata, "ip_version");
+        nodes = metadataValues.number(metadata, "node_count");
+        recordBits = (int) metadataValues.number(metadata, "record_size");
+        long ipVersion = metadataValues.number(metadata, "ip_version");
         if (nodes < 1 || (recordBits != 24 && recordBits != 28 && recordBits != 32)) {
             throw fault("is damaged: node_count is " + nodes + ", record_size is " + recordBits);
         }
@@ -156,8 +156,8 @@ public final class MmdbFile {
         return new MmdbException(path + " changes while it is read");
     }
 
-    private MmdbException fault(String what) {
-        return new MmdbException(path + " " + what);
+    private MmdbException fault(String problem) {
+        return new MmdbException(path + " " + problem);
     }
 
     /** Returns the position behind the last marker. */

@@ -34,8 +34,8 @@ final class ConnectionDeadline {
     private long sinceNanos = UNSET;
 
     /** Begins to wait for another event, or for the same event with a new deadline. */
-    void await(Waiting what) {
-        waiting = what;
+    void await(Waiting event) {
+        waiting = event;
         sinceNanos = UNSET;
     }
 
@@ -48,8 +48,8 @@ final class ConnectionDeadline {
         return waiting;
     }
 
-    boolean isFor(Waiting what) {
-        return waiting == what;
+    boolean isFor(Waiting event) {
+        return waiting == event;
     }
 
     /** Returns true if the time has expired. Starts the time if it has not started. */

@@ -122,8 +122,8 @@ final class ContentSender {
     }
 
     /** Enlarges the send window of the connection. Returns false if it exceeds the limit. */
-    boolean enlargeWindow(int by) {
-        long larger = (long) window + by;
+    boolean enlargeWindow(int increment) {
+        long larger = (long) window + increment;
         if (larger > Frames.WINDOW_MAX) {
             return false;
         }

@@ -69,7 +69,7 @@ final class FloodGuard {
         controlFrames = Math.max(-ALLOWANCE_MAX, controlFrames - 2);
     }
 
-    private static Http2Exception tooMany(Http2Fault fault, String what) {
-        return Http2Exception.connection(ErrorCode.ENHANCE_YOUR_CALM, fault, what);
+    private static Http2Exception tooMany(Http2Fault fault, String problem) {
+        return Http2Exception.connection(ErrorCode.ENHANCE_YOUR_CALM, fault, problem);
     }
 }

@@ -364,7 +364,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
     }
 
-    private static Http2Exception protocol(String what) {
-        return Http2Exception.connection(ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    private static Http2Exception protocol(String problem) {
+        return Http2Exception.connection(ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, problem);
     }
 }

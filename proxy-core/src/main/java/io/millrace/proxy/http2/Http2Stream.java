@@ -388,11 +388,11 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Sends one DATA frame with at most {@code most} bytes of queued content. Returns the number of content bytes
+     * Sends one DATA frame with at most {@code bytesMax} bytes of queued content. Returns the number of content bytes
      * sent.
      */
-    int send(int most) {
-        ByteBuf piece = content.take(most);
+    int send(int bytesMax) {
+        ByteBuf piece = content.take(bytesMax);
         int length = piece.readableBytes();
         boolean last = content.isEmpty() && responseEnded && trailers == null;
         connection.output().data(id, piece, last);

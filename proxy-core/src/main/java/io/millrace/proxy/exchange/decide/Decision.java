@@ -130,8 +130,8 @@ public final class Decision {
     }
 
     /** Sets the hooks of extensions for the request; null if its rule has none. */
-    public Decision hooks(@Nullable RequestHooks of) {
-        hooks = of;
+    public Decision hooks(@Nullable RequestHooks newHooks) {
+        hooks = newHooks;
         return this;
     }
 
@@ -173,14 +173,14 @@ public final class Decision {
     }
 
     /** Sets the kind, for kinds that need no other values. */
-    Decision kind(DecisionKind what) {
-        kind = what;
+    Decision kind(DecisionKind newKind) {
+        kind = newKind;
         return this;
     }
 
     /** Sets the trace of the request, which also covers its requests to origins; null if it is not traced. */
-    public void trace(@Nullable ExchangeTrace of) {
-        trace = of;
+    public void trace(@Nullable ExchangeTrace newTrace) {
+        trace = newTrace;
     }
 
     /** The trace of the request; null if it is not traced. */
@@ -236,9 +236,9 @@ public final class Decision {
         stamp = before;
     }
 
-    private Decision local(DecisionKind what, LocalAnswer by) {
-        kind = what;
-        local = by;
+    private Decision local(DecisionKind newKind, LocalAnswer answer) {
+        kind = newKind;
+        local = answer;
         return this;
     }
 
@@ -255,13 +255,13 @@ public final class Decision {
         return local;
     }
 
-    Decision denied(int status, String why) {
-        return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, null));
+    Decision denied(int status, String reason) {
+        return local(DecisionKind.DENIED, LocalAnswer.denied(status, reason, null));
     }
 
-    /** Denies the request. The log calls the reason {@code what}. */
-    Decision denied(int status, String why, String what) {
-        return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, what));
+    /** Denies the request. The log calls the reason {@code check}. */
+    Decision denied(int status, String reason, String check) {
+        return local(DecisionKind.DENIED, LocalAnswer.denied(status, reason, check));
     }
 
     /**
@@ -269,8 +269,8 @@ public final class Decision {
      *
      * @param fields fields of the response; they replace fields of this proxy with the same names
      */
-    Decision denied(int status, String why, String what, FieldSection fields) {
-        return denied(status, why, what, fields, NO_BODY);
+    Decision denied(int status, String reason, String check, FieldSection fields) {
+        return denied(status, reason, check, fields, NO_BODY);
     }
 
     /**
@@ -280,8 +280,8 @@ public final class Decision {
      * @param body content of the response, which the caller must not change; empty to send a line or an error page of
      *     this proxy
      */
-    Decision denied(int status, String why, String what, FieldSection fields, byte[] body) {
-        return local(DecisionKind.DENIED, LocalAnswer.denied(status, why, what, fields, body));
+    Decision denied(int status, String reason, String check, FieldSection fields, byte[] body) {
+        return local(DecisionKind.DENIED, LocalAnswer.denied(status, reason, check, fields, body));
     }
 
     /** Notes that request limits do not count the request: it was counted before, or this is a dry run. */
@@ -305,8 +305,8 @@ public final class Decision {
     }
 
     /** Denies the request by a filter. */
-    Decision filtered(String by) {
-        return denied(403, FILTERED, by);
+    Decision filtered(String filter) {
+        return denied(403, FILTERED, filter);
     }
 
     /** Sets the methods that the URL supports, for the Allow field of the local answer. */
@@ -334,12 +334,12 @@ public final class Decision {
         return this;
     }
 
-    Decision notMapped(String why) {
-        return local(DecisionKind.NOT_MAPPED, LocalAnswer.notMapped(why));
+    Decision notMapped(String reason) {
+        return local(DecisionKind.NOT_MAPPED, LocalAnswer.notMapped(reason));
     }
 
-    Decision redirected(int status, String to, String why) {
-        return local(DecisionKind.REDIRECTED, LocalAnswer.redirected(status, to, why));
+    Decision redirected(int status, String location, String reason) {
+        return local(DecisionKind.REDIRECTED, LocalAnswer.redirected(status, location, reason));
     }
 
     /**
@@ -360,8 +360,8 @@ public final class Decision {
         return rules;
     }
 
-    Decision rewrite(@Nullable Rewrite of) {
-        rewrite = of;
+    Decision rewrite(@Nullable Rewrite newRewrite) {
+        rewrite = newRewrite;
         return this;
     }
 
@@ -390,10 +390,10 @@ public final class Decision {
     /**
      * Ends the request with the answer of a rule.
      *
-     * @param by name of the rule
+     * @param rule name of the rule
      */
-    Decision answered(RuleConfig.Answer by, String rule) {
-        return local(DecisionKind.ANSWERED, LocalAnswer.ofRule(by, rule));
+    Decision answered(RuleConfig.Answer answer, String rule) {
+        return local(DecisionKind.ANSWERED, LocalAnswer.ofRule(answer, rule));
     }
 
     Decision mapped(Mapped rule, EffectiveCacheSettings settings) {
@@ -425,8 +425,8 @@ public final class Decision {
      *
      * @param stampOfPurge stamp of the invalidation; 0 when not known
      */
-    Decision outdated(Outdated by, long stampOfPurge) {
-        outdated = by;
+    Decision outdated(Outdated invalidation, long stampOfPurge) {
+        outdated = invalidation;
         purgeStamp = stampOfPurge;
         return this;
     }
@@ -437,9 +437,9 @@ public final class Decision {
         return this;
     }
 
-    Decision forward(DecisionKind what, ForwardReason why) {
-        kind = what;
-        forwardReason = why;
+    Decision forward(DecisionKind newKind, ForwardReason reason) {
+        kind = newKind;
+        forwardReason = reason;
         return this;
     }
 
@@ -456,8 +456,8 @@ public final class Decision {
     }
 
     /** Serves the found object. Takes over the reference, unless the object is borrowed. */
-    Decision serve(DecisionKind what, StoredObject<StoredHead> found) {
-        kind = what;
+    Decision serve(DecisionKind newKind, StoredObject<StoredHead> found) {
+        kind = newKind;
         object = found;
         return this;
     }

@@ -421,8 +421,8 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /** Notes the access rules that determine which client fields the request to the origin contains. */
-    public void forwardingRules(AccessRules by) {
-        forwardingRules = by;
+    public void forwardingRules(AccessRules accessRules) {
+        forwardingRules = accessRules;
     }
 
     /**
@@ -447,10 +447,10 @@ public final class FetchPlan implements StoringTarget {
      * @param authority host and port of the origin
      */
     public @Nullable ClientSpan beginSpan(boolean isSecure, String authority) {
-        ExchangeTrace of = trace;
-        ClientSpan next = of == null
+        ExchangeTrace requestTrace = trace;
+        ClientSpan next = requestTrace == null
                 ? null
-                : new ClientSpan(of, spans++, request.methodName(), isSecure, authority, originTarget());
+                : new ClientSpan(requestTrace, spans++, request.methodName(), isSecure, authority, originTarget());
         span = next;
         return next;
     }

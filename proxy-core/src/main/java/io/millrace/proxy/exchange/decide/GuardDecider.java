@@ -222,12 +222,12 @@ final class GuardDecider {
         return false;
     }
 
-    private boolean challenge(Decision decision, PasswordConfig needed, String why, String detail) {
+    private boolean challenge(Decision decision, PasswordConfig needed, String reason, String detail) {
         counters.increment(Counter.DENIED_BASIC_AUTH);
         FieldSection fields = FieldSection.builder()
                 .add(FieldName.WWW_AUTHENTICATE, needed.challenge())
                 .build();
-        decision.denied(UNAUTHORIZED, why, detail, fields);
+        decision.denied(UNAUTHORIZED, reason, detail, fields);
         return true;
     }
 

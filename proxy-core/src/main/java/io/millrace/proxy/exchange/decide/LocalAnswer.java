@@ -56,8 +56,8 @@ public record LocalAnswer(
     }
 
     /** Returns the answer that the rule with this name defines. */
-    static LocalAnswer ofRule(RuleConfig.Answer by, String rule) {
-        return new LocalAnswer(by.status(), rule, null, null, null, null, null, by);
+    static LocalAnswer ofRule(RuleConfig.Answer answer, String rule) {
+        return new LocalAnswer(answer.status(), rule, null, null, null, null, null, answer);
     }
 
     LocalAnswer allow(String methods) {

@@ -236,8 +236,8 @@ final class LookupDecider {
                 || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
     }
 
-    private long purgeStamp(Decision decision, StoredObject<StoredHead> object, Outdated by) {
-        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), by);
+    private long purgeStamp(Decision decision, StoredObject<StoredHead> object, Outdated cause) {
+        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), cause);
     }
 
     private static boolean isAnswer(Reuse reuse) {
@@ -246,8 +246,8 @@ final class LookupDecider {
                 && !(reuse instanceof Reuse.Invalidated);
     }
 
-    private static ForwardReason reasonOf(Reuse.NotUsableReason why) {
-        return switch (why) {
+    private static ForwardReason reasonOf(Reuse.NotUsableReason reason) {
+        return switch (reason) {
             case VARY -> ForwardReason.VARY_MISS;
             case REQUEST_NO_CACHE, AUTHORIZATION -> ForwardReason.REQUEST;
             case DISABLED, METHOD, REQUEST_CONTENT, COOKIES -> ForwardReason.MISS;
@@ -274,8 +274,8 @@ final class LookupDecider {
                 : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
     }
 
-    private static ForwardReason reasonOf(Reuse.ValidateReason why) {
-        return switch (why) {
+    private static ForwardReason reasonOf(Reuse.ValidateReason reason) {
+        return switch (reason) {
             case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
             case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH, AUTHORIZATION -> ForwardReason.REQUEST;
         };

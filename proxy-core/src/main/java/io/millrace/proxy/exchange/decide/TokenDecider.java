@@ -97,12 +97,12 @@ final class TokenDecider {
         return challenge(decision, needed.challenge(true), result.text(), result.detail());
     }
 
-    private boolean challenge(Decision decision, String challenge, String why, String detail) {
+    private boolean challenge(Decision decision, String challenge, String reason, String detail) {
         counters.increment(Counter.DENIED_JWT);
         FieldSection fields = FieldSection.builder()
                 .add(FieldName.WWW_AUTHENTICATE, challenge)
                 .build();
-        decision.denied(UNAUTHORIZED, why, detail, fields);
+        decision.denied(UNAUTHORIZED, reason, detail, fields);
         return true;
     }
 

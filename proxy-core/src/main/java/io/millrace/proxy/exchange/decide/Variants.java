@@ -139,10 +139,10 @@ public final class Variants {
             return;
         }
         FieldSection fields = plan.request().fields();
-        String own = rules.normalForm(fields);
+        String ownForm = rules.normalForm(fields);
         for (String form : rules.normalForms()) {
             byte[] values = marker.variance().valuesOf(fieldsFor(fields, form), rules);
-            if (!form.equals(own) && VariantList.contains(marker, values)) {
+            if (!form.equals(ownForm) && VariantList.contains(marker, values)) {
                 removeUnlessCurrent(shared.store().key(VariantKey.of(primary.bytes(), marker, values)), current);
             }
         }

@@ -33,9 +33,9 @@ final class PageContent {
         return length;
     }
 
-    /** Returns at most {@code most} next bytes in a new buffer. */
-    ByteBuf next(ByteBufAllocator alloc, int most) {
-        int size = (int) Math.min(most, length);
+    /** Returns at most {@code bytesMax} next bytes in a new buffer. */
+    ByteBuf next(ByteBufAllocator alloc, int bytesMax) {
+        int size = (int) Math.min(bytesMax, length);
         ByteBuf slice = alloc.buffer(size, size);
         while (slice.isWritable()) {
             Piece first = pieces.element();

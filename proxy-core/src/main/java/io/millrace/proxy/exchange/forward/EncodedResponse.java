@@ -146,8 +146,10 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         if (!chosen.usesDictionary()) {
             return EncodedBody.begin(loop, threads, chosen, rules.level(chosen), length, this);
         }
-        CompressionDictionary with = dictionary;
-        return with == null ? null : EncodedBody.begin(loop, threads, chosen, rules.level(chosen), with, length, this);
+        CompressionDictionary chosenDictionary = dictionary;
+        return chosenDictionary == null
+                ? null
+                : EncodedBody.begin(loop, threads, chosen, rules.level(chosen), chosenDictionary, length, this);
     }
 
     /** Returns the coding that a client without a dictionary would get; null for none. */
@@ -242,10 +244,10 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
 
     @Override
     public void onEncoded(ByteBuf content, int originBytes) {
-        ContentCoding by = coding;
-        if (by != null) {
-            counters.add(bytesIn(by), originBytes);
-            counters.add(bytesOut(by), content.readableBytes());
+        ContentCoding chosen = coding;
+        if (chosen != null) {
+            counters.add(bytesIn(chosen), originBytes);
+            counters.add(bytesOut(chosen), content.readableBytes());
         }
         if (content.isReadable()) {
             fetch.onContent(content);

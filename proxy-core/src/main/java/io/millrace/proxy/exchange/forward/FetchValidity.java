@@ -35,8 +35,8 @@ public final class FetchValidity {
 
     /** Returns true if a hard invalidation outdates the response, so that it must not be used even stale. */
     public boolean isHardInvalidated() {
-        Outdated by = outdated();
-        return by != null && !by.isSoft();
+        Outdated invalidation = outdated();
+        return invalidation != null && !invalidation.isSoft();
     }
 
     /**

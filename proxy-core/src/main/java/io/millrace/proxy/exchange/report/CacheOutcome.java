@@ -77,8 +77,8 @@ public final class CacheOutcome {
      *
      * @param rules the matching cache rules; null for none
      */
-    public void mapped(CacheSettings of, @Nullable String rules) {
-        settings = of;
+    public void mapped(CacheSettings newSettings, @Nullable String rules) {
+        settings = newSettings;
         cacheRules = rules;
     }
 
@@ -88,8 +88,8 @@ public final class CacheOutcome {
     }
 
     /** Notes that an invalidation with this stamp has outdated the stored response. */
-    public void outdated(Outdated by, long stampOfPurge) {
-        detail = by.detail();
+    public void outdated(Outdated invalidation, long stampOfPurge) {
+        detail = invalidation.detail();
         purgeStamp = stampOfPurge;
     }
 
@@ -156,23 +156,23 @@ public final class CacheOutcome {
     }
 
     /** Notes that a stored response is sent; {@code resident} is true if its content is in RAM. */
-    public void stored(CacheResult how, boolean resident) {
-        result = how;
+    public void stored(CacheResult cacheResult, boolean resident) {
+        result = cacheResult;
         fromRam = resident && !fromDisk;
     }
 
     /**
      * Notes that a stale response is served.
      *
-     * @param why identifier of the reason; null if directives of the client or the response permit it
+     * @param reason identifier of the reason; null if directives of the client or the response permit it
      */
-    public void stale(@Nullable String why, StoredHead head) {
-        detail = why;
+    public void stale(@Nullable String reason, StoredHead head) {
+        detail = reason;
         purgeStamp = 0;
         logOutcome = LogOutcome.OK;
-        CacheSettings of = settings;
-        if (of != null && StaleServing.isDespiteSharedMaxAge(head, of)) {
-            detail = why == null ? DESPITE_S_MAXAGE : why + ", " + DESPITE_S_MAXAGE;
+        CacheSettings current = settings;
+        if (current != null && StaleServing.isDespiteSharedMaxAge(head, current)) {
+            detail = reason == null ? DESPITE_S_MAXAGE : reason + ", " + DESPITE_S_MAXAGE;
         }
     }
 
@@ -208,10 +208,10 @@ public final class CacheOutcome {
     /**
      * Notes a response that this proxy generates.
      *
-     * @param why identifier of the reason; null to keep the detail
+     * @param reason identifier of the reason; null to keep the detail
      */
-    public void refusedAs(ExchangeOutcome outcome, @Nullable String why) {
-        detail = why == null ? detail : why;
+    public void refusedAs(ExchangeOutcome outcome, @Nullable String reason) {
+        detail = reason == null ? detail : reason;
         if (outcome == ExchangeOutcome.DENIED) {
             logOutcome = LogOutcome.DENIED;
         } else if (outcome == ExchangeOutcome.NOT_OFFERED) {

@@ -34,7 +34,7 @@ public final class ExchangeState {
     }
 
     /** Sets the outcome of the exchange before it ends. The phase is unchanged. */
-    public void end(ExchangeOutcome how) {
-        outcome = how;
+    public void end(ExchangeOutcome finalOutcome) {
+        outcome = finalOutcome;
     }
 }

@@ -274,11 +274,11 @@ final class ClientFrames implements FrameReader.Receiver {
                 ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "a window above 2^31-1");
     }
 
-    private static Http2Exception protocol(String what) {
-        return Http2Exception.connection(ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    private static Http2Exception protocol(String problem) {
+        return Http2Exception.connection(ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, problem);
     }
 
-    private static Http2Exception stream(int streamId, String what) {
-        return Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    private static Http2Exception stream(int streamId, String problem) {
+        return Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, problem);
     }
 }

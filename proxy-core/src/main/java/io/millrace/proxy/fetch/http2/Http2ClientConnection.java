@@ -204,8 +204,8 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     }
 
     /** Enlarges the connection's send window. Returns false if it exceeds the limit. */
-    boolean enlargeSendWindow(int by) {
-        sendWindow += by;
+    boolean enlargeSendWindow(int increment) {
+        sendWindow += increment;
         if (sendWindow > Frames.WINDOW_MAX) {
             return false;
         }

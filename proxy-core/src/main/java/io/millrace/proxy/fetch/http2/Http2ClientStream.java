@@ -122,8 +122,8 @@ public final class Http2ClientStream {
         return scheduled;
     }
 
-    void scheduled(boolean is) {
-        scheduled = is;
+    void scheduled(boolean newValue) {
+        scheduled = newValue;
     }
 
     /** Sends one DATA frame. */
@@ -150,11 +150,11 @@ public final class Http2ClientStream {
     }
 
     /**
-     * Enlarges the send window; {@code by} is negative if the origin reduced its initial window. Returns false if the
-     * window exceeds the limit.
+     * Enlarges the send window. {@code increment} is negative if the origin reduced its initial window. Returns false
+     * if the window exceeds the limit.
      */
-    boolean enlargeSendWindow(long by) {
-        sendWindow += by;
+    boolean enlargeSendWindow(long increment) {
+        sendWindow += increment;
         return sendWindow <= Frames.WINDOW_MAX;
     }
 
@@ -312,7 +312,7 @@ public final class Http2ClientStream {
         queuedBytes = 0;
     }
 
-    private Http2Exception malformed(String what) {
-        return Http2Exception.stream(id, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
+    private Http2Exception malformed(String problem) {
+        return Http2Exception.stream(id, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, problem);
     }
 }
