@@ -65,7 +65,9 @@ final class ClientAnswer implements AssembledResponse.Caller {
 
     private @Nullable Mapped mapped;
     private @Nullable CacheSettings settings;
+    /** The bytes that the client wants of the response; null when unknown, or when they are several ranges. */
     private @Nullable Missing wanted;
+
     private boolean headSent;
 
     /** @param pageEnd receives the last phase of the exchange after a page, if {@link #finish} has returned false */
@@ -102,7 +104,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
         }
     }
 
-    /** The receiver of the client's events instead of the exchange; null for the exchange itself. */
+    /** The receiver of the client's events, if pages may be assembled; null if the exchange receives them itself. */
     @Nullable
     AssembledResponse page() {
         return page;
@@ -360,11 +362,11 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 wanted = new Missing(response.keptUnder(), stored, 0, response.length(), response.length());
             }
         } else {
-            StoredHead own = settings == null
+            StoredHead clientHead = settings == null
                     ? stored
                     : Validation.forRequestingClient(stored, response.head().fields(), settings);
             head = selection.fill(
-                    exchangeLoop.outbound(), toClient(exchangeLoop, own, request, mapped), response.length());
+                    exchangeLoop.outbound(), toClient(exchangeLoop, clientHead, request, mapped), response.length());
             ResponseHeads.addAge(head, response, exchangeLoop.clock().millis());
             rememberMissing(selection, response.keptUnder(), stored, response.length());
             withContent &= selection.hasContent();
@@ -425,7 +427,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 decided == null ? null : decided.allow(),
                 decided == null ? null : decided.fields(),
                 own);
-        report.refusedAs(result, null);
+        report.answeredLocally(result, null);
         sendLocal(head, content, closing);
     }
 
@@ -438,7 +440,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 body.length,
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
-        report.refusedAs(result, null);
+        report.answeredLocally(result, null);
         sendLocal(head, Unpooled.wrappedBuffer(body), closing);
     }
 
@@ -452,7 +454,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers(),
                 null);
-        report.refusedAs(ExchangeOutcome.LOCAL, "acme-challenge");
+        report.answeredLocally(ExchangeOutcome.LOCAL, "acme-challenge");
         sendLocal(head, content, closing);
     }
 
@@ -491,7 +493,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
-        report.refusedAs(ExchangeOutcome.REDIRECTED, redirect.reason());
+        report.answeredLocally(ExchangeOutcome.REDIRECTED, redirect.reason());
         sendLocal(head, content, closing);
     }
 
@@ -514,7 +516,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
-        report.refusedAs(ExchangeOutcome.LOCAL, decision.local().reason());
+        report.answeredLocally(ExchangeOutcome.LOCAL, decision.local().reason());
         sendLocal(head, content, closing);
     }
 
@@ -536,7 +538,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers());
-        report.refusedAs(result, RequestHooks.DETAIL_PREFIX + hooks.decidedBy());
+        report.answeredLocally(result, RequestHooks.DETAIL_PREFIX + hooks.decidedBy());
         sendLocal(head, content, closing);
     }
 

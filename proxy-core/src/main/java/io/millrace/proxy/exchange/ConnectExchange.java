@@ -159,7 +159,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
                 denied == null ? null : denied.allow(),
                 denied == null ? null : denied.fields(),
                 null);
-        report.refusedAs(outcome, null);
+        report.answeredLocally(outcome, null);
         report.addToLocal(head);
         ended = true;
         permit.release();

@@ -178,7 +178,7 @@ final class Exchange
             case UNAVAILABLE ->
                 answerLocally(
                         504,
-                        "the request has only-if-cached, and the cache has no usable response",
+                        "the request contains only-if-cached, and the cache has no usable response",
                         ExchangeOutcome.LOCAL);
         }
         limitTime(next);

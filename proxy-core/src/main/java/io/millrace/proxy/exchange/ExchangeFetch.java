@@ -64,7 +64,7 @@ final class ExchangeFetch {
     void lead(FetchPlan plan, Decision decision, ExchangePhase whenLeading) {
         SharedFetch newFetch = new SharedFetch(exchangeLoop, plan);
         if (plan.collapseKey() != null) {
-            SharedFetch other = current(plan.collapseKey(), newFetch);
+            SharedFetch other = findOrRegister(plan.collapseKey(), newFetch);
             if (other != null) {
                 plan.release();
                 if (!other.isPart() && plans.isRangeFarAhead()) {
@@ -84,7 +84,7 @@ final class ExchangeFetch {
      * Returns the fetch in flight for the key, or registers {@code newFetch} and returns null. Replaces a fetch that an
      * invalidation has outdated.
      */
-    private @Nullable SharedFetch current(StoreKey key, SharedFetch newFetch) {
+    private @Nullable SharedFetch findOrRegister(StoreKey key, SharedFetch newFetch) {
         SharedFetch other = exchangeLoop.collapser().lead(key, newFetch);
         while (other != null && other.isOutdated()) {
             exchangeLoop.collapser().remove(key, other);
@@ -123,7 +123,7 @@ final class ExchangeFetch {
         int bytesMax = plan.mapped().rule().config().requestBufferBytes();
         if (contentLength == 0 || requestEnded) {
             begin(new SharedFetch(exchangeLoop, plan));
-        } else if (bytesMax == 0 || isSentAtOnce(plan.request().fields())) {
+        } else if (bytesMax == 0 || isSentImmediately(plan.request().fields())) {
             begin(new SharedFetch(exchangeLoop, plan));
             stream.readContent(false);
         } else {
@@ -136,7 +136,7 @@ final class ExchangeFetch {
      * Returns true if the client may wait for the origin before it sends more content: for 100 (Continue), or for
      * messages of a gRPC call.
      */
-    private static boolean isSentAtOnce(FieldSection fields) {
+    private static boolean isSentImmediately(FieldSection fields) {
         int type = fields.find(FieldName.CONTENT_TYPE);
         if (type >= 0) {
             int from = fields.valueStart(type);

@@ -105,10 +105,12 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
      * @param invalidator invalidates wider scopes: hosts, path prefixes, cache groups, tags
      * @param purges records of purges
      * @param groups the groups of origins
-     * @param overload tracks which rules are in overload
+     * @param hosts the health of origins that are single hosts, not groups
+     * @param overload tracks which remap rules are in overload
      * @param clients enforces the limits per client
      * @param encoderThreads the threads that encode responses
      * @param dictionaries the dictionaries for compression
+     * @param pages the memory of pages in assembly
      * @param clock the wall clock
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -315,10 +317,10 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         }
         List<InvalidationScope> groups = groupsInvalidatedBy(request, response);
         counters.add(Counter.INVALIDATIONS, targets.size());
-        int[] missing = {targets.size() + (groups.isEmpty() ? 0 : 1)};
-        Runnable one = () -> {
-            missing[0]--;
-            if (missing[0] == 0) {
+        int[] outstanding = {targets.size() + (groups.isEmpty() ? 0 : 1)};
+        Runnable completeOne = () -> {
+            outstanding[0]--;
+            if (outstanding[0] == 0) {
                 then.run();
             }
         };
@@ -328,11 +330,11 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
                 if (failure != null) {
                     counters.increment(Counter.INVALIDATIONS_GROUP_FAILED);
                 }
-                one.run();
+                completeOne.run();
             });
         }
         for (TargetUri target : targets) {
-            shared.purger().purge(target, loop, (wasPresent, failure) -> one.run());
+            shared.purger().purge(target, loop, (wasPresent, failure) -> completeOne.run());
         }
     }
 

@@ -334,8 +334,8 @@ final class ExchangeReport {
         storedHead = head;
     }
 
-    void refusedAs(ExchangeOutcome result, @Nullable String reason) {
-        outcome.refusedAs(result, reason);
+    void answeredLocally(ExchangeOutcome result, @Nullable String reason) {
+        outcome.answeredLocally(result, reason);
     }
 
     /** Adds Age, Via and Cache-Status to the head of a stored response. */
@@ -435,7 +435,7 @@ final class ExchangeReport {
         long firstByteNanos = firstByteNanos(durationNanos);
         LoopTraces traces = exchangeLoop.traces();
         if (traces != null && trace == null) {
-            trace = begun(traces.reusedTrace());
+            trace = continued(traces.reusedTrace());
         }
         log(isFragment ? null : exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
         LoopLiveLog live = isFragment ? null : exchangeLoop.liveLog();
@@ -453,7 +453,7 @@ final class ExchangeReport {
     ExchangeTrace trace() {
         LoopTraces traces = exchangeLoop.traces();
         if (traces != null && trace == null) {
-            trace = begun(traces.newTrace());
+            trace = continued(traces.newTrace());
         }
         return trace;
     }
@@ -473,7 +473,7 @@ final class ExchangeReport {
     }
 
     /** Continues the trace of the client if the client is a trusted proxy. */
-    private @Nullable ExchangeTrace begun(@Nullable ExchangeTrace begun) {
+    private @Nullable ExchangeTrace continued(@Nullable ExchangeTrace begun) {
         RequestHead head = request;
         if (begun != null
                 && head != null

@@ -141,7 +141,7 @@ final class FetchPlans {
 
     /**
      * Returns true if other exchanges may wait for a fetch. False if {@code read_while_writing} forbids it, or while
-     * the key is known to be uncacheable.
+     * the key is known to be uncacheable. Counts the fetches for uncacheable keys.
      */
     private boolean mayWait(Decision decision) {
         if (!isSharingConfigured(decision)) {

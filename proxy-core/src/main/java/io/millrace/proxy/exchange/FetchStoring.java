@@ -147,7 +147,7 @@ final class FetchStoring {
     }
 
     private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
-        boolean storable = (plan.mayStore() || plan.mayStorePost()) && isStorable(head, nowMillis);
+        boolean storable = (plan.mayStore() || plan.mayStorePost()) && decideStorable(head, nowMillis);
         if (isOtherContent(head)) {
             removeOutdated(head, storable);
         }
@@ -195,7 +195,7 @@ final class FetchStoring {
         }
         boolean storable = content.storable()
                 && !isWithheld
-                && !isPurged()
+                && !detectPurge()
                 && !variesByUnsentField(content.whole().variance())
                 && !EncodedHeads.concerns(
                         head.fields(),
@@ -253,9 +253,10 @@ final class FetchStoring {
                 && StrongValidator.isPresent(head);
     }
 
-    private boolean isStorable(ResponseHead head, long nowMillis) {
+    /** Decides whether the response may be stored. If not, counts it and sets {@link #unstoredDetail}. */
+    private boolean decideStorable(ResponseHead head, long nowMillis) {
         unstoredDetail = null;
-        if (isPurged()) {
+        if (detectPurge()) {
             return false;
         }
         if (isWithheld) {
@@ -364,12 +365,12 @@ final class FetchStoring {
         StoredHead whole = plan.stamped(
                 content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings()),
                 firstPart.head());
-        StoredHead own =
+        StoredHead clientHead =
                 Validation.forRequestingClient(whole, content.representation().fields(), plan.cacheSettings());
-        ResponseHead answer = ResponseHead.of(200, "OK", own.fields());
+        ResponseHead answer = ResponseHead.of(200, "OK", clientHead.fields());
         FetchedResponse response = new FetchedResponse(
                 206, answer, answer, LazyStoredHead.of(whole), null, true, null, first.length(), nowMillis, null);
-        ObjectWriter<StoredHead> writer = isPurged() ? null : open(whole, first.length());
+        ObjectWriter<StoredHead> writer = detectPurge() ? null : open(whole, first.length());
         if (writer == null) {
             endJoining();
             return new Reception(response.unstored(), null, false);
@@ -396,7 +397,7 @@ final class FetchStoring {
         // A purge on another thread first raises its stamp (an increasing number) and then removes responses. So either
         // this check sees the stamp, or the purge finds the new writer or its Vary marker (the record of the
         // URL's variants).
-        if (isPurged()) {
+        if (detectPurge()) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {
                 exchangeLoop.variants().removeMarker(plan);
@@ -450,7 +451,8 @@ final class FetchStoring {
         return outdated != null && !outdated.isSoft();
     }
 
-    private boolean isPurged() {
+    /** Returns true if a purge has affected the URL since {@link #begin}, and counts the response then. */
+    private boolean detectPurge() {
         if (isCurrent()) {
             return false;
         }

@@ -50,8 +50,12 @@ final class PartialAnswer {
     private final ClientAnswer answer;
     private final Caller caller;
 
+    /** The body whose first bytes are awaited; null for none. */
     private @Nullable PartialBody preparing;
+
+    /** The fetch whose blocks are read; null for none. */
     private @Nullable SharedFetch blocksOf;
+
     /** True once missing blocks were fetched for a response whose origin failed. */
     private boolean resumed;
     /** True once the remaining bytes were fetched without storing. */
@@ -111,7 +115,7 @@ final class PartialAnswer {
                 preparing = null;
                 state.enter(
                         ExchangePhase.SENDING_STORED, collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED);
-                answer.sendPartial(body, selection, body.headOver(stored), length);
+                answer.sendPartial(body, selection, body.clientHead(stored), length);
             }
 
             @Override

@@ -62,7 +62,7 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
     private @Nullable ObjectWriter<StoredHead> writer;
     private @Nullable BlockFetch fetch;
     private @Nullable Ready ready;
-    private @Nullable StoredHead ownHead;
+    private @Nullable StoredHead fetchedHead;
     private long position;
     private int failures;
     private int losses;
@@ -116,8 +116,8 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
      *
      * @param stored the head to return otherwise
      */
-    StoredHead headOver(StoredHead stored) {
-        return ownHead == null ? stored : ownHead;
+    StoredHead clientHead(StoredHead stored) {
+        return fetchedHead == null ? stored : fetchedHead;
     }
 
     @Override
@@ -237,7 +237,7 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
     @Override
     public void onBlocksComing(@Nullable StoredHead answer) {
         if (ready != null) {
-            ownHead = answer;
+            fetchedHead = answer;
         }
         reportReady();
         if (closed) {

@@ -75,12 +75,19 @@ final class PurgeExchange implements RequestHandler {
     private final long contentLength;
     private final ExchangeReport report;
 
+    /** Number of URLs whose purge has not completed yet. */
     private int outstanding;
+    /** True if a response was stored for at least one of the URLs. */
     private boolean found;
+
     private @Nullable IOException failure;
+    /** The reason why the client may not purge; null for none. */
     private @Nullable String refusal;
+    /** Name of the filter that denies the request; null for none. */
     private @Nullable String filter;
+    /** True if a rule maps at least one of the URLs. */
     private boolean mapped;
+
     private boolean ended;
     /** Description of the purged scope, for the response. */
     private String scopeText = "";
@@ -164,6 +171,7 @@ final class PurgeExchange implements RequestHandler {
                 : Decision.FILTERED;
     }
 
+    /** Returns true if the request has content, and sends the refusal then. */
     private boolean refuseContent() {
         if (contentLength != 0) {
             answer(400, request.methodName() + " has no content", ExchangeOutcome.DENIED);
@@ -213,7 +221,7 @@ final class PurgeExchange implements RequestHandler {
         site = everywhere ? null : url.host();
         target = PurgeRecord.tagTarget(tags.texts(), site);
         note = InvalidationScopes.noteOnRules(rules, settings.remap().forwards());
-        scopeText = words(tags) + (everywhere ? " on every site" : " on the site of host " + url.authority());
+        scopeText = describe(tags) + (everywhere ? " on every site" : " on the site of host " + url.authority());
         fleetPurge = new FleetPurge(Action.TAG, tags.texts(), List.copyOf(sites), PurgeRequest.isSoft(request));
         if (mayPurge(coversUnmapped(rules), concerned, settings) && !refusedByFleet()) {
             invalidate(InvalidationScopes.tags(tags, sites), Counter.PURGES_TAG);
@@ -414,7 +422,7 @@ final class PurgeExchange implements RequestHandler {
             String id = PurgeId.ofStamp(last.stamp());
             answer(
                     200,
-                    done + words(last) + ", stamp " + last.stamp() + ", purge " + id + fleet()
+                    done + describe(last) + ", stamp " + last.stamp() + ", purge " + id + fleetText()
                             + (note.isEmpty() ? "" : "; " + note),
                     ExchangeOutcome.LOCAL);
         }
@@ -441,7 +449,7 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /** Describes the purged scope for the response. It is wider than the requested scope if a table was full. */
-    private String words(InvalidationEntry entry) {
+    private String describe(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
             case ALL, ALL_GROUPS, ALL_TAGS, STAMPED ->
@@ -463,7 +471,7 @@ final class PurgeExchange implements RequestHandler {
         };
     }
 
-    private static String words(Tags tags) {
+    private static String describe(Tags tags) {
         List<String> texts = tags.texts();
         return texts.size() > TAGS_NAMED
                 ? texts.size() + " tags, " + String.join(", ", texts.subList(0, TAGS_NAMED)) + " ..."
@@ -528,16 +536,16 @@ final class PurgeExchange implements RequestHandler {
             log.warn("a purge is not durable, because the storage could not be written", failure);
             answer(500, "purged, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
         } else if (found) {
-            String answered = "purged " + url + ", every stored variant, purge " + id + fleet() + remark;
+            String answered = "purged " + url + ", every stored variant, purge " + id + fleetText() + remark;
             answer(200, answered, ExchangeOutcome.LOCAL);
         } else {
             String hint = mapped ? "" : ", and no remap rule maps it";
-            String answered = "nothing was stored for " + url + hint + ", purge " + id + fleet() + remark;
+            String answered = "nothing was stored for " + url + hint + ", purge " + id + fleetText() + remark;
             answer(404, answered, ExchangeOutcome.LOCAL);
         }
     }
 
-    private String fleet() {
+    private String fleetText() {
         return exchangeLoop.purges().fleet().isActive() ? ", fleet: " + FleetOutbox.PENDING : "";
     }
 
@@ -547,7 +555,7 @@ final class PurgeExchange implements RequestHandler {
         String server = exchangeLoop.settings().server().ofLocalAnswers();
         OutboundHead head = LocalAnswers.head(
                 exchangeLoop.outbound(), status, length, exchangeLoop.clock().millis(), server, null);
-        report.refusedAs(outcome, outcome == ExchangeOutcome.DENIED ? filter : null);
+        report.answeredLocally(outcome, outcome == ExchangeOutcome.DENIED ? filter : null);
         report.addToLocal(head);
         if (contentLength != 0) {
             // The following bytes are unread content, which may contain a smuggled request.

@@ -210,7 +210,7 @@ public final class CacheOutcome {
      *
      * @param reason identifier of the reason; null to keep the detail
      */
-    public void refusedAs(ExchangeOutcome outcome, @Nullable String reason) {
+    public void answeredLocally(ExchangeOutcome outcome, @Nullable String reason) {
         detail = reason == null ? detail : reason;
         if (outcome == ExchangeOutcome.DENIED) {
             logOutcome = LogOutcome.DENIED;
