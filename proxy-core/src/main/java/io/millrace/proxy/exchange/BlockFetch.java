@@ -66,7 +66,9 @@ final class BlockFetch implements OriginResponseHandler {
     private @Nullable OriginCall call;
     private @Nullable BlockFill fill;
     private long requestMillis;
+    /** True if the origin's response continues after the missing blocks. */
     private boolean continuesBeyondEnd;
+
     private boolean ended;
     private boolean cancelled;
 

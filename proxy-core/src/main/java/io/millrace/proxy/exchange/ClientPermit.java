@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientPermit {
     private final ExchangeLoop exchangeLoop;
+    /** The client address under which the request is counted; null while it is not counted. */
     private @Nullable IpAddress counted;
+
     private Kind kind = Kind.REQUESTS;
 
     ClientPermit(ExchangeLoop exchangeLoop) {

@@ -54,6 +54,7 @@ final class FetchStoring {
     /** State of the purger before the request was sent; null if nothing can be stored. */
     private @Nullable PurgePoint startPoint;
 
+    /** Hash of the URL's primary key, under which the purger records purges. */
     private int keyHash;
     /** True if the response is for the waiting clients only. */
     private boolean isWithheld;

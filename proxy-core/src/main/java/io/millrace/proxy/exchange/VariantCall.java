@@ -58,7 +58,9 @@ final class VariantCall implements OriginCall {
     private final FetchPlan plan;
     private final OriginResponseHandler handler;
     private final Supplier<OriginCall> askOrigin;
+    /** Normal forms of Accept-Encoding whose variants are tried, in order. */
     private final Queue<String> codings = new ArrayDeque<>();
+
     private @Nullable OriginCall origin;
     private boolean cancelled;
 

@@ -67,11 +67,14 @@ final class ConnectAttempt {
 
     private @Nullable PooledCall call;
     private final List<Candidate> candidates = new ArrayList<>(2);
+    /** Number of {@link #candidates} that were tried. */
     private int tried;
     /** True if a resolution of a host name is in progress. */
     private boolean resolving;
 
+    /** The last failure, for the message if the attempt times out. */
     private String lastProblem = "name resolution";
+
     private boolean ended;
 
     /** An address with the host name from which it was resolved, or a Unix domain socket with its path. */

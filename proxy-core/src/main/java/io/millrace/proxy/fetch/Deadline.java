@@ -19,8 +19,12 @@ final class Deadline implements Runnable {
 
     private final EventLoop eventLoop;
     private final Runnable onReached;
+    /** The deadline, by the event loop's clock. */
     private long nanosAt = NONE;
+
+    /** The time at which {@link #task} runs. */
     private long taskNanosAt;
+
     private @Nullable Future<?> task;
 
     /** Creates a deadline that is not set. {@code onReached} runs on the event loop each time a set deadline passes. */

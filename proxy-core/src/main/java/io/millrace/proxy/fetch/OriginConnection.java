@@ -82,6 +82,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     /** True if the current read delivered a message of the origin. */
     private boolean receivedInRead;
 
+    /** The event for which the deadline was last set. */
     private Awaited armedFor = Awaited.CALLER;
     /** Bytes until writability when the deadline was set; fewer bytes mean progress. */
     private long writableBefore;

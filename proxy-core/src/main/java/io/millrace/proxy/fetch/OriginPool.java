@@ -81,8 +81,13 @@ final class OriginPool {
     private final ArrayDeque<PooledCall> sharing = new ArrayDeque<>(0);
 
     private final WaitingCalls waiting;
+    /** Number of connections that carry calls. */
     private int active;
+
+    /** Number of connections that are being made. */
     private int connecting;
+
+    /** Number of HTTP/2 connections without calls. */
     private int idleMultiplexed;
     /**
      * True if the last connection used HTTP/1.1 although HTTP/2 was offered. Then no call waits to share a connection
@@ -90,7 +95,9 @@ final class OriginPool {
      */
     private boolean http1;
 
+    /** True while {@link #serveWaiting} runs. */
     private boolean serving;
+
     private final Runnable serveTask = this::onCapacity;
     private boolean serveQueued;
     private final PoolPlaces places;

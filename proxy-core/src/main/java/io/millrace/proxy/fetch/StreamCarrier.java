@@ -47,6 +47,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     /** Bytes of content still to come, by Content-Length; negative when unknown. */
     private long contentLeft = -1;
 
+    /** The event for which the deadline was last set. */
     private Awaited armedFor = Awaited.CALLER;
     /** Sent bytes of content when the deadline was set; more bytes mean progress. */
     private long sentBefore;

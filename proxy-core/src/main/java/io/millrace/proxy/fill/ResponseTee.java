@@ -104,7 +104,9 @@ public final class ResponseTee {
 
     private boolean tooLarge;
     private long storedLengthMax = Long.MAX_VALUE;
+    /** Evaluated at the end: true if the object must not be completed. */
     private BooleanSupplier unwanted = () -> false;
+
     private long announcedLength = -1;
 
     @Nullable

@@ -31,7 +31,9 @@ final class PipelinedRequests {
 
     private final Http1Connection connection;
     private final ArrayDeque<Object> waiting = new ArrayDeque<>(0);
+    /** True while {@link #takeWaiting} runs. */
     private boolean isTaking;
+
     private long discarded;
 
     PipelinedRequests(Http1Connection connection) {

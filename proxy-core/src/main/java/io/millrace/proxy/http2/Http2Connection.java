@@ -69,8 +69,12 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     private boolean prefaceSeen;
     private boolean closing;
+    /** True after a connection error. */
     private boolean failed;
+
+    /** Number of received bytes that may still be discarded after a connection error. */
     private long discardable = DISCARDED_BYTES_MAX;
+
     private boolean tableUpdateDue;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call

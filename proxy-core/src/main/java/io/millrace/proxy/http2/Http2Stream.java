@@ -46,7 +46,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private boolean responseEnded;
     private boolean endSent;
     private boolean gone;
+    /** True if the exchange has found the queue full, and waits until it can write again. */
     private boolean exchangePaused;
+
     private long announcedLength = OutboundHead.LENGTH_UNKNOWN;
     private long contentWritten;
     private long bytesSent;

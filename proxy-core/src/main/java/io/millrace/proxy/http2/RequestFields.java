@@ -101,6 +101,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     private @Nullable String malformed;
     private @Nullable BadRequest refused;
     private boolean plain;
+    /** True if the request is an extended CONNECT (RFC 8441). */
     private boolean extended;
 
     /**

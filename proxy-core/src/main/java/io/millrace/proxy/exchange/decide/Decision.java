@@ -42,7 +42,7 @@ public final class Decision {
     private RequestHead request;
     private DecisionKind kind = DecisionKind.PASS;
     private @Nullable Mapped mapped;
-    private @Nullable EffectiveCacheSettings ruled;
+    private @Nullable EffectiveCacheSettings effectiveSettings;
     private TargetUri originUrl;
     private TargetUri keyUrl;
     private long stamp;
@@ -94,7 +94,7 @@ public final class Decision {
         request = another;
         kind = DecisionKind.PASS;
         mapped = null;
-        ruled = null;
+        effectiveSettings = null;
         originUrl = another.target();
         keyUrl = another.target();
         stamp = 0;
@@ -398,7 +398,7 @@ public final class Decision {
 
     Decision mapped(Mapped rule, EffectiveCacheSettings settings) {
         mapped = rule;
-        ruled = settings;
+        effectiveSettings = settings;
         return this;
     }
 
@@ -540,19 +540,19 @@ public final class Decision {
     }
 
     public CacheSettings cacheSettings() {
-        return ruled().settings();
+        return effectiveSettings().settings();
     }
 
     /** Description of the matching cache rules; null when there are none. */
     public @Nullable String cacheRules() {
-        return ruled().text();
+        return effectiveSettings().text();
     }
 
-    private EffectiveCacheSettings ruled() {
-        if (ruled == null) {
+    private EffectiveCacheSettings effectiveSettings() {
+        if (effectiveSettings == null) {
             throw new IllegalStateException("not mapped: " + kind);
         }
-        return ruled;
+        return effectiveSettings;
     }
 
     public FillConfig fillConfig() {
@@ -580,6 +580,7 @@ public final class Decision {
         return key;
     }
 
+    /** The Vary marker (the record of the URL's selecting fields) that was found; null for none. */
     public @Nullable StoredHead marker() {
         return marker;
     }

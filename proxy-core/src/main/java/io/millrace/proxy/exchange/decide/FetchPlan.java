@@ -56,7 +56,9 @@ public final class FetchPlan implements StoringTarget {
     private final @Nullable ExchangeTrace trace;
     private final @Nullable FetchHooks hooks;
     private final boolean answersForCors;
+    /** Number of spans of this plan so far. */
     private int spans;
+
     private volatile @Nullable ClientSpan span;
     private @Nullable RangeRequest range;
     private boolean asksForWhole;

@@ -29,8 +29,12 @@ final class RuleDecider {
     private final LoopCounters counters;
 
     private final RequestView view = new RequestView(ZoneId.systemDefault());
+    /** The first matching rule that redirects or answers; null for none. */
     private @Nullable RuleConfig end;
+
+    /** Target of the redirection of {@link #end}; null if that rule answers. */
     private @Nullable String location;
+
     private boolean bypass;
     private @Nullable Rewrite rewrite;
 

@@ -131,6 +131,7 @@ final class PageAssembly {
     private final Branch whole = new Branch(null);
     private final ArrayDeque<Slot> waiting = new ArrayDeque<>();
     private final List<Slot> inProgress = new ArrayList<>();
+    /** True while {@link #proceed} runs; prevents recursion. */
     private boolean isProceeding;
     /** True while a task on the event loop will request the next fragments. */
     private boolean isScheduled;

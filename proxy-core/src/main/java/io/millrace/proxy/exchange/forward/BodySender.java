@@ -42,7 +42,9 @@ public final class BodySender implements ContentSink {
     private boolean outstanding;
 
     private boolean ended;
+    /** True while {@link #send} runs; a nested call sets {@link #sendAgain} instead of recursing. */
     private boolean sending;
+
     private boolean sendAgain;
     private long bytes;
 

@@ -44,7 +44,10 @@ public final class Mirror {
 
     private final OriginClient origins;
     private final LoopCounters counters;
+    /** Number of copies in progress. */
     private int copies;
+
+    /** Reserved bytes of the content of all copies. */
     private int bytes;
 
     public Mirror(OriginClient origins, LoopCounters counters) {

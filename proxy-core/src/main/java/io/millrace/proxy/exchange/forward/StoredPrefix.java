@@ -31,7 +31,9 @@ public final class StoredPrefix implements ContentSink {
     /** True from a pull until its piece arrives. */
     private boolean outstanding;
 
+    /** True while {@link #pump} runs; a nested call sets {@link #pumpAgain} instead of recursing. */
     private boolean pumping;
+
     private boolean pumpAgain;
     private boolean ended;
 
