@@ -63,8 +63,8 @@ final class Http2Deadlines {
      *
      * @param sending whether this process still has bytes to send; the linger time begins after the last of them
      * @param acknowledged whether the client has acknowledged all bytes at TCP level. Otherwise the send timeout
-     * applies: if the connection were closed now, the client's next WINDOW_UPDATE would cause a TCP reset, and the
-     * client would lose the last bytes
+     *     applies: if the connection were closed now, the client's next WINDOW_UPDATE would cause a TCP reset, and the
+     *     client would lose the last bytes
      */
     boolean isLingerOver(boolean sending, boolean acknowledged, long nowNanos, long sendTimeoutNanos) {
         if (sending || lingerSinceNanos == UNSET) {

@@ -8,10 +8,10 @@ package io.millrace.proxy.http2;
  *
  * @param streamsMax limit of concurrent requests on one connection; further requests are refused with REFUSED_STREAM
  * @param headerListMax size limit of a field section, counted as in RFC 9113 s6.5.2; a larger request is answered
- * with 431
+ *     with 431
  * @param resetsMax limit of requests that a client resets within 30 s; more resets end the connection
  * @param streamFaultsMax limit of streams that end by a fault of the client within 30 s; more faults end the
- * connection
+ *     connection
  * @param controlFramesMax limit of frames without a request or content within 30 s; more frames end the connection
  * @param contentBytesMax limit of request content in bytes, 0 for no limit; a larger request is answered with 413
  * @param requestsPerConnectionMax number of requests after which the connection ends, 0 for no limit
@@ -19,9 +19,9 @@ package io.millrace.proxy.http2;
  * @param headerTimeoutNanos time in which a client must complete the preface, a frame or a field block
  * @param keepAliveTimeoutNanos time without a request after which the connection ends
  * @param contentTimeoutNanos limit of the time between two parts of awaited request content; a slower request is
- * answered with 408
+ *     answered with 408
  * @param contentRateMin lowest rate of request content in bytes per second, 0 for no limit; a slower request is
- * answered with 408
+ *     answered with 408
  * @param contentRateWindowNanos time over which the rate is measured
  * @param sendTimeoutNanos limit of the time in which a client accepts no byte of a waiting response
  */

@@ -34,7 +34,7 @@ final class TokenDecider {
 
     /**
      * @param dryRun true for a dry run: a token that was not verified before counts as valid, since verification takes
-     * long
+     *     long
      */
     TokenDecider(DecisionInputs shared, LoopCounters counters, MessageDigest digest, boolean dryRun) {
         this.shared = shared;

@@ -101,11 +101,11 @@ public final class Variants {
         if (primary == null || seen == null || variant.pinnedUntilSeconds() <= seen.pinnedUntilSeconds()) {
             return false;
         }
-        StoredHead now = marker(primary, seen);
-        if (now == null || variant.pinnedUntilSeconds() <= now.pinnedUntilSeconds()) {
+        StoredHead current = marker(primary, seen);
+        if (current == null || variant.pinnedUntilSeconds() <= current.pinnedUntilSeconds()) {
             return false;
         }
-        write(plan, primary, pinned(now, plan, variant));
+        write(plan, primary, pinned(current, plan, variant));
         return true;
     }
 
@@ -126,7 +126,7 @@ public final class Variants {
      * Removes the stored variants in other codings, if the rule compresses. Their content is outdated, because it is
      * the same as that of this request's old variant. Otherwise the proxy could make an outdated response from them.
      *
-     * @param current fields with the validators of the current content: variants of it stay; null to remove all
+     * @param current fields with the validators of the current content, whose variants are kept; null to remove all
      */
     public void removeOtherCodings(StoringTarget plan, @Nullable FieldSection current) {
         if (plan.cacheSettings().encoding().isOff()) {
@@ -225,15 +225,15 @@ public final class Variants {
 
     /** Returns the marker in force: another fetch may have written one since the lookup of this fetch. */
     private @Nullable StoredHead marker(StoreKey primary, @Nullable StoredHead seen) {
-        StoredObject<StoredHead> now = shared.store().get(primary);
-        if (now == null) {
+        StoredObject<StoredHead> inRam = shared.store().get(primary);
+        if (inRam == null) {
             // A marker that is neither in RAM nor on disk was purged since the lookup. The old marker must not lead to
             // the old variants again. Without an old marker the key is not looked up: disk admission would count a
             // second request.
             return seen != null && shared.store().contains(primary) ? seen : null;
         }
-        StoredHead head = now.head();
-        now.release();
+        StoredHead head = inRam.head();
+        inRam.release();
         return head.isVaryMarker() ? head : null;
     }
 

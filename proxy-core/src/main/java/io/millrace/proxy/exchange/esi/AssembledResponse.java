@@ -44,7 +44,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
         int onPageFailure(PageFailure failure, boolean closing);
 
         /**
-         * The response is sent.
+         * The response was sent, so the exchange can end.
          *
          * @param isComplete true if {@link #finishPage} has returned true before; false if the content of the document
          *     is no longer needed

@@ -40,8 +40,8 @@ final class CollectedContent {
         int needed = length + size;
         if (needed > bytes.length) {
             long twice = 2L * bytes.length;
-            int roomy = (int) Math.max(needed, expected < needed ? twice : Math.min(twice, expected));
-            if (!grow(roomy) && !grow(needed)) {
+            int preferred = (int) Math.max(needed, expected < needed ? twice : Math.min(twice, expected));
+            if (!grow(preferred) && !grow(needed)) {
                 return false;
             }
         }
