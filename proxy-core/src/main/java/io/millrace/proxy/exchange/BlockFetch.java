@@ -99,6 +99,7 @@ final class BlockFetch implements OriginResponseHandler {
         return RangeRequest.of(claim.position(), until, StrongValidator.ifRange(object.head()));
     }
 
+    /** Begins the fetch. */
     void start() {
         OriginRequests.prepare(plan, exchangeLoop.settings(), exchangeLoop.loop(), this::prepared);
     }

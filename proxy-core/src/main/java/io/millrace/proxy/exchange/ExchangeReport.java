@@ -161,6 +161,7 @@ final class ExchangeReport {
         report.end(ExchangeOutcome.BAD_REQUEST, 0);
     }
 
+    /** Records the decision about the request. */
     void decided(Decision decision) {
         if (decision.isMapped()) {
             originHost = decision.mapped().originHost();
@@ -221,6 +222,7 @@ final class ExchangeReport {
         forwarded(ForwardReason.METHOD);
     }
 
+    /** Notes the reason why the request goes to an origin. */
     void forwarded(ForwardReason reason) {
         outcome.forwarded(reason);
     }
@@ -232,6 +234,7 @@ final class ExchangeReport {
         }
     }
 
+    /** Notes an origin's response; {@code fromOthersFetch} is true if another exchange's fetch delivered it. */
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
         originFields = response.head().fields();
         contentType = originFields.get(FieldName.CONTENT_TYPE);
@@ -329,11 +332,15 @@ final class ExchangeReport {
         outcome.staleSince(millis);
     }
 
+    /** Notes that a stored response is sent; {@code resident} is true if its content is in RAM. */
     void stored(StoredHead head, CacheResult result, boolean resident) {
         outcome.stored(result, resident);
         storedHead = head;
     }
 
+    /**
+     * Notes a response that this proxy generates; {@code reason} is its identifier in the log, null to keep the detail.
+     */
     void answeredLocally(ExchangeOutcome result, @Nullable String reason) {
         outcome.answeredLocally(result, reason);
     }
@@ -382,6 +389,7 @@ final class ExchangeReport {
                 text, minorVersion, client.secure(), client.remoteAddress().getAddress() instanceof Inet6Address);
     }
 
+    /** Notes that the response head with this status is sent. */
     void headSent(int finalStatus) {
         status = finalStatus;
         // A response from RAM is sent immediately, so no clock is read here for hits.

@@ -37,6 +37,7 @@ final class FetchPlans {
         this.contentLength = contentLength;
     }
 
+    /** Returns a plan that sends the client's request unchanged. */
     FetchPlan pass(Decision decision) {
         return FetchPlan.pass(decision, client, contentLength);
     }

@@ -168,7 +168,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (variant != null) {
             requestMillis = exchangeLoop.clock().millis();
         }
-        encoded.over(variant == null ? askOrigin(encoded) : variant);
+        encoded.setOrigin(variant == null ? askOrigin(encoded) : variant);
         encoding = encoded;
         call = encoded;
     }
@@ -186,7 +186,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             return ask(handler, isFirst);
         }
         TransformedResponse transforming = new TransformedResponse(plan, hooks, handler);
-        transforming.over(ask(transforming, isFirst));
+        transforming.setOrigin(ask(transforming, isFirst));
         transformed = transforming;
         return transforming;
     }

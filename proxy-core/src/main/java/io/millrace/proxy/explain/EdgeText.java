@@ -24,8 +24,9 @@ record EdgeText(
         ProxyConfig config,
         RequestHead request,
         int rule,
+    /** Adds the steps of the description to {@code steps}. */
         @Nullable String branch) {
-    void tell(FreshnessText.Steps steps) {
+    void addTo(FreshnessText.Steps steps) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
         CorsConfig cors = rule < 0 || rule >= remap.size()
                 ? null

@@ -66,7 +66,7 @@ public final class ExplanationText {
         extensions();
         rules();
         if (rule != null && result.outcome() != Outcome.DENY) {
-            new EdgeText(config, request, rule.index(), result.branch()).tell(this::step);
+            new EdgeText(config, request, rule.index(), result.branch()).addTo(this::step);
         }
         if (result.settings() != null) {
             cacheRules();
@@ -308,7 +308,7 @@ public final class ExplanationText {
                 variant.isEmpty() ? null : field(head, FieldName.VARY));
         CacheSettings settings = result.settings();
         if (settings != null) {
-            new FreshnessText(settings, result.cacheRules(), head, nowMillis).tell(this::step);
+            new FreshnessText(settings, result.cacheRules(), head, nowMillis).addTo(this::step);
             reuse(head, settings);
         }
     }

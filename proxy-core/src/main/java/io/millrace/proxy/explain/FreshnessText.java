@@ -22,7 +22,8 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
         void step(String name, String text, @Nullable String cause);
     }
 
-    void tell(Steps steps) {
+    /** Adds the steps of the description to {@code steps}. */
+    void addTo(Steps steps) {
         long lifetime = settings.lifetimes().lifetimeSeconds(head);
         long age = head.currentAgeSeconds(nowMillis);
         steps.step("lifetime", head.isPurgedSoftly() ? purged() : lifetime + " s by " + sourceText(), source());

@@ -28,6 +28,7 @@ final class RunningHook {
         this.slot = trail == null ? -1 : trail.newSlot();
     }
 
+    /** Records that the thread calls a hook. */
     @SuppressWarnings("EnumOrdinal") // the file of the trail has the names
     void begin(LoadedExtension called, Hook calledHook, long nowNanos) {
         if (trail != null) {
@@ -38,6 +39,7 @@ final class RunningHook {
         extension = called;
     }
 
+    /** Records that the call has ended. */
     void end() {
         extension = null;
         if (trail != null) {

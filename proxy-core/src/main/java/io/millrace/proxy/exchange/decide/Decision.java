@@ -255,6 +255,7 @@ public final class Decision {
         return local;
     }
 
+    /** Denies the request; {@code reason} is the text for the client. */
     Decision denied(int status, String reason) {
         return local(DecisionKind.DENIED, LocalAnswer.denied(status, reason, null));
     }
@@ -315,6 +316,7 @@ public final class Decision {
         return this;
     }
 
+    /** Answers OPTIONS or TRACE in the origin's place, with the methods that the URL supports. */
     Decision finalRecipient(String methods) {
         return local(DecisionKind.FINAL_RECIPIENT, LocalAnswer.finalRecipient(methods));
     }
@@ -329,15 +331,18 @@ public final class Decision {
         return pastChallenges;
     }
 
+    /** Notes that the request may be an ACME challenge, whose answer must be looked up first. */
     Decision challenge() {
         kind = DecisionKind.CHALLENGE;
         return this;
     }
 
+    /** Notes that no remap rule maps the URL. */
     Decision notMapped(String reason) {
         return local(DecisionKind.NOT_MAPPED, LocalAnswer.notMapped(reason));
     }
 
+    /** Redirects the client; {@code reason} is the identifier in the log. */
     Decision redirected(int status, String location, String reason) {
         return local(DecisionKind.REDIRECTED, LocalAnswer.redirected(status, location, reason));
     }
@@ -396,6 +401,7 @@ public final class Decision {
         return local(DecisionKind.ANSWERED, LocalAnswer.ofRule(answer, rule));
     }
 
+    /** Sets the mapping of the URL, and the cache settings for the request. */
     Decision mapped(Mapped rule, EffectiveCacheSettings settings) {
         mapped = rule;
         effectiveSettings = settings;
@@ -437,18 +443,21 @@ public final class Decision {
         return this;
     }
 
+    /** Sets the kind of a request that goes to an origin, with the reason for Cache-Status. */
     Decision forward(DecisionKind newKind, ForwardReason reason) {
         kind = newKind;
         forwardReason = reason;
         return this;
     }
 
+    /** Sets the primary key of the URL. */
     Decision primaryKey(StoreKey primary) {
         primaryKey = primary;
         key = primary;
         return this;
     }
 
+    /** Sets the Vary marker that was found, and the key of the variant that the request selects. */
     Decision variant(StoredHead variantMarker, StoreKey variantKey) {
         marker = variantMarker;
         key = variantKey;
@@ -462,11 +471,13 @@ public final class Decision {
         return this;
     }
 
+    /** Notes that the served object must be validated in the background. */
     Decision validatingInBackground() {
         validatingInBackground = true;
         return this;
     }
 
+    /** Notes that overload is the reason why the object is served stale. */
     Decision underLoad() {
         underLoad = true;
         return this;
@@ -477,6 +488,7 @@ public final class Decision {
         return underLoad;
     }
 
+    /** Notes that the object was read from disk for this request. */
     Decision readFromDisk() {
         readFromDisk = true;
         return this;

@@ -23,6 +23,7 @@ public enum StoredParts {
     /** If-Match or If-Unmodified-Since is false for the stored response: the origin must decide. */
     REFUSED;
 
+    /** Returns the availability of the bytes that the request wants. */
     public static StoredParts of(RequestHead request, StoredObject<StoredHead> object) {
         StoredHead head = object.head();
         if (isForOrigin(request.fields()) && Preconditions.evaluate(request, head) == Preconditions.Outcome.FAILED) {

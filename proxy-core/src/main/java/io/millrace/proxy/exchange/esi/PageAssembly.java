@@ -41,8 +41,10 @@ final class PageAssembly {
     /** A part of the page: bytes, a fragment or a choice. */
     private sealed interface Node {}
 
+    /** Bytes of the document that are sent unchanged. */
     private record Bytes(int start, int end) implements Node {}
 
+    /** An {@code esi:include}, which receives the content of its fragment. */
     private final class Slot implements Node, Fragment.End {
         final EsiPart.Include include;
         final Branch branch;
@@ -258,7 +260,7 @@ final class PageAssembly {
         fragment.start();
     }
 
-    /** Returns the reason why a fragment must not be requested; null if it may be requested. */
+    /** Counts a fragment, and returns the reason why it must not be requested; null if it may be requested. */
     private @Nullable String refusal(@Nullable TargetUri target) {
         if (level >= budget.config().depthMax()) {
             return PageFailure.DEPTH;

@@ -86,7 +86,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     }
 
     /** Sets the call to the origin that reports its events to this object. */
-    public void over(OriginCall call) {
+    public void setOrigin(OriginCall call) {
         origin = call;
     }
 

@@ -63,6 +63,7 @@ public record FetchedResponse(
                 0, head, representation, selection, part, stored, keptUnder, contentLength, responseMillis, detail);
     }
 
+    /** Returns the same response, marked as not stored. */
     public FetchedResponse unstored() {
         return new FetchedResponse(
                 originStatus,
@@ -77,6 +78,7 @@ public record FetchedResponse(
                 detail);
     }
 
+    /** Returns the same response, of which the received part is kept under the key if the origin fails. */
     public FetchedResponse keptUnder(StoreKey key) {
         return new FetchedResponse(
                 originStatus,

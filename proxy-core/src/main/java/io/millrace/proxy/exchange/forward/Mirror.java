@@ -83,7 +83,7 @@ public final class Mirror {
             return begin.apply(handler);
         }
         MirroredCall copied = new MirroredCall(this, rule, plan, settings, handler);
-        copied.over(begin.apply(copied));
+        copied.setOrigin(begin.apply(copied));
         return copied;
     }
 

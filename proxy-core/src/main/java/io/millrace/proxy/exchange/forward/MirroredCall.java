@@ -49,7 +49,7 @@ public final class MirroredCall implements OriginCall, OriginResponseHandler {
     }
 
     /** Sets the call whose content is copied. */
-    void over(OriginCall copied) {
+    void setOrigin(OriginCall copied) {
         call = copied;
     }
 

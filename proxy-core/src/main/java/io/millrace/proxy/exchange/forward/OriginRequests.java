@@ -161,7 +161,7 @@ public final class OriginRequests {
         boolean otherHost = otherUrl
                 && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
         EsiRule esi = EsiRule.of(settings.edge(), plan.mapped().rule().index());
-        copy(plan, access, trusted, otherUrl, otherHost, esi, fields);
+        copyFields(plan, access, trusted, otherUrl, otherHost, esi, fields);
         addMaxForwards(request, fields);
         EncodingRules encoding = plan.cacheSettings().encoding();
         if (esi != null) {
@@ -284,7 +284,7 @@ public final class OriginRequests {
         return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }
 
-    private static void copy(
+    private static void copyFields(
             FetchPlan plan,
             AccessRules access,
             boolean trusted,

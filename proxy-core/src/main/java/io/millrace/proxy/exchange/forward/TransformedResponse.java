@@ -42,7 +42,7 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
     }
 
     /** Sets the call to the origin that reports its events to this object. */
-    public void over(OriginCall call) {
+    public void setOrigin(OriginCall call) {
         origin = call;
     }
 
