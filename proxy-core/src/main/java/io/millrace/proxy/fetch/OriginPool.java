@@ -98,7 +98,7 @@ final class OriginPool {
     /** True while {@link #serveWaiting} runs. */
     private boolean serving;
 
-    private final Runnable serveTask = this::onCapacity;
+    private final Runnable serveTask = this::serveNow;
     private boolean serveQueued;
     private final PoolPlaces places;
 
@@ -161,7 +161,7 @@ final class OriginPool {
                     key.origin() + ": " + (connecting + active) + " tunnels are open, limit="
                             + call.request().settings().tunnelsMax() + " (origin.tunnels_max)",
                     true);
-            maybeForget();
+            removeIfEmpty();
         } else {
             enqueue(call);
         }
@@ -173,16 +173,16 @@ final class OriginPool {
      */
     private boolean serve(PooledCall call) {
         FetchSettings settings = call.request().settings();
-        boolean own = call.request().isAlone();
+        boolean alone = call.request().isAlone();
         while (idle.size() > 1 && places.isOver(settings) && closeOldest()) {
             places.releaseUnused();
         }
-        OriginConnection connection = own ? null : takeIdle(settings);
+        OriginConnection connection = alone ? null : takeIdle(settings);
         if (connection != null) {
             activate(connection, call);
             return true;
         }
-        if (own) {
+        if (alone) {
             makePlace(settings);
         }
         if (!takePlace(settings)) {
@@ -224,7 +224,7 @@ final class OriginPool {
     /** Called when a place was granted: the first waiting call gets it. */
     void onPlace() {
         serveWaiting();
-        maybeForget();
+        removeIfEmpty();
     }
 
     /**
@@ -236,7 +236,7 @@ final class OriginPool {
             return;
         }
         if (closeOldest()) {
-            maybeForget();
+            removeIfEmpty();
             return;
         }
         for (MultiplexedConnection each : multiplexed) {
@@ -394,7 +394,7 @@ final class OriginPool {
         }
     }
 
-    private void onCapacity() {
+    private void serveNow() {
         serveQueued = false;
         afterClose();
     }
@@ -429,7 +429,7 @@ final class OriginPool {
             shared.failed(reason, message, true);
         }
         serveWaiting();
-        maybeForget();
+        removeIfEmpty();
     }
 
     /** Called when a connection has completed its call and can carry another. */
@@ -460,7 +460,7 @@ final class OriginPool {
     void afterClose() {
         places.passUnusedToOthers();
         serveWaiting();
-        maybeForget();
+        removeIfEmpty();
     }
 
     /** Called when a waiting call was cancelled. */
@@ -471,7 +471,7 @@ final class OriginPool {
         } else {
             sharing.remove(call);
         }
-        maybeForget();
+        removeIfEmpty();
     }
 
     /** Closes idle connections. Waiting calls fail. */
@@ -501,7 +501,7 @@ final class OriginPool {
                 each.closeUnused();
             }
         }
-        maybeForget();
+        removeIfEmpty();
     }
 
     /**
@@ -573,7 +573,7 @@ final class OriginPool {
                 || places.isOver(connection.settings())
                 || idle.size() >= connection.settings().idleConnectionsMax()) {
             connection.closeUnused();
-            maybeForget();
+            removeIfEmpty();
         } else {
             idle.addLast(connection);
             statistics.connectionsIdle++;
@@ -643,7 +643,7 @@ final class OriginPool {
                     key.origin() + ": " + limitText(settings) + " are in use and " + waiting.size()
                             + " requests are already waiting, limit=" + settings.queueMax(),
                     true);
-            maybeForget();
+            removeIfEmpty();
             return;
         }
         waiting.add(call, settings.queueTimeoutNanos());
@@ -723,10 +723,11 @@ final class OriginPool {
                     true);
         }
         serveWaiting();
-        maybeForget();
+        removeIfEmpty();
     }
 
-    private void maybeForget() {
+    /** Removes this pool from the client when it has no connections and no waiting calls. */
+    private void removeIfEmpty() {
         places.releaseUnused();
         if (connections() == 0 && waiting.isEmpty() && !places.isWaiting()) {
             waiting.cancelTimer();

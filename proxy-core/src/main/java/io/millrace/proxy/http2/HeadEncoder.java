@@ -85,14 +85,14 @@ public final class HeadEncoder {
      */
     void encode(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
-        status(head.status());
+        appendStatus(head.status());
         byte[] wire = head.wire();
         if (head.isEdited()) {
             encodeEdited(head, wire);
         } else if (wire != null) {
             encodeStored(wire);
         } else {
-            fields(head.fields());
+            appendFields(head.fields());
         }
         if (head.ageSeconds() >= 0) {
             appendNumber(StaticTable.AGE, head.ageSeconds());
@@ -119,9 +119,9 @@ public final class HeadEncoder {
     /** Encodes a head to which rules added or removed fields. Uses the cached encoding if no stored line is removed. */
     private void encodeEdited(OutboundHead head, byte @Nullable [] wire) {
         if (wire == null) {
-            fields(head.fields(), head);
+            appendFields(head.fields(), head);
         } else if (head.isWireTrimmed()) {
-            wireFields(wire, false, head);
+            appendWireFields(wire, false, head);
         } else {
             encodeStored(wire);
         }
@@ -138,8 +138,8 @@ public final class HeadEncoder {
     /** Encodes the head of an interim response (1xx). Uses only its status and fields. */
     void encodeInterim(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
-        status(head.status());
-        fields(head.fields());
+        appendStatus(head.status());
+        appendFields(head.fields());
     }
 
     /**
@@ -219,7 +219,7 @@ public final class HeadEncoder {
      */
     void encodeSwitched(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
-        status(200);
+        appendStatus(200);
         FieldSection fields = head.fields();
         if (fields.contains(WEBSOCKET_ACCEPT)) {
             FieldSection.Builder kept = FieldSection.builderLike(fields);
@@ -230,7 +230,7 @@ public final class HeadEncoder {
             }
             fields = kept.build();
         }
-        fields(fields);
+        appendFields(fields);
         AsciiString via = head.via();
         if (via != null) {
             appendValue(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
@@ -240,7 +240,7 @@ public final class HeadEncoder {
     /** Encodes a trailer section. */
     void encodeTrailers(FieldSection trailers, boolean withoutTable) {
         begin(withoutTable);
-        fields(trailers);
+        appendFields(trailers);
     }
 
     private void begin(boolean withoutTable) {
@@ -250,7 +250,7 @@ public final class HeadEncoder {
         }
     }
 
-    private void status(int status) {
+    private void appendStatus(int status) {
         int index =
                 switch (status) {
                     case 200 -> 8;
@@ -339,20 +339,20 @@ public final class HeadEncoder {
      */
     private void encodeStored(byte[] wire) {
         if (wire.length > CACHED_BYTES_MAX) {
-            wireFields(wire, false, null);
+            appendWireFields(wire, false, null);
             return;
         }
         int slot = System.identityHashCode(wire) & (CACHED_HEADS - 1);
         if (cachedHeads[slot] != wire) {
             cachedHeads[slot] = wire;
             cachedBlocks[slot] = null;
-            wireFields(wire, false, null);
+            appendWireFields(wire, false, null);
             return;
         }
         byte[] kept = cachedBlocks[slot];
         if (kept == null) {
             start = length;
-            wireFields(wire, true, null);
+            appendWireFields(wire, true, null);
             cachedBlocks[slot] = Arrays.copyOfRange(block, start, length);
             return;
         }
@@ -362,11 +362,11 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes the field lines after the status line of an HTTP/1.1 head.
+     * Appends the field lines after the status line of an HTTP/1.1 head.
      *
      * @param edits the head whose changes remove lines; null if all lines are kept
      */
-    private void wireFields(byte[] wire, boolean huffman, @Nullable OutboundHead edits) {
+    private void appendWireFields(byte[] wire, boolean huffman, @Nullable OutboundHead edits) {
         int at = STATUS_LINE_MIN - 2;
         while (wire[at] != '\r') {
             at++;
@@ -389,13 +389,13 @@ public final class HeadEncoder {
         }
     }
 
-    private void fields(FieldSection fields) {
-        fields(fields, null);
+    private void appendFields(FieldSection fields) {
+        appendFields(fields, null);
     }
 
-    /** @param edits as for {@link #wireFields} */
-    private void fields(FieldSection fields, @Nullable OutboundHead edits) {
-        boolean filtered = containsAny(fields);
+    /** @param edits as for {@link #appendWireFields} */
+    private void appendFields(FieldSection fields, @Nullable OutboundHead edits) {
+        boolean filtered = hasConnectionField(fields);
         for (int line = 0; line < fields.size(); line++) {
             boolean kept = !filtered || !isConnectionField(fields, line);
             if (kept
@@ -416,7 +416,7 @@ public final class HeadEncoder {
                 false);
     }
 
-    private static boolean containsAny(FieldSection fields) {
+    private static boolean hasConnectionField(FieldSection fields) {
         for (FieldName name : CONNECTION_FIELDS) {
             if (fields.contains(name)) {
                 return true;
