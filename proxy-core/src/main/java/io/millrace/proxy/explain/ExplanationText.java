@@ -157,6 +157,7 @@ public final class ExplanationText {
                 && !isGuard(denial);
     }
 
+    /** Returns true if CORS, or a missing or invalid credential, is the reason for the denial. */
     private static boolean isGuard(String denial) {
         return denial.startsWith("signed-url:")
                 || denial.startsWith("basic-auth:")
@@ -165,6 +166,7 @@ public final class ExplanationText {
                 || denial.startsWith("authorize:");
     }
 
+    /** Returns the name and the file position of the filter that denied the request; null if unknown. */
     private @Nullable String filterPlace(String denial) {
         String name = denial.substring(denial.indexOf(':') + 1);
         List<FilterConfig> all = new ArrayList<>(config.filters().general());

@@ -297,7 +297,7 @@ public final class ResponseTee {
     /** Returns true if a reader may start at this position: the byte is in the window, beyond it, or in the store. */
     public boolean canRead(long position) {
         return position >= window.start()
-                || (isStoring() && failure == null && hasStored(position, window.start() - position));
+                || (isStoring() && failure == null && requestStored(position, window.start() - position));
     }
 
     /**
@@ -309,7 +309,8 @@ public final class ResponseTee {
         return reader;
     }
 
-    private boolean hasStored(long position, long length) {
+    /** Requests the written object. Returns true if it contains the range. */
+    private boolean requestStored(long position, long length) {
         requestWritten();
         return written != null && written.hasRange(position, length);
     }
@@ -429,7 +430,7 @@ public final class ResponseTee {
                     && !(overfull
                             && storing
                             && chunk.end() <= dueFrom
-                            && hasStored(chunk.start(), chunk.end() - chunk.start()))) {
+                            && requestStored(chunk.start(), chunk.end() - chunk.start()))) {
                 break;
             }
             window.drop();
