@@ -236,8 +236,8 @@ final class LookupDecider {
                 || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
     }
 
-    private long purgeStamp(Decision decision, StoredObject<StoredHead> object, Outdated cause) {
-        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), cause);
+    private long purgeStamp(Decision decision, StoredObject<StoredHead> object, Outdated kind) {
+        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), kind);
     }
 
     private static boolean isAnswer(Reuse reuse) {
