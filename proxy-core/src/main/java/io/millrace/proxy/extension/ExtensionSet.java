@@ -173,7 +173,7 @@ public final class ExtensionSet implements AutoCloseable {
         }
     }
 
-    /** Sets a task that runs after all extensions were closed, such as giving up their classes. */
+    /** Sets a task that runs after all extensions were closed, such as closing their class loaders. */
     public void afterClose(Runnable task) {
         afterClose = task;
     }

@@ -69,17 +69,17 @@ public final class Authorizer {
         /**
          * Returns the digest under which the decision about a request is remembered.
          *
-         * @param with the digest function of the loop
+         * @param function the digest function of the loop
          * @param client the client's address; null if it is unknown
          */
         public CredentialDigest of(
                 AuthorizationTable table,
-                MessageDigest with,
+                MessageDigest function,
                 AuthorizeConfig needed,
                 RequestHead request,
                 @Nullable String client) {
             key.set(needed.cacheKey(), request, client == null ? UNKNOWN : client);
-            return table.digest(with, needed.digest(), key.bytes(), key.length());
+            return table.digest(function, needed.digest(), key.bytes(), key.length());
         }
     }
 
@@ -89,7 +89,7 @@ public final class Authorizer {
      * @param key the request's digest
      * @param client the client's address; null if it is unknown
      */
-    public CredentialCheck question(
+    public CredentialCheck check(
             AuthorizationTable table,
             AuthorizeConfig needed,
             CredentialDigest key,

@@ -123,7 +123,7 @@ final class GuardDecider {
             if (result != null) {
                 counters.increment(Counter.AUTHORIZE_REMEMBERED);
             } else if (authorizer != null) {
-                decision.authenticate(authorizer.question(table, needed, key, request, clientText, settings(request)));
+                decision.authenticate(authorizer.check(table, needed, key, request, clientText, settings(request)));
                 return true;
             }
         }
