@@ -65,7 +65,8 @@ public final class HookTrail {
     public static HookTrail create(Path file, List<String> hooks, List<String> extensions) throws IOException {
         byte[] names = (String.join(",", hooks) + "\n" + String.join(",", extensions)).getBytes(StandardCharsets.UTF_8);
         if (names.length > SLOTS_OFFSET - Integer.BYTES) {
-            throw new IOException("names of extensions in bytes: actual=" + names.length + ", limit=" + SLOTS_OFFSET);
+            throw new IOException("names of extensions in bytes: actual=" + names.length + ", limit="
+                    + (SLOTS_OFFSET - Integer.BYTES));
         }
         delete(file);
         Path directory = file.toAbsolutePath().getParent();
