@@ -466,7 +466,9 @@ final class ExchangeReport {
         return trace;
     }
 
-    /** Returns true if the request was sampled when its trace began. Any thread, once the trace has begun. */
+    /**
+     * Returns true if the request was sampled when its trace began. Callable from any thread, once the trace has begun.
+     */
     boolean isSampled() {
         ExchangeTrace begun = trace;
         return begun != null && begun.isSampled();

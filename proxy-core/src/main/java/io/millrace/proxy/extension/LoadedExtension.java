@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open extension, with the statistics and the circuit breaker of each hook. Every call of a hook lies between {@link
- * #begin} and {@link #end}. {@link #succeeded} or {@link #failed} reports its result.
+ * An open extension, with the statistics and the circuit breaker of each hook. Every call of a hook lies between
+ * {@link #begin} and {@link #end}. {@link #succeeded} or {@link #failed} reports its result.
  *
  * <p>Thread-safe.
  */

@@ -68,8 +68,8 @@ public final class OriginRequest {
     }
 
     /**
-     * Returns a request for a connection that becomes a tunnel. No request is sent on it. {@link
-     * OriginResponseHandler#onSwitched} gets the connection, with a generated head of status 200.
+     * Returns a request for a connection that becomes a tunnel. No request is sent on it.
+     * {@link OriginResponseHandler#onSwitched} gets the connection, with a generated head of status 200.
      *
      * @param check determines the permitted addresses
      * @param source local addresses of the connection
@@ -283,8 +283,8 @@ public final class OriginRequest {
         /**
          * Sets the method. It is sent as given, since method names are case-sensitive.
          *
-         * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or when it is CONNECT: use {@link
-         *     #connect}
+         * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or when it is CONNECT: use
+         *     {@link #connect}
          */
         public Builder method(String name) {
             for (int i = 0; i < name.length(); i++) {

@@ -138,8 +138,8 @@ public final class FieldLexer {
     }
 
     /**
-     * Parses the range as {@code delta-seconds} (RFC 9111 s1.2.2): decimal digits only. Returns {@link
-     * #DELTA_SECONDS_MAX} for a larger number and {@link #NOT_A_NUMBER} for other text.
+     * Parses the range as {@code delta-seconds} (RFC 9111 s1.2.2): decimal digits only. Returns
+     * {@link #DELTA_SECONDS_MAX} for a larger number and {@link #NOT_A_NUMBER} for other text.
      */
     public static long deltaSeconds(byte[] bytes, int from, int to) {
         if (from >= to) {

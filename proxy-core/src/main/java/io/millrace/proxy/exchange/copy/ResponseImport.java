@@ -219,8 +219,8 @@ public final class ResponseImport {
     }
 
     /**
-     * Returns true if the response's content coding differs from the coding of the variant as which it would be stored.
-     * The other cache chose the coding by its own rules.
+     * Returns true if the response is not in the content coding of the variant under whose key it would be stored. The
+     * other cache chose the coding by its own rules.
      */
     private static boolean isInOtherCoding(
             FieldSection requestFields, FieldSection fields, Variance variance, EncodingRules rules) {

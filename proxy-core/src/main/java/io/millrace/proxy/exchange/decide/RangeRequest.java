@@ -23,8 +23,8 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     public static final long PIECE_BYTES = 1L << 20;
 
     /**
-     * Content length assumed while the real length is unknown. A range without a last position then ends at {@code
-     * ENDLESS - 1}.
+     * Content length assumed while the real length is unknown. A range without a last position then ends at
+     * {@code ENDLESS - 1}.
      */
     private static final long ENDLESS = Long.MAX_VALUE;
 

@@ -187,8 +187,8 @@ public final class Variants {
     /**
      * Returns a client's request fields, changed so that the client accepts only one coding, and no dictionary.
      *
-     * @param form the normal form of Accept-Encoding that names the coding: a result of {@link
-     *     EncodingRules#normalForm}
+     * @param form the normal form of Accept-Encoding that names the coding: a result of
+     *     {@link EncodingRules#normalForm}
      */
     public static FieldSection fieldsFor(FieldSection requestFields, String form) {
         FieldSection.Builder fields = FieldSection.builder()

@@ -33,7 +33,7 @@ final class PageContent {
         return length;
     }
 
-    /** Returns at most {@code bytesMax} next bytes in a new buffer. */
+    /** Returns the next bytes, at most {@code bytesMax}, in a new buffer. */
     ByteBuf next(ByteBufAllocator alloc, int bytesMax) {
         int size = (int) Math.min(bytesMax, length);
         ByteBuf slice = alloc.buffer(size, size);
@@ -52,7 +52,7 @@ final class PageContent {
         return slice;
     }
 
-    /** Forgets the bytes that are not read. */
+    /** Drops the bytes that are not read. */
     void clear() {
         pieces.clear();
         read = 0;

@@ -20,8 +20,8 @@ final class PageSender {
     static final int TASK_BYTES_MAX = 1 << 20;
 
     /**
-     * Limit in seconds of the time without a write. A page that is being sent holds memory of {@code
-     * limits.memory_esi}, so a client must receive a slice in this time.
+     * Limit in seconds of the time without a write. A page that is being sent holds memory of
+     * {@code limits.memory_esi}, so a client must receive a slice in this time.
      */
     static final int STALL_SECONDS = 60;
 

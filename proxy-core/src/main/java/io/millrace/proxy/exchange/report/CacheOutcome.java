@@ -122,8 +122,8 @@ public final class CacheOutcome {
     }
 
     /**
-     * Notes an origin's partial response that is sent from the store. The parameters are the same as in {@link
-     * #fetched}.
+     * Notes an origin's partial response that is sent from the store. The parameters are the same as in
+     * {@link #fetched}.
      */
     public void storedInBlocks(int status, int version, boolean isStored) {
         originStatus = status;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.extension.load;
 
 /**
- * The parent of the class loaders of extensions. It provides the classes of the JDK and of {@code
- * io.millrace.proxy.spi}, but no other classes of the proxy and its libraries. Thread-safe.
+ * The parent of the class loaders of extensions. It provides the classes of the JDK and of
+ * {@code io.millrace.proxy.spi}, but no other classes of the proxy and its libraries. Thread-safe.
  */
 final class InterfaceClassLoader extends ClassLoader {
     private static final String INTERFACE_PACKAGE = "io.millrace.proxy.spi.";
