@@ -271,7 +271,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         return fastHits.answer(stream, head);
     }
 
-    /** Closes the loop's state: no more requests arrive. Call on the loop. */
+    /** Releases the loop's state. Call on the loop, once no more requests arrive. */
     public void close() {
         fastHits.close();
     }

@@ -95,7 +95,7 @@ final class FastHits {
                 && exchangeLoop.isDictionaryWanted(decision, object.head(), stream.connection(), nowMillis);
     }
 
-    /** Closes the fast lane: no more requests arrive. */
+    /** Closes the fast lane. Call once no more requests arrive. */
     void close() {
         reader.close();
     }

@@ -159,8 +159,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     }
 
     /**
-     * Called when all answers were sent. Waits for the next request, or shuts down the output and waits for the
-     * client's end.
+     * Called when all answers were sent. Waits for the next request, or shuts down the output and waits until the
+     * client closes the connection.
      *
      * @param wasLast whether the client sent {@code close} (RFC 9112 s9.6) and nothing after the request. Then no input
      *     can cause a reset that destroys the response, so the connection is closed immediately

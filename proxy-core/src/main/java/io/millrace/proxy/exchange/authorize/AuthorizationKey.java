@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The bytes of the parts of a request that determine a decision. Each value is preceded by its length, so that two
- * different lists of values never have the same bytes.
+ * The key under which the decision of an authorisation server is remembered: the parts of the request that determine
+ * the decision. Each value is preceded by its length, so that two different lists of values never have the same bytes.
  *
  * <p>Confined to one event loop. Reused for each request.
  */

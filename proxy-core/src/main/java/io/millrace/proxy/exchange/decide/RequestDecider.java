@@ -165,9 +165,9 @@ public final class RequestDecider {
     }
 
     /**
-     * Makes a decision about its request.
+     * Decides about the request of a new decision, and sets the values of this decision.
      *
-     * @param decision a new decision that contains only the request
+     * @param decision contains only the request so far
      * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     public Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {

@@ -43,7 +43,7 @@ public final class UnretainedReader {
         }
     }
 
-    /** Closes the reader: no more requests arrive. */
+    /** Closes the reader. Call once no more requests arrive. */
     public void close() {
         if (reader != null) {
             reader.close();
