@@ -357,9 +357,9 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Returns the origin's response head without CORS fields if this proxy answers for CORS, and after the changes by
-     * rules and then by extensions. Conditions of rules see the status of the whole
-     * representation: for a 304 the stored status, for a part 200. For a 304, conditions see the updated stored fields.
+     * Returns the origin's response head after the changes by rules and then by extensions. If this proxy answers for
+     * CORS, the head has no CORS fields of the origin. Conditions of rules see the status of the whole representation:
+     * for a 304 the stored status, for a 206 the status 200. For a 304, conditions see the updated stored fields.
      *
      * @throws FetchHooks.ClosedResponseException if the failure of an extension refuses the response
      */
@@ -413,7 +413,8 @@ public final class FetchPlan implements StoringTarget {
 
     /** Returns the fields for the origin after the changes of the rules and then of the extensions. */
     public FieldSection fieldsAfterRules(FieldSection fields) {
-        // A request with an unsafe method keeps Origin, by which origins detect cross-site request forgery.
+        // Origin is removed only if the response may be stored. Other requests, such as those with an unsafe method,
+        // keep it: origins use it to detect cross-site request forgery.
         FieldSection ruled = answersForCors && mayStore ? CorsFields.withoutOrigin(fields) : fields;
         if (rules != null && rules.changesOriginRequests()) {
             RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);

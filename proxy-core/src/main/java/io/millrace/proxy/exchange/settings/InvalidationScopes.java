@@ -69,7 +69,7 @@ public final class InvalidationScopes {
      * maps the host. It is also the case if no rule names the host, and it is an IP address or a name without a dot.
      * Purge clients that are configured with the address of the cache send this address as the host.
      *
-     * @param rules the rules under the host
+     * @param rules the remap rules for the host
      * @param forwards whether the forward proxy maps hosts without a rule
      */
     public static boolean coversEverySite(TargetUri url, List<RemapRule> rules, boolean forwards) {
@@ -88,7 +88,7 @@ public final class InvalidationScopes {
     /**
      * Returns a remark on a purge of a host or of a path prefix that probably covers nothing; empty for other purges.
      *
-     * @param rules the rules under the host
+     * @param rules the remap rules for the host
      * @param forwards whether the forward proxy maps hosts without a rule
      */
     public static String noteOnHost(TargetUri url, List<RemapRule> rules, boolean forwards) {
@@ -116,7 +116,7 @@ public final class InvalidationScopes {
     /**
      * Returns a remark on a host that no rule maps; empty for other hosts.
      *
-     * @param rules the rules under the host
+     * @param rules the remap rules for the host
      * @param forwards whether the forward proxy maps hosts without a rule
      */
     public static String noteOnRules(List<RemapRule> rules, boolean forwards) {
