@@ -1,6 +1,6 @@
 package io.millrace.wasm;
 
-/** A host function: what happens when a module calls an import. */
+/** A host function, which a module calls as an import. */
 @FunctionalInterface
 interface GuestCall {
     /**

@@ -9,7 +9,7 @@ import run.endive.runtime.Memory;
  * to one thread at a time.
  */
 final class GuestMemory {
-    /** A module has passed an address outside its memory. */
+    /** Thrown if a module has passed an address outside its memory. */
     static final class AddressException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -27,7 +27,7 @@ final class GuestMemory {
         this.onCopy = onCopy;
     }
 
-    /** The pages of 64 KiB by which the memory may still grow. */
+    /** The number of pages of 64 KiB by which the memory may still grow. */
     int pagesLeft() {
         return memory.maximumPages() - memory.pages();
     }

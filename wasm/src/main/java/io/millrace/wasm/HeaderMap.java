@@ -151,7 +151,7 @@ final class HeaderMap {
         return values;
     }
 
-    /** Returns all lines in the form of the ABI: a number of pairs, their lengths, and texts that end with a zero byte. */
+    /** Returns all lines in the encoding of {@link Pairs}. */
     byte[] pairs() {
         return Pairs.encode(lines);
     }

@@ -10,7 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message for a module: what it may read, and what it has changed. Used for one callback, by one thread at a time.
+ * The message for one callback of a module: the values that the module may read, and its changes. Used by one thread at
+ * a time.
  */
 final class HttpContext {
     /** The number of the map of request fields in the ABI. */
@@ -52,19 +53,19 @@ final class HttpContext {
     }
 
     /**
-     * A request.
+     * Creates the context of a request.
      *
-     * @param mayAnswer whether the module may answer it
+     * @param mayAnswer whether the module may answer the request
      */
     static HttpContext ofRequest(RequestCopy request, boolean mayAnswer) {
         return new HttpContext(() -> request, null, mayAnswer, Map.of());
     }
 
     /**
-     * A response.
+     * Creates the context of a response.
      *
      * @param request supplies the request if the module reads it; null for none
-     * @param properties those that the module has set for the request
+     * @param properties the properties that the module has set for the request
      */
     static HttpContext ofResponse(
             Supplier<@Nullable RequestCopy> request, Response response, Map<String, byte[]> properties) {
@@ -78,7 +79,7 @@ final class HttpContext {
         return request;
     }
 
-    /** Returns the map of a number of the ABI; null if this message has none. */
+    /** Returns the field map with a number of the ABI; null if this message has no such map. */
     @Nullable
     HeaderMap fields(int number) {
         if (number == RESPONSE_FIELDS) {
@@ -88,12 +89,12 @@ final class HttpContext {
         return known == null ? null : known.fields();
     }
 
-    /** Returns true if the module may change the map of a number. */
+    /** Returns true if the module may change the field map with a number of the ABI. */
     boolean mayChange(int number) {
         return number == (response == null ? REQUEST_FIELDS : RESPONSE_FIELDS);
     }
 
-    /** True if the message has no content. */
+    /** Returns true for a request without content; false for a request with content, and for each response. */
     boolean isEnd() {
         RequestCopy known = response == null ? request() : null;
         return known != null && known.isEnd();
@@ -140,7 +141,7 @@ final class HttpContext {
     /**
      * Returns a property; null if there is none.
      *
-     * @param path words with a zero character between them
+     * @param path the words of the property's path, separated by zero characters
      */
     byte @Nullable [] property(String path) {
         byte[] own = properties.get(path);

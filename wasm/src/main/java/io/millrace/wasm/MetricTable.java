@@ -43,7 +43,10 @@ final class MetricTable {
         this.log = log;
     }
 
-    /** Defines a metric. Returns its number, which is the same for the same name; a negative status if it cannot. */
+    /**
+     * Defines a metric. Returns its number, which is the same for each definition of the name. Returns a negative
+     * {@link Status} if the metric cannot be defined.
+     */
     int define(int kind, String name) {
         lock.lock();
         try {
@@ -97,7 +100,7 @@ final class MetricTable {
         }
     }
 
-    /** Changes a counter or a gauge. A counter never falls. */
+    /** Changes a counter or a gauge. A counter cannot be decreased. */
     int increment(int number, long by) {
         Metric metric = metric(number);
         if (metric == null) {

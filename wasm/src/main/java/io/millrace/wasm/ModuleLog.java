@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The log of the modules of one extension. Passes at most 100 messages of modules in a second. Thread-safe. */
+/** The log of the modules of one extension. Passes at most 100 messages of modules per second. Thread-safe. */
 final class ModuleLog {
     private static final int MESSAGES_PER_SECOND = 100;
     private static final int MESSAGE_CHARACTERS_MAX = 4096;
@@ -71,7 +71,7 @@ final class ModuleLog {
         };
     }
 
-    /** The least level that the log shows, as in the ABI. */
+    /** The lowest level that the log shows, as a number of the ABI. */
     int level() {
         for (int level = 0; level < 4; level++) {
             if (log.isLoggable(levelOf(level))) {

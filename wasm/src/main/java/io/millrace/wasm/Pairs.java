@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form of lists of fields in the Proxy-Wasm ABI: the number of fields, the lengths of each name and value, and then
- * the texts, each with a zero byte behind it. Numbers have 32 bits, the least significant byte first.
+ * The encoding of field lists in the Proxy-Wasm ABI: the number of fields, the lengths of each name and value, and then
+ * the texts, each followed by a zero byte. Numbers have 32 bits, the least significant byte first.
  */
 final class Pairs {
     /** Limit of the fields of a list. */
@@ -35,7 +35,7 @@ final class Pairs {
         return out.array();
     }
 
-    /** Returns names and values in turn; null if the bytes do not have this form. */
+    /** Returns names and values in turn; null if the bytes do not have this encoding. */
     static @Nullable List<String> decode(byte[] bytes) {
         List<String> namesAndValues = new ArrayList<>();
         if (bytes.length == 0) {

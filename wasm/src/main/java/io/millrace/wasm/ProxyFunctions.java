@@ -49,7 +49,7 @@ final class ProxyFunctions {
         add(all, "proxy_set_property", "iiii", ProxyFunctions::setProperty);
         addFields(all);
         addShared(all);
-        // Modules of the C++ SDK call it after their memory has grown.
+        // Modules of the C++ SDK call this function after their memory has grown.
         all.put("emscripten_notify_memory_growth", new GuestCall.Typed("i", false, (guest, args) -> Status.OK));
         return Map.copyOf(all);
     }
@@ -247,7 +247,7 @@ final class ProxyFunctions {
         return fields;
     }
 
-    /** Parameters: map, name, its length, value, its length; the last two not for a removal. */
+    /** Parameters: map, name, its length, value, its length. A removal has no value and no length of it. */
     private static int edit(FieldEdit.Kind kind, WasmInstance guest, long[] args) {
         String name = guest.memory().text(args[1], args[2], ISO_8859_1);
         String value = kind == FieldEdit.Kind.REMOVE ? "" : guest.memory().text(args[3], args[4], ISO_8859_1);

@@ -18,10 +18,10 @@ final class RequestWorker {
     /** Limit of the time of a module's start. */
     static final long START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Longest time between two checks whether the pool is retired. */
+    /** Interval in ms at which an idle thread checks whether it is retired. */
     private static final long POLL_MILLIS = 200;
 
-    /** A callback was interrupted at its deadline. */
+    /** Thrown if a callback was interrupted at its deadline. */
     static final class DeadlineException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

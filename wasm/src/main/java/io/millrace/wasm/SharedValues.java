@@ -52,7 +52,7 @@ final class SharedValues {
     }
 
     /**
-     * Sets a value. No bytes remove the key.
+     * Sets a value. An empty value removes the key.
      *
      * @param version the version that the key must have; 0 for any
      * @return the status for the module

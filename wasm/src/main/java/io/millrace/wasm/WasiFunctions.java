@@ -27,7 +27,7 @@ final class WasiFunctions {
     private static final int SUBSCRIPTION_BYTES = 48;
     private static final int EVENT_BYTES = 32;
 
-    /** A module has called {@code proc_exit}. */
+    /** Thrown if a module has called {@code proc_exit}. */
     static final class ExitException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 package io.millrace.wasm;
 
-/** A module cannot be used, or a call of it has failed. The message is for the log. */
+/** Thrown if a module cannot be used, or if a call of a module has failed. The message is for the log. */
 final class WasmFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

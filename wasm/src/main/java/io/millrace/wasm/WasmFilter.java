@@ -33,7 +33,7 @@ final class WasmFilter implements AutoCloseable {
             @Nullable RequestWorkers requests,
             @Nullable ResponseInstances responses) {}
 
-    /** The state of the file, by which a change is found. */
+    /** The state of the file, with which changes are detected. */
     private record Stamp(FileTime modified, long length) {}
 
     /** One thread for the check of the file, one for further instances for responses. */
@@ -49,10 +49,13 @@ final class WasmFilter implements AutoCloseable {
     /** Written under the lock. */
     private volatile Running running;
 
-    /** Used by the check only. */
+    /** The state of the file when it was last read. This field and the next two are used by the check only. */
     private Stamp stamp;
 
+    /** The state of the file at the last check. */
     private Stamp seen;
+
+    /** The module in use. */
     private byte[] bytes;
 
     private WasmFilter(Shared shared, ScheduledExecutorService starts) throws IOException, InterruptedException {

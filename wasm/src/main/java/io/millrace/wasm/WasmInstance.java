@@ -35,10 +35,10 @@ final class WasmInstance {
     private static final int CONTEXT_MAX = 1 << 30;
     private static final int PAUSE = 1;
 
-    /** The least period of ticks. */
+    /** The shortest period of ticks in ms. */
     private static final long TICK_MILLIS_MIN = 100;
 
-    /** A callback has executed more instructions than it may. */
+    /** Thrown if a callback has executed more instructions than it may. */
     static final class InstructionLimitException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -47,7 +47,7 @@ final class WasmInstance {
         }
     }
 
-    /** A callback has used more processor time than it may. */
+    /** Thrown if a callback has used more processor time than it may. */
     static final class TimeLimitException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -57,16 +57,16 @@ final class WasmInstance {
         }
     }
 
-    /** The bytes that a host function copies in the time of one instruction. */
+    /** Number of bytes that a host function copies in the time of one instruction. */
     private static final int BYTES_PER_INSTRUCTION = 8;
 
-    /** The bytes that an instruction for blocks of memory writes in the time of another one. */
+    /** Number of bytes that a bulk memory instruction writes in the time of one other instruction. */
     private static final int BLOCK_BYTES_PER_INSTRUCTION = 64;
 
-    /** The instructions for which a host call counts. */
+    /** Number of instructions that are counted for a host call. */
     private static final int HOST_CALL_INSTRUCTIONS = 20;
 
-    /** The executed instructions between two looks at the clock. */
+    /** Number of executed instructions between two reads of the clock. */
     private static final int CLOCK_INSTRUCTIONS = 1024;
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -278,8 +278,8 @@ final class WasmInstance {
     /**
      * Copies bytes into new memory of the module.
      *
-     * @param addressAt where the module gets the address
-     * @param lengthAt where the module gets the length
+     * @param addressAt position in the module's memory to which the address of the copy is written
+     * @param lengthAt position in the module's memory to which the length is written
      * @return the status for the module
      */
     int give(byte[] bytes, long addressAt, long lengthAt) {
@@ -306,7 +306,7 @@ final class WasmInstance {
         run(message, onResponse, HttpContext.RESPONSE_FIELDS);
     }
 
-    /** Begins the limits of a callback. */
+    /** Starts the counts of instructions and processor time for a callback. */
     private void begin() {
         instructionsLeft = instructionsMax;
         if (isCounted && THREADS.isCurrentThreadCpuTimeSupported()) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The queue of response content of one stream, with the stream's flow-control send window.
  *
- * <p>An exchange (the object that processes a request) adds the content. It waits here until the client's windows and
- * the channel accept it. Owns the content. Confined to one event loop.
+ * <p>An exchange (the object that processes a request) adds the content. The content waits here until the client's
+ * windows and the channel accept it. Owns the content. Confined to one event loop.
  */
 final class ResponseContent {
     /** Bytes that may wait here before the exchange must pause. */
@@ -56,13 +56,18 @@ final class ResponseContent {
     /**
      * Returns true if more content may be added now.
      *
-     * @param blocked whether the connection can send no content; then the limit is one piece instead of 64 KiB
+     * @param blocked whether the connection can send no content; then content may be added only to an empty queue,
+     *     instead of up to 64 KiB
      */
     boolean hasRoom(boolean blocked) {
         return queuedBytes < (blocked || window <= 0 ? 1 : QUEUED_BYTES_MAX);
     }
 
-    /** Returns true if an exchange that paused may add content again: half of the limit is free. */
+    /**
+     * Returns true if an exchange that paused may add content again: less than half of the limit waits.
+     *
+     * @param blocked as in {@link #hasRoom}
+     */
     boolean hasRoomAgain(boolean blocked) {
         return queuedBytes < (blocked || window <= 0 ? 1 : QUEUED_BYTES_MAX / 2);
     }
@@ -92,7 +97,10 @@ final class ResponseContent {
         return window;
     }
 
-    /** Changes the window. Returns false if it exceeds the limit (RFC 9113 s6.9.1). */
+    /**
+     * Adds {@code by} bytes, which may be negative, to the window. Returns false, and changes nothing, if the sum would
+     * exceed the limit of 2^31-1 bytes (RFC 9113 s6.9.1).
+     */
     boolean enlargeWindow(int by) {
         long larger = (long) window + by;
         if (larger > Frames.WINDOW_MAX) {

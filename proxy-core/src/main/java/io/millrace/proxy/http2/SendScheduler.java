@@ -32,10 +32,10 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         abstract boolean isSendable();
     }
 
-    @SuppressWarnings("unchecked") // private array, which contains streams only
+    @SuppressWarnings("unchecked") // the private array contains streams only
     private final @Nullable S[] heads = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
 
-    @SuppressWarnings("unchecked") // private array, which contains streams only
+    @SuppressWarnings("unchecked") // the private array contains streams only
     private final @Nullable S[] tails = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
 
     private boolean prioritized;

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
  * that the proxy has not passed on yet.
  *
  * <p>The used bytes are those of the connections' buffer pool, so every buffer counts. An event loop measures them at
- * each tick, and whenever it has received {@link #batchBytes}. Between two measurements the loop adds its own received
- * bytes (see {@link LoopMemory}).
+ * each tick, and whenever it has received {@link #batchBytes} bytes. Between two measurements the loop adds its own
+ * received bytes (see {@link LoopMemory}).
  *
  * <p>Thread-safe.
  */
@@ -68,7 +68,7 @@ public final class InFlightMemory {
         this.chunkBytesMax = chunkBytesMax;
     }
 
-    /** Returns a budget without limit, for parts that are used without a proxy. */
+    /** Returns a budget without limit, for components that are used without a proxy. */
     public static InFlightMemory unlimited() {
         return new InFlightMemory(
                 new Gauges() {

@@ -11,17 +11,17 @@ import java.util.function.LongSupplier;
  * <p>Not thread-safe; confined to its event loop.
  */
 public final class LoopMemory {
-    /** Limit of receive buffers while memory is scarce. */
+    /** Limit of the size of a receive buffer in bytes while memory is scarce. */
     private static final int SCARCE_RECEIVE_BYTES_MAX = 16 * 1024;
-    /** Limit of receive buffers while memory is exhausted. */
+    /** Limit of the size of a receive buffer in bytes while memory is exhausted. */
     private static final int FULL_RECEIVE_BYTES_MAX = 4 * 1024;
     /** Minimum interval between two attempts to free memory for a new fetch by closing slow clients. */
     private static final long RELIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /**
-     * Limit of bytes received in one event loop iteration. Beyond it, each connection is read once, until all ready
-     * sockets were served. One connection may be read 16 times in a row; a hundred such connections would delay the
-     * other connections by 50 ms.
+     * Limit of bytes received in one event loop iteration. After that, each connection is read only once, until all
+     * ready sockets were served. One connection may be read 16 times in a row; a hundred such connections would delay
+     * the other connections by 50 ms.
      */
     static final int ITERATION_BYTES = 1 << 20;
 

@@ -13,7 +13,7 @@ import java.util.function.IntConsumer;
  *
  * <p>Not thread-safe; confined to its event loop.
  */
-@SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
+@SuppressWarnings("deprecation") // Netty 4.2 has no replacement for this interface
 public final class ReceiveBuffers implements RecvByteBufAllocator {
     /** Limit of consecutive reads of one connection while memory is plentiful: Netty's default for TCP. */
     private static final int READS_IN_A_ROW = 16;

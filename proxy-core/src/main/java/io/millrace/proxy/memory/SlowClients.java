@@ -21,7 +21,7 @@ public final class SlowClients {
     static final long SILENT_TIGHT_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** Stall time after which a client may be closed while memory is full. */
     static final long SILENT_FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** Stall time after which a client may be closed while requests wait for its origin connection. */
+    /** Stall time after which a client may be closed while requests wait for the origin connection of its response. */
     static final long SILENT_AWAITED_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Stall time after which a client may be closed while few connections to its origin are left. */
     static final long SILENT_CROWDED_NANOS = TimeUnit.SECONDS.toNanos(2);

@@ -134,13 +134,16 @@ public final class ClientConnection {
         return localAddress;
     }
 
-    /** Sets the transparency of the listening address; called once, before the first request. Returns this object. */
-    public ClientConnection transparency(Transparency of) {
-        transparency = of;
+    /**
+     * Sets whether the listening address serves a transparent proxy. Called once, before the first request. Returns
+     * this object.
+     */
+    public ClientConnection transparency(Transparency mode) {
+        transparency = mode;
         return this;
     }
 
-    /** Returns true if the connection may have been diverted, so that its local address is any destination. */
+    /** Returns true if the kernel may have diverted the connection, so that its local address may be any address. */
     public boolean isDiverted() {
         return transparency.isIn();
     }

@@ -35,7 +35,7 @@ public final class Listener {
      *
      * @param initializer sets up the pipeline of connections with a channel
      * @param plain receives connections that start without a channel; null for none
-     * @param transparency transparency of the address
+     * @param transparency whether the address serves a transparent proxy
      */
     public record Serving(
             ChannelInitializer<Channel> initializer,
@@ -125,7 +125,7 @@ public final class Listener {
         }
     }
 
-    /** Returns a listener on the first loop, whose connections are served by all loops. */
+    /** Returns the bootstrap of a listening channel on the first loop. All loops serve its connections. */
     private static ServerBootstrap spread(
             List<EventLoop> loops,
             io.netty.channel.ChannelFactory<ServerChannel> factory,
@@ -201,7 +201,7 @@ public final class Listener {
         return serving.plain() == null ? bootstrap : bootstrap.option(ChannelOption.AUTO_READ, false);
     }
 
-    /** Sets the option of transparent proxies on a socket that this process has bound. */
+    /** Sets the socket option IP_TRANSPARENT on a socket that this process has bound, if the mode needs it. */
     private static void setTransparent(Channel channel, String address, Transparency mode) throws IOException {
         if (mode == Transparency.OFF) {
             return;

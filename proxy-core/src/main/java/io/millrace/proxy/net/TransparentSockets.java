@@ -28,7 +28,8 @@ public final class TransparentSockets {
      *
      * @param address as configured, for messages
      * @param listening borrowed
-     * @throws IOException if the kernel refuses the option; the message has the address, the key and the remedy
+     * @throws IOException if the kernel refuses the option; the message contains the address, the configuration key and
+     *     the remedy
      */
     public static void apply(String address, Transparency mode, List<? extends FileDescriptor> listening)
             throws IOException {
@@ -42,7 +43,7 @@ public final class TransparentSockets {
                 check();
             }
         } catch (IOException | ChannelException e) {
-            // Netty throws the unchecked one for a refused option.
+            // If the kernel refuses the option, Netty throws a ChannelException, which is unchecked.
             throw new IOException(refused(address, mode, e), e);
         }
     }

@@ -113,7 +113,7 @@ public final class ApplicationMeters implements AutoCloseable {
         }
     }
 
-    /** Adds a metric with one label whose label values change. {@link #refresh} adds and removes their series. */
+    /** Adds a metric with one label whose values change. {@link #refresh} adds and removes the series of the values. */
     void named(Metric family, Supplier<Map<String, Double>> values) {
         lock.lock();
         try {

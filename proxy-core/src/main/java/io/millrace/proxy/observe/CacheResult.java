@@ -21,7 +21,7 @@ public enum CacheResult {
     REQUEST("request", ServedFrom.ORIGIN),
     /** A part of the response is stored, but not the requested part ({@code fwd=partial}). */
     PARTIAL("partial", ServedFrom.ORIGIN),
-    /** The method is not answered by caches ({@code fwd=method}). */
+    /** Caches do not answer requests with this method ({@code fwd=method}). */
     METHOD("method", ServedFrom.ORIGIN),
     /** The cache is off for this request ({@code fwd=bypass}). */
     BYPASS("bypass", ServedFrom.ORIGIN),

@@ -271,7 +271,10 @@ public enum Counter {
     LEAK_GUARD_TYPE(
             ExtensionMetric.LEAK_GUARD, "HTML or JSON for a URL that looks like a static file", "type", "refused"),
     LEAK_GUARD_TYPE_STORED(
-            ExtensionMetric.LEAK_GUARD, "such a response, with cache.leak_guard: warn", "type", "stored"),
+            ExtensionMetric.LEAK_GUARD,
+            "HTML or JSON for a URL that looks like a static file, with cache.leak_guard: warn",
+            "type",
+            "stored"),
 
     PURGES_FOUND(MetricFamily.PURGES, "a stored response was removed", "found"),
     PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),

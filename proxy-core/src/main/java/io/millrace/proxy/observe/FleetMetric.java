@@ -41,7 +41,7 @@ public enum FleetMetric implements Metric {
             "millrace_fleet_published_total",
             Kind.COUNTER,
             "messages",
-            "Purges of this node that the stream has, and that have come back from it."),
+            "Purges of this node that the stream contains, and that this node has received from the stream."),
     RECEIVED(
             "millrace_fleet_received_total",
             Kind.COUNTER,

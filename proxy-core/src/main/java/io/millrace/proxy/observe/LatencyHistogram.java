@@ -42,10 +42,10 @@ public final class LatencyHistogram {
     private final AtomicReferenceArray<@Nullable TraceExemplar> exemplars = new AtomicReferenceArray<>(bucketCount());
 
     /**
-     * Keeps a traced request as the exemplar of its bucket. So that many traced requests allocate little, each bucket
-     * takes one per second.
+     * Keeps a traced request as the exemplar of its bucket. Each bucket takes at most one request per second, so that
+     * many traced requests allocate little.
      */
-    void example(long durationNanos, long endNanos, long endMillis, long traceHigh, long traceLow, long spanId) {
+    void keepExemplar(long durationNanos, long endNanos, long endMillis, long traceHigh, long traceLow, long spanId) {
         int bucket = bucketOf(Math.max(durationNanos, 0));
         TraceExemplar last = exemplars.getPlain(bucket);
         if (last == null || endNanos - last.endNanos() >= EXEMPLAR_NANOS) {

@@ -109,7 +109,7 @@ public final class LoopCounters {
             long traceHigh,
             long traceLow,
             long spanId) {
-        requestDurations[result.servedFrom().index()].example(
+        requestDurations[result.servedFrom().index()].keepExemplar(
                 durationNanos, endNanos, endMillis, traceHigh, traceLow, spanId);
     }
 

@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * The metrics of requests, connections, purges, logs, memory and the process. {@link OriginMetric}, {@link TlsMetric},
- * {@link FleetMetric}, {@link StorageMetric} and {@link ExtensionMetric} have the others. The series that event loops
- * count are the constants of {@link Counter}. Immutable.
+ * {@link FleetMetric}, {@link StorageMetric} and {@link ExtensionMetric} contain the other metrics. The series that
+ * event loops count are the constants of {@link Counter}. Immutable.
  */
 public enum MetricFamily implements Metric {
     REQUESTS(
@@ -259,7 +259,7 @@ public enum MetricFamily implements Metric {
             "millrace_compression_out_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes that encoding made of millrace_compression_in_bytes_total.",
+            "Encoded bytes that compression produced from the bytes in millrace_compression_in_bytes_total.",
             "encoding"),
     COMPRESSION_TIME(
             "millrace_compression_seconds_total",
@@ -289,8 +289,8 @@ public enum MetricFamily implements Metric {
             "millrace_purge_records_lost_total",
             Kind.COUNTER,
             "records",
-            "Purges in force without a record, because the audit log could not be written or too many records waited;"
-                    + " read the error log."),
+            "Purges that are in force but have no audit log record, because the log could not be written or too many"
+                    + " records waited; read the error log."),
     GROUP_INVALIDATIONS(
             "millrace_group_invalidations_total",
             Kind.COUNTER,
@@ -354,8 +354,8 @@ public enum MetricFamily implements Metric {
             "millrace_live_log_records_total",
             Kind.COUNTER,
             "records",
-            "Records of the live log: passed to viewers, kept as slow, failed or refused, and lost because a queue was"
-                    + " full.",
+            "Records of the live log by result: passed to viewers, kept (slow, failed or refused requests), or lost"
+                    + " because a queue was full.",
             "result"),
     LOG_LINES(
             "millrace_log_lines_total",

@@ -56,9 +56,9 @@ public record FleetMembers(List<Member> all) {
     }
 
     /**
-     * Reads the form of {@link #text}.
+     * Parses the result of {@link #text}.
      *
-     * @throws InvalidValueException if the text has another form
+     * @throws InvalidValueException if the text has another format
      */
     public static FleetMembers parse(String text) throws InvalidValueException {
         List<Member> members = new ArrayList<>();
@@ -69,7 +69,7 @@ public record FleetMembers(List<Member> all) {
                     && FleetConfig.isName(words[1])
                     && (words[3].equals(SELF) || words[3].equals(OTHER));
             if (!isComplete) {
-                throw new InvalidValueException("'" + line + "' is not a node with tier, address, and self or other");
+                throw new InvalidValueException("'" + line + "' is not a node: expected NAME TIER ADDRESS self|other");
             }
             members.add(new Member(words[0], words[1], RuleUrl.parseOrigin(words[2]), words[3].equals(SELF)));
         }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 public final class FleetMembersFile {
     private static final Logger LOG = LoggerFactory.getLogger(FleetMembersFile.class);
     private static final String FILE = "members";
-    /** Begin of the first line, which has the name of the fleet. */
+    /** Beginning of the first line; the name of the fleet follows. */
     private static final String FLEET = "fleet ";
 
     private final Path directory;
@@ -33,7 +33,7 @@ public final class FleetMembersFile {
         return readIf(null);
     }
 
-    /** Returns the nodes in the file; none if it is missing or unreadable, or has the nodes of another fleet. */
+    /** Returns the nodes in the file; none if it is missing or unreadable, or contains the nodes of another fleet. */
     public FleetMembers read(String fleet) {
         return readIf(fleet);
     }

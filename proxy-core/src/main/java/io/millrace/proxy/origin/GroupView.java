@@ -164,12 +164,12 @@ final class GroupView {
     /**
      * Selects among the hosts that are up or due for a trial.
      *
-     * @param out hosts that must not be selected
+     * @param excluded hosts that must not be selected
      * @return index of the host; -1 for none
      */
-    int chooseHealthy(long key, BitSet out, long nowMillis) {
+    int chooseHealthy(long key, BitSet excluded, long nowMillis) {
         for (int i = 0; i < HEALTHY_RINGS; i++) {
-            int chosen = choose(RINGS[i], key, out, false, nowMillis);
+            int chosen = choose(RINGS[i], key, excluded, false, nowMillis);
             if (chosen >= 0) {
                 return chosen;
             }

@@ -211,7 +211,7 @@ public final class OriginGroups {
     /**
      * Returns a group by its name.
      *
-     * @throws IllegalArgumentException if neither the current configuration nor an earlier one has the group
+     * @throws IllegalArgumentException if neither the current configuration nor an earlier one contains the group
      */
     public OriginGroup find(String name) {
         Generation current = generation;

@@ -78,7 +78,7 @@ final class HashedStamps {
      * finds one of the two.
      *
      * @param hardUpTo highest stamp to remove, hard or soft; 0 for none
-     * @param softUpTo highest soft stamp to remove, if higher; 0 for none
+     * @param softUpTo highest soft stamp to remove, if it is higher than {@code hardUpTo}; 0 for none
      */
     void forget(long hardUpTo, long softUpTo) {
         hard.forget(hardUpTo);

@@ -428,7 +428,7 @@ public final class InvalidationTable implements Invalidations {
         scopes.removeZeros();
     }
 
-    /** Returns the journal entry with the secret key of tag hashes. Returns null if the journal already has it. */
+    /** Returns the journal entry with the secret key of tag hashes. Returns null if the journal already contains it. */
     @Nullable
     InvalidationEntry announceKey(long stampMin) {
         lock.lock();

@@ -41,8 +41,8 @@ public sealed interface PurgeRequest {
      * @param condition an expression over stored responses; empty for all
      * @param regexes the regular expressions of the request, by the name of their field; not checked yet
      * @param listed the tags, if the condition only lists tags; else null
-     * @param beginning a URL, if the condition only says that URLs begin with it; else null. On one site, the purge is
-     *     then that of a host or a prefix
+     * @param beginning a URL, if the condition only says that URLs begin with it; else null. If the purge is restricted
+     *     to one site, a purge of a host or a prefix replaces it
      */
     record Matching(
             TargetUri url,

@@ -38,10 +38,10 @@ final class ScopeStamps {
     private volatile long soft;
     /** See {@link #stamped()}. */
     private volatile long stamped;
-    /** Equal to {@link #hard} if a full table has raised that stamp; 0 if a purge of everything has. */
+    /** Equal to {@link #hard} if a full table has raised that stamp; 0 if a purge of everything has raised it. */
     private volatile long hardFloor;
 
-    /** Equal to {@link #soft} if a full table has raised that stamp; 0 if a purge of everything has. */
+    /** Equal to {@link #soft} if a full table has raised that stamp; 0 if a purge of everything has raised it. */
     private volatile long softFloor;
 
     /**
@@ -62,7 +62,7 @@ final class ScopeStamps {
         return hard;
     }
 
-    /** The soft stamp of everything, as it is after an undo of every purge that can be undone. */
+    /** The soft stamp that everything would have after an undo of every purge that can be undone. */
     long settledSoft() {
         return undos.settled(soft);
     }
@@ -272,7 +272,7 @@ final class ScopeStamps {
                 }
             }
             case TAG_KEY -> tags.adopt(entry);
-            // InvalidationTable keeps these.
+            // InvalidationTable keeps entries of these kinds.
             case PATTERN, PATTERN_RETIRED, UNDONE, FLEET_POSITION, FLEET_PURGE -> {}
         }
         return entry;

@@ -145,7 +145,7 @@ final class TagStamps {
         return true;
     }
 
-    /** Returns the journal entry with the key; null if the journal already has it. */
+    /** Returns the journal entry with the key; null if the journal already contains it. */
     @Nullable
     InvalidationEntry announceKey(long stamp) {
         if (keyStamp != 0) {

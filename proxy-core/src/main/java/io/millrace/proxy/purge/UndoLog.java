@@ -41,8 +41,8 @@ final class UndoLog {
     }
 
     /**
-     * Returns an entry in the form of this log, which uses {@link InvalidationKind#TAG_EVERYWHERE} for all tags.
-     * Packed journal entries do not distinguish the two kinds either.
+     * Converts an entry for this log, which uses {@link InvalidationKind#TAG_EVERYWHERE} for all tags. Packed journal
+     * entries do not distinguish the two kinds of tag entries either.
      */
     static InvalidationEntry entry(InvalidationEntry entry) {
         return entry.kind() == InvalidationKind.TAG

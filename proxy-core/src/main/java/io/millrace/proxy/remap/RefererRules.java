@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Referer conditions of a {@code map_with_referer} rule. Also has the redirect for requests that do not fulfil
- * them. The first expression that matches Referer decides. If none matches, the request is allowed only if {@code *} is
+ * The Referer conditions of a {@code map_with_referer} rule, with the redirect for requests that do not fulfil them.
+ * The first expression that matches Referer decides. If none matches, the request is allowed only if {@code *} is
  * configured. Immutable.
  */
 public final class RefererRules {

@@ -196,8 +196,9 @@ public final class RemapRule {
     }
 
     /**
-     * Returns a host that the rule maps, once for each port that URLs of clients have: without a port for the default
-     * ports, otherwise with it. With a rule by received port, URLs may have this port or none.
+     * Returns a mapped host as it occurs in the URLs of clients: with the rule's port, or without a port if the rule
+     * has none or the default port of its scheme. Returns both for a rule by received port, because its URLs may have
+     * either.
      */
     public List<String> authorities(String host) {
         int port = config.from().port();

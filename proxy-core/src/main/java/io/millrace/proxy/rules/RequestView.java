@@ -20,8 +20,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts about one request, read from its head and connection. Texts are created when a condition reads them, at
- * most once per request for the path. Reusable for the next request after {@link #begin}.
+ * The facts about one request, read from its head and connection. Texts are created when a condition reads them;
+ * the text of the path is created at most once per request. Reusable for the next request after {@link #begin}.
  *
  * <p>Confined to one event loop.
  */

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operator's request to drain the proxy, like Traffic Server's {@code server drain}. While it is set, responses have
- * {@code Connection: close} and the readiness probe reports draining. New connections are still accepted. A mark file
- * passes the request on to the next worker (proxy process).
+ * An operator's request to drain the proxy, like Traffic Server's {@code server drain}. While it is set, responses
+ * contain {@code Connection: close}, and the readiness probe reports draining. New connections are still accepted. A
+ * mark file passes the request on to the next worker (proxy process).
  *
  * <p>Thread-safe. Methods read and write the file on the caller's thread.
  */

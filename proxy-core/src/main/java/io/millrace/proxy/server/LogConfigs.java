@@ -47,7 +47,10 @@ final class LogConfigs {
         return List.of(log(SINGLE_NAME, config.accessFormat(), file));
     }
 
-    /** Adds a log of all requests for each extension that no log names. Their names have a character of no other log. */
+    /**
+     * Adds a log of all requests for each extension that no log names. The added logs have names such as
+     * {@code extension:NAME}, which configured logs cannot have.
+     */
     static List<LogOutputConfig> withSinks(List<LogOutputConfig> logs, List<String> extensions) {
         List<LogOutputConfig> all = new ArrayList<>(logs);
         for (String extension : extensions) {

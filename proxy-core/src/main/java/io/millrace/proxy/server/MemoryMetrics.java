@@ -26,10 +26,10 @@ public final class MemoryMetrics implements MemorySource {
     /** The memory that remains after subtracting every other part. */
     static final String UNACCOUNTED = "unaccounted";
 
-    /** Age of the memory map for a person who asks. */
+    /** Limit of the age of the memory map for the admin API. */
     private static final Duration AGE_MAX = Duration.ofSeconds(2);
 
-    /** Age of the memory map for metrics: shorter than the usual interval of scrapes, 15 s. */
+    /** Limit of the age of the memory map for metrics: shorter than the usual interval of scrapes, 15 s. */
     private static final Duration AGE_MAX_OF_SCRAPES = Duration.ofSeconds(10);
 
     /** The memory map, the parts computed from it, and the kernel's total at the same time. */

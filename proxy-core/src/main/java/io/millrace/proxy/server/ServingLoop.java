@@ -222,7 +222,7 @@ public final class ServingLoop {
      * connections start in the fast lane (a short path for RAM hits). Otherwise they are Netty channels.
      *
      * @param http2 whether clients may use HTTP/2
-     * @param transparency transparency of the address
+     * @param transparency whether the address serves a transparent proxy
      * @param headers returns the current settings of PROXY headers; null if the address accepts none
      */
     public Listener.Serving serving(

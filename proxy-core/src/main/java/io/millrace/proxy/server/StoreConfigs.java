@@ -76,7 +76,7 @@ public final class StoreConfigs {
     private static VolumeConfig deviceOrFile(ProxyConfig config, StorageConfig storage) {
         if (storage.indexPath() == null) {
             throw new IllegalArgumentException("storage[].index_path: missing; " + storage.path()
-                    + " is a block device or a file, and index_path is missing");
+                    + " is a block device or a file, and needs a directory for its index");
         }
         if (!config.volumes().isEmpty()) {
             throw new IllegalArgumentException(

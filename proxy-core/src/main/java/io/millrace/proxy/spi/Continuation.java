@@ -4,8 +4,8 @@ import java.util.function.Consumer;
 
 /**
  * The way in which a hook reports its result after its method has returned. The request waits until a method of this
- * object is called. Only the first call has an effect; the metric of failures counts any other as {@code repeated}. If
- * there is no call within {@code extensions[].deadline}, the hook has failed.
+ * object is called. Only the first call has an effect; the metric of failures counts further calls as {@code repeated}.
+ * If there is no call within {@code extensions[].deadline}, the hook has failed.
  *
  * <p>Thread-safe. Never blocks.
  *

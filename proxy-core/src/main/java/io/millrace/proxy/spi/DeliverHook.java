@@ -19,9 +19,9 @@ public interface DeliverHook {
      * {@link Extension#open}, encodes the fields, and sets them itself. Then {@link #deliver} is not called, and calls
      * are not counted.
      *
-     * <p>Rules as for {@link MutableFields}; if a field breaks them, the start fails.
+     * <p>The limits of {@link MutableFields} apply; if a field breaks them, the start fails.
      *
-     * @return values by name, each as for {@link MutableFields#set}; null if {@link #deliver} is called
+     * @return the values by name, for {@link MutableFields#set}; null if {@link #deliver} must be called
      */
     default @Nullable Map<String, String> constantFields() {
         return null;

@@ -13,7 +13,7 @@ package io.millrace.proxy.spi;
  * <p>Several extensions are called in the order of the configuration.
  */
 public interface Extension extends AutoCloseable {
-    /** The version of this interface. A change that old extensions do not survive increases it. */
+    /** The version of this interface. Increased by each change that is incompatible with existing extensions. */
     int API_VERSION = 1;
 
     /**
@@ -39,7 +39,8 @@ public interface Extension extends AutoCloseable {
     }
 
     /**
-     * Begins. Called once, before the first request, on a thread that may block. Reads and checks the configuration.
+     * Starts the extension: reads and checks the configuration. Called once, before the first request, on a thread that
+     * may block.
      *
      * @param context valid until {@link #close}
      * @throws ExtensionConfigException if the configuration of the entry is not valid
@@ -47,7 +48,7 @@ public interface Extension extends AutoCloseable {
      */
     void open(ExtensionContext context) throws Exception;
 
-    /** Ends. Called once after {@link #open}, after the last call of a hook, on a thread that may block. */
+    /** Ends the extension. Called once after the last call of a hook, on a thread that may block. */
     @Override
     default void close() {}
 }

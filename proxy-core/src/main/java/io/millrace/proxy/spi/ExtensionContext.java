@@ -29,9 +29,9 @@ public interface ExtensionContext {
 
     /**
      * The threads for blocking work and for timers, which all extensions share. At most 10,000 tasks and timers of an
-     * extension wait or run; others are refused with a RejectedExecutionException. After {@link Extension#close} those
-     * that wait do not run, and timers end. The log has the exceptions of {@code execute} and of timers. The methods
-     * for a shutdown are refused.
+     * extension wait or run; others are refused with a RejectedExecutionException. After {@link Extension#close}
+     * waiting tasks do not run, and timers end. Exceptions of timers and of tasks that were passed to {@code execute}
+     * are logged. The methods for a shutdown throw an exception.
      */
     ScheduledExecutorService executor();
 }

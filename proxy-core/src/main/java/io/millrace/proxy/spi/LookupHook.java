@@ -20,7 +20,7 @@ public interface LookupHook {
     enum Action {
         /** The proxy continues as it would without the hook. */
         PROCEED,
-        /** A fresh response is validated before it is sent. Without a stored response as {@link #PROCEED}. */
+        /** A fresh response is validated before it is sent. Without a stored response, this equals {@link #PROCEED}. */
         VALIDATE,
         /** The request goes to the origin, and its response is not stored. */
         BYPASS

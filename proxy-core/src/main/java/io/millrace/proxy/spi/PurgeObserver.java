@@ -2,7 +2,9 @@ package io.millrace.proxy.spi;
 
 /** The observer of purges. */
 public interface PurgeObserver {
-    /** Gets a purge that the proxy has accepted. Called on a thread of the proxy for extensions, which may block. */
+    /**
+     * Receives a purge that the proxy has accepted. Called on a thread of the proxy for extensions, which may block.
+     */
     void purged(Purge purge);
 
     /**

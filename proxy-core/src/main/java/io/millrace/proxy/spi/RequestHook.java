@@ -2,7 +2,7 @@ package io.millrace.proxy.spi;
 
 /**
  * The hook for received requests. The remap rule is known, and the proxy's own rules of access permit the request. The
- * cache is not asked yet.
+ * lookup in the cache follows.
  *
  * <p>A failure refuses the request with 503 by default ({@code on_error: closed}).
  */

@@ -10,7 +10,7 @@ final class SubjectText {
     private SubjectText() {}
 
     /**
-     * Returns a name in the form of RFC 4514. Escapes bytes outside printable ASCII as {@code \HH}, because a
+     * Returns a name in the format of RFC 4514. Escapes bytes outside printable ASCII as {@code \HH}, because a
      * subject may contain line breaks.
      */
     static String of(X500Principal subject) {

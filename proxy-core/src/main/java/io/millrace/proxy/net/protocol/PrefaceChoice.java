@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * A channel handler that chooses HTTP/1.1 or HTTP/2 by the first bytes, without TLS. HTTP/2 clients
- * with prior knowledge send the preface first (RFC 9113 s3.3). Then the handler removes itself from the pipeline.
+ * A channel handler that chooses HTTP/1.1 or HTTP/2 by the first bytes of a connection without TLS. HTTP/2 clients
+ * with prior knowledge send the preface first (RFC 9113 s3.3). After the choice, the handler removes itself from the
+ * pipeline.
  *
  * <p>Confined to the channel's event loop.
  */

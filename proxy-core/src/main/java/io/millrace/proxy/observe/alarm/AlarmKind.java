@@ -42,8 +42,9 @@ public enum AlarmKind {
     }
 
     /**
-     * Returns true if an event reports that the cause begins. The alarm then has an event only when it is cleared: a new
-     * worker does not know that a disk was out of use before.
+     * Returns true if the beginning of the cause has an event of its own, such as {@link
+     * io.millrace.proxy.observe.event.EventKind#DISK_OFFLINE}. Then no {@code ALARM_RAISED} event follows. The end of
+     * the alarm always has an event, because a new worker does not know that a disk was out of use before.
      */
     public boolean hasEventOfCause() {
         return this == DISK_OFFLINE;

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * increases, as counters of Prometheus must: a host that gets a row of its own begins with its requests since the
  * last report, and the earlier ones stay with the others.
  *
- * <p>A host loses its row to one with more than twice the requests of the last minutes. Thread-safe.
+ * <p>A host loses its row to a host that had more than twice as many requests in the last minutes. Thread-safe.
  */
 public final class HostFigures {
     /** The name of the row for all hosts without a row of their own. A host with this name has no row of its own. */
@@ -57,16 +57,19 @@ public final class HostFigures {
     private static final class Candidate {
         /** The last sum over all loops. */
         private long[] sum = new long[LoopHosts.FIGURES];
-        /** Growth in the last report. */
+        /** Growth of the sum from the previous report to the last one. */
         private final long[] growth = new long[LoopHosts.FIGURES];
         /** The row of the host; null for a host without a row of its own. */
         private long @Nullable [] own;
         /** Requests since the beginning of the window. */
         private long recent;
-        /** Requests of the windows before, of which each counts half of the next one. */
+        /** Weighted requests of earlier windows. The weight of a window halves with each further window. */
         private long earlier;
 
-        /** Takes over the growth. The sum is smaller than before if the host has left the table of a loop. */
+        /**
+         * Computes the growth since the last report. The next sum may be smaller than the last, if a loop has removed
+         * the host from its table.
+         */
         void grow(long[] next) {
             for (int i = 0; i < next.length; i++) {
                 growth[i] = Math.max(0, next[i] - sum[i]);
@@ -109,7 +112,7 @@ public final class HostFigures {
     /** Creates the table of one event loop. Call once per loop. */
     public LoopHosts newLoop() {
         LoopHosts loop = new LoopHosts(seed);
-        loop.turn(hostsMax > 0);
+        loop.setCounting(hostsMax > 0);
         loops.add(loop);
         return loop;
     }
@@ -119,7 +122,7 @@ public final class HostFigures {
         lock.lock();
         try {
             hostsMax = hosts;
-            loops.forEach(loop -> loop.turn(hosts > 0));
+            loops.forEach(loop -> loop.setCounting(hosts > 0));
         } finally {
             lock.unlock();
         }
@@ -196,8 +199,9 @@ public final class HostFigures {
     }
 
     /**
-     * Gives free rows to the hosts with most requests. At the end of a window, also gives them rows of hosts with few
-     * requests.
+     * Gives free rows to the hosts with most requests.
+     *
+     * @param replaces whether these hosts may also replace hosts with few requests; true at the end of a window
      */
     private void choose(boolean replaces) {
         Deque<Candidate> strongest = new ArrayDeque<>(sorted(false));

@@ -58,7 +58,7 @@ public final class LoopHosts {
     }
 
     /** Starts or stops the counting. */
-    void turn(boolean on) {
+    void setCounting(boolean on) {
         isOn = on;
     }
 
@@ -99,7 +99,7 @@ public final class LoopHosts {
         LONGS.setOpaque(figures, index, figures[index] + amount);
     }
 
-    /** Returns the entry of a host, a new one if there is place, or null. */
+    /** Returns the entry of a host, a new one if there is space, or null. */
     private @Nullable Entry entryOf(byte[] host) {
         int first = setOf(host) * WAYS;
         int weakest = first;
@@ -142,7 +142,7 @@ public final class LoopHosts {
         return (int) (((hash ^ (hash >>> 32)) * MULTIPLIER) >>> 40) & (SETS - 1);
     }
 
-    /** Passes each host in the table with a copy of its figures. Callable by any thread. */
+    /** Passes each host in the table, with a copy of its figures, to the consumer. Callable by any thread. */
     void forEach(BiConsumer<byte[], long[]> consumer) {
         for (int i = 0; i < HOSTS_MAX; i++) {
             Entry entry = entries.getAcquire(i);

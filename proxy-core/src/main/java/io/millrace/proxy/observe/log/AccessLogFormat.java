@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A format of the access log, named or as template in Traffic Server's syntax. A template contains
+ * A format of the access log: a named format, or a template in Traffic Server's syntax. A template contains
  * {@code %<code>} fields. {@code docs/reference/logs.md} shows the formats and lists the codes. Immutable; formats
  * are equal if their texts are equal.
  */
@@ -22,10 +22,10 @@ public final class AccessLogFormat {
     /** One JSON object per line. */
     public static final AccessLogFormat JSON = new AccessLogFormat("json", null);
 
-    /** Blocks for {@code millctl log cat}, only in files. Has all values except header fields of templates. */
+    /** Blocks for {@code millctl log cat}, only in files. Contains all values except header fields of templates. */
     public static final AccessLogFormat BINARY = new AccessLogFormat("binary", null);
 
-    /** The named formats of text. */
+    /** The named text formats. */
     public static final List<AccessLogFormat> NAMED = List.of(SQUID, COMBINED, COMMON, JSON);
 
     private final String text;
@@ -78,7 +78,7 @@ public final class AccessLogFormat {
     }
 
     /**
-     * Returns a binary format with these values only, and the time.
+     * Returns a binary format that contains only the time and these values.
      *
      * @param codes codes of templates without {@code %<>}, such as {@code chi} or {@code {Accept}cqh}
      * @throws LogTemplateException if a code is unknown, or there are too many header fields
@@ -96,7 +96,7 @@ public final class AccessLogFormat {
         return text.equals(BINARY.text);
     }
 
-    /** Returns true if each line or row says how many requests it stands for. */
+    /** Returns true if each line or row contains the number of requests that it represents. */
     public boolean hasSample() {
         return isBinary() ? fields.isEmpty() || fields.contains("sample") : equals(JSON) || text.contains("%<sample>");
     }

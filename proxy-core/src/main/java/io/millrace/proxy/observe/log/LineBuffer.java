@@ -283,8 +283,8 @@ public final class LineBuffer {
     }
 
     /**
-     * Appends the client's address in the form of RFC 5952. Mapped IPv4 addresses are written as IPv4, and the peer of
-     * a Unix socket as {@code unix:}.
+     * Appends the client's address in the format of RFC 5952. Mapped IPv4 addresses are written as IPv4, and the peer
+     * of a Unix socket as {@code unix:}.
      */
     void putClient(LoggedRecord logged) {
         int addressLength = logged.clientLength();

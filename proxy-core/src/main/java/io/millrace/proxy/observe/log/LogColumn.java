@@ -37,7 +37,7 @@ public enum LogColumn {
     HIERARCHY("hierarchy", ColumnType.TEXT, true, null, "phr"),
     /** HTTP version of the request: major version times two plus minor version; 0 if unknown. */
     VERSION("version", ColumnType.NUMBER, true, null, "cqpv"),
-    /** HTTP version of the origin's response, in the same form. */
+    /** HTTP version of the origin's response, encoded like {@link #VERSION}. */
     ORIGIN_VERSION("origin_version", ColumnType.NUMBER, true, null, "sshv"),
     METHOD("method", ColumnType.TEXT, true, LogField.METHOD, "cqhm"),
     /** Scheme and authority of the URL, {@code http://www.example.com}. */

@@ -18,8 +18,8 @@ public interface LogTarget {
     void maintain(long nowMillis) throws IOException;
 
     /**
-     * Returns true if the target is empty. Then the caller writes a line again of which only a part was written before
-     * a failure.
+     * Returns true if the target is empty. Then, if a failure has cut off a line, the caller writes the whole line
+     * again.
      */
     boolean isAtStart();
 
@@ -27,14 +27,14 @@ public interface LogTarget {
     void write(ByteBuffer lines) throws IOException;
 
     /**
-     * Returns the number of lines of the last {@link #write} that the target could not deliver and gives up. A target
-     * that keeps its lines throws an exception instead.
+     * Returns the number of lines of the last {@link #write} that the target could not deliver and will not send
+     * again. A target that sends them again later throws an exception instead.
      */
     default int lost() {
         return 0;
     }
 
-    /** Returns the text about a failure for operators: the target and the reason. */
+    /** Returns a text for operators about a failure: the target and the reason. */
     default String failureText(Exception failure) {
         String reason = failure.getMessage();
         String type = failure.getClass().getSimpleName();

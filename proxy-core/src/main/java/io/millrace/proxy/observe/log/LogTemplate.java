@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A line format in Traffic Server's syntax: text with fields {@code %<code>} and {@code %<{Name}code>}. A
- * template is compiled to pieces, each of which writes a part of the line. A field within double quotes has quotes
- * escaped. Any other field is written as one word without blanks.
+ * template is compiled to pieces, each of which writes a part of the line. Quotes are escaped in a field
+ * within double quotes. Any other field is written as one word without blanks.
  *
  * <p>Immutable.
  */

@@ -137,8 +137,8 @@ public final class LoggedRecord {
     }
 
     /**
-     * The number of the list of captured header fields under which the record was written; the low 16 bits. The list
-     * has the fields that log templates name. See {@link AccessLogRing#setOptionalTexts}.
+     * The low 16 bits of the number of the list of captured header fields that was in force when the record was
+     * written. The list contains the fields that log templates name. See {@link AccessLogRing#setOptionalTexts}.
      */
     int generation() {
         return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;
@@ -151,12 +151,14 @@ public final class LoggedRecord {
         }
     }
 
-    /** Sets the sample rate N of a sampled log, which has one of N records. The value stays until the next call. */
+    /**
+     * Sets the sample rate N of a sampled log, which contains one of N records. The value stays until the next call.
+     */
     public void sampleRate(int rate) {
         sampleRate = rate;
     }
 
-    /** The sample rate N: the log has one of N records; 1 if the log is not sampled. */
+    /** The sample rate N: the log contains one of N records; 1 if the log is not sampled. */
     int sampleRate() {
         return sampleRate;
     }
@@ -195,7 +197,7 @@ public final class LoggedRecord {
     }
 
     /**
-     * Returns the client's address in the form of RFC 5952; null if unknown. An IPv4-mapped address is written as
+     * Returns the client's address in the format of RFC 5952; null if unknown. An IPv4-mapped address is written as
      * IPv4, and the peer of a Unix socket as {@code unix:}.
      */
     public @Nullable String clientText() {

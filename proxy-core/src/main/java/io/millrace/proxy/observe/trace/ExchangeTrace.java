@@ -83,7 +83,7 @@ public final class ExchangeTrace {
         state = fields;
     }
 
-    /** Returns true if the trace is that of a trusted client, whose tracestate is then forwarded. */
+    /** Returns true if this trace continues the trace of a trusted client. Its tracestate is then forwarded. */
     public boolean isContinued() {
         return state != null;
     }

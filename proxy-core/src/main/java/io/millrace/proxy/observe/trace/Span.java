@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param spanId 16 digits
  * @param parentId 16 digits; null for the first span of a trace
  * @param isSampled whether the trace was sampled at its start; false for a slow or failed request that was exported
- *     without
+ *     without being sampled
  * @param traceState the W3C trace state of a trusted client; null for none
  * @param name the method of the request
  * @param startEpochNanos start, in nanoseconds since 1970

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param serviceName the attribute {@code service.name} of the resource
  * @param showsQuery whether spans contain the query of URLs
  * @param headersFile file with further fields of requests to the collector; null for none
- * @param caFile PEM file of the authorities for the collector's certificate; null for those of the JVM
+ * @param caFile PEM file of the authorities for the collector's certificate; null for the authorities of the JVM
  * @param certificate PEM file of the proxy's certificate for the collector; null for none
  * @param key PEM file of the certificate's private key; null for none
  */

@@ -26,7 +26,7 @@ import tools.jackson.core.json.JsonFactory;
  * Unknown members are ignored. Thread-safe: no state.
  */
 public final class FleetCodec {
-    /** The version of the form of messages. */
+    /** The version of the message format. */
     public static final int VERSION = 1;
 
     /** Limit of a message, in bytes. It is half of the limit of a request to the admin API. */
@@ -79,9 +79,9 @@ public final class FleetCodec {
     }
 
     /**
-     * Checks that a message is of a fleet and node.
+     * Checks that a message belongs to a fleet and a node.
      *
-     * @throws RefusedMessageException if it is of another one, or if its identifier is
+     * @throws RefusedMessageException if the message or its identifier belongs to another fleet or node
      */
     public static void check(FleetMessage message, String node, String fleet) throws RefusedMessageException {
         if (!message.fleet().equals(fleet)) {

@@ -23,8 +23,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The file of messages that wait to be published. It is in a directory that the workers (proxy processes) and the
  * launcher (their parent process) share. Workers append lines. The launcher reads lines by their offset, and removes
- * published lines from the beginning. A file lock admits the changes of one process at a time; reads of lines take
- * none. The kernel releases the lock when the process ends.
+ * published lines from the beginning. A file lock admits the changes of one process at a time; reads of lines
+ * do not take it. The kernel releases the lock when the process ends.
  *
  * <p>Thread-safe. All methods block.
  */

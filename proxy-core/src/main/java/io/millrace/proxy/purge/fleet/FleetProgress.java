@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The progress of this node in the fleet's stream of purges: the position, and the latest purges of other nodes that
  * were applied. Each purge has two names: an identifier that all nodes share, and a local stamp. The stamp is a number
- * that this node assigns, and that increases with each purge. An undo or a cancellation from another node has the shared
- * identifier and is applied by the stamp. Not thread-safe.
+ * that this node assigns, and that increases with each purge. An undo or a cancellation from another node contains the
+ * shared identifier, and this node applies it to the purge with the local stamp. Not thread-safe.
  */
 public final class FleetProgress {
     /** Limit of remembered purges. An undo of an older purge has no effect on this node. */

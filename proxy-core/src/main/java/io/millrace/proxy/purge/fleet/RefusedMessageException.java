@@ -12,7 +12,7 @@ public final class RefusedMessageException extends Exception {
         TOO_LONG,
         /** The message is not an object with the expected members. */
         MALFORMED,
-        /** Another version of Millrace wrote the message in a form that this version does not know. */
+        /** Another version of Millrace wrote the message in a format that this version does not know. */
         VERSION,
         /** The message belongs to another fleet. */
         OTHER_FLEET,

@@ -21,7 +21,7 @@ public final class PurgedPattern {
     /** Limit of the expression in bytes (UTF-8), so that it fits into a journal entry. */
     public static final int TEXT_BYTES_MAX = 4000;
 
-    /** Expression fields whose values the inventory (the table of stored objects) does not have completely. */
+    /** Expression fields whose values are not all in the inventory (the table of stored objects). */
     private static final Set<String> NOT_LISTED = Set.of("tag", "header");
 
     private static final Set<String> URL_FIELDS = Set.of("url", "scheme", "host", "target", "path", "query");

@@ -158,8 +158,7 @@ final class PatternSweep {
             store.list(after, page, Runnable::run, answer::add);
             ListResult result = answer.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
             // The inventory must be complete at every page, not only at the end: an entry that it still lacks may
-            // belong
-            // to a page that was visited before.
+            // belong to a page that was visited before.
             if (result == null || result.obstacle() != null || !result.isWhole()) {
                 obstacle = result == null || result.obstacle() == null
                         ? "the inventory is not complete"

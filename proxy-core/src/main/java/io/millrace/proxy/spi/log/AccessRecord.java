@@ -59,7 +59,7 @@ public interface AccessRecord {
     @Nullable
     InetAddress clientAddress();
 
-    /** The number N of a sampled log, which has one of every N requests; 1 for all requests. */
+    /** The number N of a sampled log, which contains one of every N requests; 1 for all requests. */
     int sampleRate();
 
     /** Returns a text, one character for each byte; null if it is absent. */

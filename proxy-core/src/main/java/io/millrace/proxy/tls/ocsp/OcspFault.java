@@ -14,7 +14,7 @@ public final class OcspFault extends Exception {
         MALFORMED,
         /** The responder refuses to answer, for example with tryLater. */
         REFUSED,
-        /** The answer was not signed by the issuer, or by a responder that the issuer has authorized. */
+        /** The answer was signed neither by the issuer nor by a responder that the issuer has authorized. */
         UNTRUSTED,
         /** The answer is about other certificates. */
         MISMATCH,

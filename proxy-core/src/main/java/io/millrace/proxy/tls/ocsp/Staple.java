@@ -24,7 +24,7 @@ public final class Staple {
         return der.clone();
     }
 
-    /** The time until which clients accept the staple. */
+    /** The expiry of the staple (nextUpdate). Clients do not accept it afterwards. */
     public long nextUpdateMillis() {
         return nextUpdateMillis;
     }

@@ -91,7 +91,9 @@ public final class Stapling {
     /** Earliest time at which {@link #tick} has something to do. */
     private long earliestMillis;
 
+    /** Number of requests in progress. */
     private int asking;
+
     private boolean started;
 
     /**

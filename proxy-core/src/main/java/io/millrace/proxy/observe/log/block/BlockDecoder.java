@@ -4,7 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes the rows of one block after the other. See {@link BlockEncoder} for their form. Confined to one thread.
+ * Decodes the rows of blocks, one block after the other. See {@link BlockEncoder} for their format. Confined to one
+ * thread.
  */
 public final class BlockDecoder {
     private final BlockSchema schema;
@@ -18,7 +19,7 @@ public final class BlockDecoder {
     private final int[][] textLengths;
     private final int[] textCounts;
 
-    /** For each column: its value in each group; of a text, its number plus one. */
+    /** For each column: its value in each group. The value of a text column is the number of the text plus one. */
     private final long[][] groupValues;
 
     private int groups;
@@ -103,7 +104,7 @@ public final class BlockDecoder {
         return index < values.length ? values : Arrays.copyOf(values, 2 * values.length);
     }
 
-    /** Reads a value into the row. Returns the number; of a text, its number in the column plus one. */
+    /** Reads a value into the row. Returns the value; for a text, its number in the column plus one. */
     private long readValue(int column) throws BlockFailure {
         ColumnType type = columns[column].type();
         if (type.isBytes()) {

@@ -19,10 +19,10 @@ import java.util.List;
  * <p>All numbers have variable length. Confined to one thread.
  */
 public final class BlockEncoder {
-    /** Limit of texts in a block. With more, the block is complete. */
+    /** Limit of different texts in a block. A block that reaches the limit is complete. */
     private static final int TEXTS_MAX = 1 << 13;
 
-    /** Limit of groups in a block. With more, the block is complete. */
+    /** Limit of groups in a block. A block that reaches the limit is complete. */
     private static final int GROUPS_MAX = 1 << 11;
 
     private static final int HASH_FACTOR = 0x9e3779b1;
@@ -51,7 +51,7 @@ public final class BlockEncoder {
     /** The place in {@link #textTable} at which the last search for an unknown text ended. */
     private int freePlace;
 
-    /** The values of all groups; of a text, its number plus one. */
+    /** The values of all groups. The value of a text column is the number of the text plus one. */
     private final long[] groupValues;
 
     private final long[] candidate;
@@ -139,7 +139,7 @@ public final class BlockEncoder {
         return textBytes + (columns.length + 1) * Varint.MAX_BYTES;
     }
 
-    /** Writes a row behind the rows before. Returns the position after it. */
+    /** Appends a row to the block at the position {@code at}. Returns the position after the row. */
     public int append(Row row, byte[] out, int at) {
         int position = appendGroup(row, out, at);
         for (int column : single) {
@@ -239,7 +239,7 @@ public final class BlockEncoder {
         textTable[freePlace] = ++texts;
     }
 
-    /** Returns the number of a text in its column: -1 if it is absent, and -2 if the block does not have it yet. */
+    /** Returns the number of a text in its column: -1 if it is absent, and -2 if the block does not contain it yet. */
     private int numberOf(Row row, int column, byte[] out) {
         int length = row.lengths[column];
         if (length == 0) {

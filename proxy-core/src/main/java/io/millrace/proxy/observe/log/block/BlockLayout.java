@@ -19,8 +19,8 @@ import java.util.zip.CRC32C;
  *   | payload ...
  * </pre>
  *
- * <p>The magic number has a zero byte and a line feed, which no text in a payload has. So no client can imitate a block
- * within a damaged one. Stateless.
+ * <p>The magic number contains a zero byte and a line feed, which no text in a payload contains. So no client can
+ * imitate a block within a damaged block. Stateless.
  */
 public final class BlockLayout {
     /** Length of the head in bytes. */

@@ -110,8 +110,8 @@ public final class BlockScanner {
     }
 
     /**
-     * Returns the number of bytes that a block here has, or that are needed to know it. Returns 0 if no block can begin
-     * here.
+     * Returns the length of the block that may begin at the current position; the length of a block head if too few
+     * bytes are available to read it. Returns 0 if no block can begin there.
      */
     private int wantedBytes(int available) {
         if (available < BlockLayout.HEAD_BYTES) {

@@ -26,7 +26,7 @@ public final class SchemaWriter {
     /**
      * Requests the schema before the next block, because a file was opened.
      *
-     * @param isEmpty true if the file is empty, so that a schema that was written in part begins again
+     * @param isEmpty true if the file is empty, so that a partly written schema is written again from its beginning
      */
     public void opened(boolean isEmpty) {
         isDue = true;

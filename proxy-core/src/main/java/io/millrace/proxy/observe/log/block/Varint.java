@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe.log.block;
 
 /**
- * Numbers of variable length: seven bits in each byte, the lowest first; the high bit of a byte says that another
- * follows. Stateless.
+ * Numbers of variable length: seven bits in each byte, the lowest first; the high bit of a byte means that another
+ * byte follows. Stateless.
  */
 final class Varint {
     /** Limit of the length in bytes. */
@@ -10,7 +10,7 @@ final class Varint {
 
     private Varint() {}
 
-    /** Writes a number, without sign. Returns the position after it. */
+    /** Writes an unsigned number. Returns the position after it. */
     static int write(byte[] out, int at, long value) {
         int position = at;
         long rest = value;
@@ -22,7 +22,7 @@ final class Varint {
         return position;
     }
 
-    /** Maps a signed number to one without sign, so that numbers near 0 are short. */
+    /** Maps a signed number to an unsigned number, so that numbers near 0 are short. */
     static long zigzag(long value) {
         return (value << 1) ^ (value >> 63);
     }

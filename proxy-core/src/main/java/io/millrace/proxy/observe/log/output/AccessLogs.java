@@ -52,7 +52,7 @@ public final class AccessLogs implements AutoCloseable {
          * Returns a new target for one log.
          *
          * @param extension name of the extension; a target for an unknown name cannot be opened
-         * @param sampleRate the number N of a log that has one of every N requests
+         * @param sampleRate the number N of a log that contains one of every N requests
          */
         LogTarget of(String extension, int sampleRate);
     }
@@ -177,8 +177,8 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     /**
-     * Returns true if a log may keep its sender. The sender of journald messages contains the
-     * sample rate, as does that of an extension, and the sender of a binary log its schema.
+     * Returns true if a log may keep its sender. A sender to journald or to an extension depends on the sample rate. A
+     * sender of a binary log depends on the schema, and so on the format.
      */
     private static boolean canKeepSender(LogOutputConfig before, LogOutputConfig after) {
         boolean hasRate = after.destination() instanceof LogDestination.ToJournald

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param name the unique name of the log in metrics and messages
  * @param format the line format; not used for an extension
  * @param filter requests that fulfil this condition are logged; null for all requests
- * @param sampleRate the number N: the log has one of every N lines that the filter accepts; 1 for all lines
- * @param sampleBy the way in which these lines are chosen
+ * @param sampleRate the number N: the log contains one of every N lines that the filter accepts; 1 for all lines
+ * @param sampleBy how the lines of the sample are chosen
  * @param destination the target of the lines
  */
 public record LogOutputConfig(

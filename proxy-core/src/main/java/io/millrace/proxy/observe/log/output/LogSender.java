@@ -241,7 +241,7 @@ final class LogSender implements Runnable {
         if (lost == 0) {
             counts.works();
         } else if (sending.isEmpty()) {
-            // The target has not been written again since the failure.
+            // Nothing was written now: the target reports the loss of an earlier write, which is already counted.
             lost = 0;
         } else {
             counts.failed(target.description() + ": " + lost + " records were lost");

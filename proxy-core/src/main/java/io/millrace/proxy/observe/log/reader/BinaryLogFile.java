@@ -182,14 +182,16 @@ public final class BinaryLogFile implements AutoCloseable {
         }
     }
 
-    /** Returns false if the name has another file now. Then, and after an error, the opened one is closed. */
-    private boolean isKeyRight(OpenFile opened) throws IOException {
-        boolean isRight = false;
+    /**
+     * Closes the opened file, and returns true, if the name belongs to another file now. Also closes it after an error.
+     */
+    private boolean closeIfReplaced(OpenFile opened) throws IOException {
+        boolean isReplaced = true;
         try {
-            isRight = !isReplaced(opened);
-            return isRight;
+            isReplaced = isReplaced(opened);
+            return isReplaced;
         } finally {
-            if (!isRight) {
+            if (isReplaced) {
                 opened.close();
             }
         }
@@ -204,8 +206,8 @@ public final class BinaryLogFile implements AutoCloseable {
             while (true) {
                 Object key = keyOfName();
                 OpenFile opened = new OpenFile(opener.open(file), key, visitor);
-                // If the file was replaced between the two calls, the key may be that of the file before.
-                if (isKeyRight(opened)) {
+                // If the file was replaced between the two calls, the key may belong to the earlier file.
+                if (!closeIfReplaced(opened)) {
                     return opened;
                 }
             }

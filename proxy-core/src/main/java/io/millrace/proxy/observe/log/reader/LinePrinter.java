@@ -30,7 +30,7 @@ public final class LinePrinter implements BlockReader.Visitor {
     private boolean hasDamage;
 
     /**
-     * @param format a format of text
+     * @param format a text format, not the binary format
      * @param filter the condition for records that are printed; null for all
      * @param out receives the lines
      * @param warnings receives a text about each damaged part
@@ -41,7 +41,7 @@ public final class LinePrinter implements BlockReader.Visitor {
             PrintStream out,
             Consumer<String> warnings) {
         if (format.isBinary()) {
-            throw new IllegalArgumentException("not a format of text: " + format);
+            throw new IllegalArgumentException("not a text format: " + format);
         }
         this.format = format;
         this.filter = filter;

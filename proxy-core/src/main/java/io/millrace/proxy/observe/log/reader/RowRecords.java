@@ -45,7 +45,7 @@ final class RowRecords {
     /** A column whose value is a text field of the record. */
     private record TextColumn(int index, LogField field) {}
 
-    /** A column with another value. */
+    /** A column whose value is not a text field of the record. */
     private record KnownColumn(int index, LogColumn meaning) {}
 
     private final List<TextColumn> texts = new ArrayList<>();
@@ -55,7 +55,7 @@ final class RowRecords {
     private final int target;
     private int sampleRate = 1;
 
-    /** @param wanted the header fields that records must have, if the log has columns for them */
+    /** @param wanted the header fields that records must contain, if the log has columns for them */
     RowRecords(BlockSchema schema, List<LogCapture> wanted) {
         ring = new AccessLogRing(0, wanted, true);
         List<Column> columns = schema.columns();

@@ -1,4 +1,4 @@
-/** Reads binary access logs, and prints them in the formats of text. Needs no running proxy. */
+/** Reads binary access logs, and prints them in the text formats. Needs no running proxy. */
 @NullMarked
 package io.millrace.proxy.observe.log.reader;
 

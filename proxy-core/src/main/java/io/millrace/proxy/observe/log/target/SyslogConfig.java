@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param facility facility of all messages
  * @param severity severity of all messages
  * @param appName APP-NAME of all messages: 1 to 48 printable ASCII characters without blanks
- * @param caFile PEM file with trusted CA certificates for the receiver's certificate; null for those of the JVM
+ * @param caFile PEM file with trusted CA certificates for the receiver's certificate; null for the CA
+ *     certificates of the JVM
  * @param certificate PEM file with the client certificate that the proxy presents; null for none
  * @param key PEM file with the private key of the client certificate; null for none
  */

@@ -37,7 +37,7 @@ public final class SyslogHead implements LineHead {
      * Creates the header of the messages of one log.
      *
      * @param log name of the log
-     * @param sampleRate the number N: the log has one of N records; 1 if it is not sampled
+     * @param sampleRate the number N: the log contains one of N records; 1 if it is not sampled
      * @param host HOSTNAME of the messages
      * @param processId PROCID of the messages
      */

@@ -3,7 +3,7 @@ package io.millrace.proxy.observe.log.target;
 import io.millrace.proxy.config.value.SyslogAddress;
 import java.io.IOException;
 
-/** Sends single syslog messages, each with a connection of its own. Stateless. */
+/** Sends single syslog messages, each over its own connection. Stateless. */
 public final class SyslogSender {
     private SyslogSender() {}
 

@@ -39,7 +39,7 @@ final class SyslogStream implements MessageSender {
     /** Seconds that a close waits for a blocked write of another thread, before it omits the TLS close_notify. */
     private static final int LINGER_SECONDS = 1;
 
-    /** The connected TCP socket, also below TLS. */
+    /** The connected TCP socket; with TLS, the socket below the TLS socket. */
     private volatile @Nullable Socket connection;
 
     /** The socket to which messages are written: the TLS socket, or the TCP socket without TLS. */
