@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The instances for responses. The hooks for responses cannot wait, so their callbacks run on event loops. They are
  * interpreted, and end at a limit of instructions. New instances are started on other threads.
  *
- * <p>Thread-safe. Never blocks.
+ * <p>Thread-safe. Only {@link #start} blocks.
  */
 final class ResponseInstances {
     /** Limit of the instructions of a module's start. */

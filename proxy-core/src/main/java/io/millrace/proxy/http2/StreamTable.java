@@ -35,7 +35,7 @@ final class StreamTable {
         lastId = id;
     }
 
-    /** Returns true if the client cannot have begun the stream. */
+    /** Returns true if the client has not begun the stream yet, or cannot begin it because its id is even. */
     boolean isIdle(int id) {
         return id > lastId || (id & 1) == 0;
     }

@@ -55,7 +55,7 @@ public final class InFlightMemory {
     private volatile long usedBytes;
     /** True if the store or the kernel has nearly used up its own memory. */
     private volatile boolean storeOrKernelTight;
-    /** True if the pool nearly reaches its limit of chunks, or an allocation failed. */
+    /** True if the pool's chunks nearly reach their limit and most of the budget is in use, or an allocation failed. */
     private volatile boolean exhausted;
 
     /**
@@ -91,7 +91,10 @@ public final class InFlightMemory {
                 Long.MAX_VALUE / 4);
     }
 
-    /** Returns the default budget: three quarters of the pool's limit, since chunks are never completely full. */
+    /**
+     * Returns the default budget: three quarters of the pool's limit, because chunks are never completely full, but at
+     * least 4 MiB.
+     */
     public static long defaultBytes(long chunkBytesMax) {
         return Math.max(BUDGET_BYTES_MIN, chunkBytesMax / 4 * 3);
     }
@@ -162,15 +165,16 @@ public final class InFlightMemory {
     }
 
     /**
-     * Returns the largest window of one response. It is a fixed fraction of the free bytes. So the windows of any
-     * number of responses leave some bytes free, and have equal size (dynamic thresholds of Choudhury and Hahne, 1998).
+     * Returns the largest window of one response. It is a fixed fraction of the free bytes, at least {@link
+     * #WINDOW_BYTES_MIN}. As long as the fraction is above this minimum, the windows of any number of responses have
+     * equal size and leave some bytes free (dynamic thresholds of Choudhury and Hahne, 1998).
      *
      * @param used used bytes
      * @param budget limit of used bytes
-     * @param most the configured window
+     * @param configuredMax the configured window, which is not exceeded
      */
-    static int windowBytes(long used, long budget, int most) {
+    static int windowBytes(long used, long budget, int configuredMax) {
         long share = Math.max(0, budget - used) / FREE_BYTES_PER_WINDOW_BYTE;
-        return (int) Math.min(most, Math.max(WINDOW_BYTES_MIN, share));
+        return (int) Math.min(configuredMax, Math.max(WINDOW_BYTES_MIN, share));
     }
 }

@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
  * <p>Not thread-safe; confined to its event loop.
  */
 public final class LoopMemory {
-    /** Limit of the size of a receive buffer in bytes while memory is scarce. */
+    /** Limit of the size of a receive buffer in bytes while memory is scarce or tight. */
     private static final int SCARCE_RECEIVE_BYTES_MAX = 16 * 1024;
-    /** Limit of the size of a receive buffer in bytes while memory is exhausted. */
+    /** Limit of the size of a receive buffer in bytes while memory is full. */
     private static final int FULL_RECEIVE_BYTES_MAX = 4 * 1024;
     /** Minimum interval between two attempts to free memory for a new fetch by closing slow clients. */
     private static final long RELIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(50);

@@ -55,7 +55,7 @@ public final class Listener {
     }
 
     /**
-     * Binds an address on every loop.
+     * Binds an address: with SO_REUSEPORT on every loop, else on the first loop, whose connections all loops serve.
      *
      * @param address as configured, for messages
      * @param serving returns the handlers for a given loop

@@ -30,7 +30,7 @@ public final class SendWatch {
     /** Bytes that the client had accepted at the start of the current measuring window. */
     private long windowAcceptedBytes;
 
-    private long windowNanos;
+    private long windowStartNanos;
     /** Total bytes that the client had accepted at the time {@link #behindSinceNanos}. */
     private long behindAcceptedBytes;
 
@@ -76,7 +76,7 @@ public final class SendWatch {
             behindSinceNanos = nowNanos;
             progressNanos = nowNanos;
             behindAcceptedBytes = acceptedBytes(unsent);
-            windowNanos = nowNanos;
+            windowStartNanos = nowNanos;
             windowAcceptedBytes = behindAcceptedBytes;
         } else if (unsent != unsentBytes) {
             progressNanos = nowNanos;
@@ -147,17 +147,18 @@ public final class SendWatch {
     }
 
     /**
-     * Returns true if the client certainly accepts less than {@code bytesPerSecond}. Bytes that the kernel may
-     * still buffer count as accepted. Therefore a larger kernel buffer delays the result.
+     * Returns true if the client certainly accepts less than {@code bytesPerSecond} in the current measuring window.
+     * Bytes that the kernel may still buffer count as accepted. Therefore a larger kernel buffer delays the result. If
+     * the client was fast enough, begins a new measuring window.
      */
     public boolean isBelow(Channel channel, long bytesPerSecond, long nowNanos) {
-        if (bytesPerSecond == 0 || behindSinceNanos == UNSET || nowNanos - windowNanos < WINDOW_NANOS) {
+        if (bytesPerSecond == 0 || behindSinceNanos == UNSET || nowNanos - windowStartNanos < WINDOW_NANOS) {
             return false;
         }
         long accepted = acceptedBytes(unsentBytes);
-        long due = bytesPerSecond * TimeUnit.NANOSECONDS.toMillis(nowNanos - windowNanos) / 1000;
+        long due = bytesPerSecond * TimeUnit.NANOSECONDS.toMillis(nowNanos - windowStartNanos) / 1000;
         if (accepted - windowAcceptedBytes >= due) {
-            windowNanos = nowNanos;
+            windowStartNanos = nowNanos;
             windowAcceptedBytes = accepted;
             return false;
         }

@@ -126,7 +126,7 @@ public final class UnixAddress extends SocketAddress {
         }
     }
 
-    /** Returns the file of the bound socket; null if the file has been deleted. */
+    /** Returns the file of the bound socket; null if the file has been deleted or cannot be read. */
     public @Nullable File file() {
         try {
             Object key = keyOf(path);

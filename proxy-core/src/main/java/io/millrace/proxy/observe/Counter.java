@@ -42,7 +42,7 @@ public enum Counter {
             MetricFamily.CONNECTIONS_REFUSED, "over limits.per_client.connections", "client-limit"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED(
             MetricFamily.CONNECTIONS_REFUSED,
-            "a PROXY header from an address that access.proxy_protocol_allow does not have",
+            "a PROXY header from an address that access.proxy_protocol_allow does not contain",
             "proxy-untrusted"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED(
             MetricFamily.CONNECTIONS_REFUSED, "an invalid PROXY header, or one over its limit", "proxy-malformed"),
@@ -142,7 +142,7 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "the host has other settings for client certificates than the name in the connection's TLS handshake",
             "client-certificate"),
-    DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
+    DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not contain", "purge"),
     DENIED_FILTER(
             MetricFamily.DENIED_REQUESTS, "by a filter, named in millrace_filter_denied_requests_total", "filter"),
     DENIED_CLIENT_REQUESTS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.requests", "client-requests"),
@@ -164,7 +164,9 @@ public enum Counter {
             "no valid token, where jwt needs one; the access log has the reason in detail",
             "jwt"),
     DENIED_CORS(
-            MetricFamily.DENIED_REQUESTS, "a preflight request of an origin that cors.origins does not have", "cors"),
+            MetricFamily.DENIED_REQUESTS,
+            "a preflight request of an origin that cors.origins does not contain",
+            "cors"),
     DENIED_AUTHORIZE(
             MetricFamily.DENIED_REQUESTS,
             "refused by the authorisation server of authorize, or without its decision; the access log has the reason"

@@ -57,7 +57,8 @@ public enum FleetMetric implements Metric {
             "millrace_fleet_gaps_total",
             Kind.COUNTER,
             "gaps",
-            "Times at which purges may have been missed, by reason; all stored responses became stale or were removed.",
+            "Gaps in which purges may have been missed, by reason; after each, all stored responses became stale or"
+                    + " were removed.",
             "reason"),
     QUERIES(
             "millrace_fleet_queries_total",

@@ -25,7 +25,8 @@ public enum MetricFamily implements Metric {
             "millrace_host_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests for each of the admin.hosts hosts with most requests, and of all others together as other.",
+            "Requests by host, for the admin.hosts hosts with most requests, and for all other hosts together as"
+                    + " other.",
             "host"),
     HOST_HITS(
             "millrace_host_hits_total",
@@ -94,7 +95,7 @@ public enum MetricFamily implements Metric {
             "millrace_sent_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes sent, heads included, and towards origins TLS records; compare the client side with the capacity of"
+            "Bytes sent, heads included, and to origins also TLS records; compare the client side with the capacity of"
                     + " the network.",
             "side"),
     CLIENT_FAILURES(
@@ -176,8 +177,8 @@ public enum MetricFamily implements Metric {
             "millrace_request_limit_keys",
             Kind.GAUGE,
             "keys",
-            "Keys of request limits, such as clients, whose burst is not refilled yet; the table has room for"
-                    + " 2097152, and deletes some keys too early from about a million on."),
+            "Keys of request limits, such as clients, whose burst is not refilled yet. The limit is 2097152 keys; from"
+                    + " about a million keys on, the table deletes some keys too early."),
     REQUEST_LIMIT_EVICTIONS(
             "millrace_request_limit_evictions_total",
             Kind.COUNTER,

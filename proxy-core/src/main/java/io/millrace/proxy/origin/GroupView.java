@@ -76,9 +76,10 @@ final class GroupView {
     }
 
     /**
-     * Selects a host for a request. First considers the primaries that are up or due for a trial, then the backups that
-     * are up or due. If there are none, considers hosts that are down, unless the group's settings forbid it. A trial
-     * is a request that tests whether a host has recovered.
+     * Selects a host for a request. By default, first considers the primaries that are up or due for a trial, then the
+     * backups that are up or due. If there are none, considers hosts that are down, unless the group's settings forbid
+     * it. The other ring modes consider the hosts in another order. A trial is a request that tests whether a host has
+     * recovered.
      *
      * @param tried hosts that must not be selected
      * @param mayGoOnTrial whether the request could be retried on another host if the selected host fails. Such

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * SUSPECT --trial answered--> UP, with slow start       SUSPECT --trial failed--> DOWN, for twice as long
  * </pre>
  *
- * <p>A request that began before a state change must not affect the new state. Therefore each change increments a
- * number, the term, and each request keeps the term in which it began.
+ * <p>A request that began before a change to up or down must not affect the new state. Therefore each such change
+ * increments a number, the term, and each request keeps the term in which it began.
  *
  * <p>Immutable.
  *
- * @param term number of state changes and failed trials
+ * @param term number of changes to up or down, including failed trials; the beginning of a trial does not count
  * @param state the state found by requests and health checks; an operator's override takes precedence
  * @param failures number of consecutive failures
  * @param trials number of consecutive failed trials since the host was up

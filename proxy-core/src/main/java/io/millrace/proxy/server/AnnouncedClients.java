@@ -52,7 +52,7 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
             case UNTRUSTED -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED);
                 faults.reportFrequent(
-                        "a PROXY header from an address that access.proxy_protocol_allow does not have", from);
+                        "a PROXY header from an address that access.proxy_protocol_allow does not contain", from);
             }
             case MALFORMED -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED);

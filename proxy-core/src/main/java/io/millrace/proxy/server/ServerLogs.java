@@ -123,7 +123,10 @@ public final class ServerLogs implements AutoCloseable {
         }
     }
 
-    /** Applies a changed list of logs, live log and traces. Other changes take effect in a new proxy only. */
+    /**
+     * Applies changed settings of a list of logs, of the live log and of traces. Other changes take effect in a new
+     * proxy only.
+     */
     public void apply(ProxyConfig config) {
         if (live != null) {
             live.apply(config.log().live());

@@ -67,6 +67,7 @@ final class CertificateStore {
         @Nullable
         FileStamp keyStamp;
 
+        /** The version in use; null if no version has been usable. */
         @Nullable
         ServerCertificate good;
 
@@ -397,7 +398,7 @@ final class CertificateStore {
         return any;
     }
 
-    /** Logs a warning for each certificate that expires soon, once a day. */
+    /** Logs a warning and records an event for each certificate that expires soon or has expired, once a day. */
     private void warnExpiring(long nowMillis) {
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;

@@ -232,7 +232,9 @@ final class ServerContexts {
         } catch (SSLException | RuntimeException e) {
             into.completeExceptionally(e);
             faults.report(
-                    "TLS: context", set.certificates().get(0).files().certificate() + ": " + e.getMessage(), null);
+                    "TLS: a context cannot be created",
+                    set.certificates().get(0).files().certificate() + ": " + e.getMessage(),
+                    null);
             made.remove(set, into);
         }
     }

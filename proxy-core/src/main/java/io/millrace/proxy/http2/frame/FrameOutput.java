@@ -30,8 +30,8 @@ public final class FrameOutput {
     private long bytesWritten;
 
     /**
-     * @param onIterationEnd runs at the end of an event loop iteration in which frames were written; calls {@link
-     *     #flushNow}
+     * @param onIterationEnd runs after frames were written, at the end of the event loop iteration or in {@link
+     *     #endRead}; must call {@link #flushNow}
      */
     public FrameOutput(ChannelHandlerContext ctx, Runnable onIterationEnd) {
         this.ctx = ctx;
@@ -132,7 +132,9 @@ public final class FrameOutput {
         }
     }
 
-    /** Flushes written frames at the end of the event loop iteration. */
+    /**
+     * Schedules a flush of the written frames: for {@link #endRead} during a read, else for the end of the iteration.
+     */
     public void flush() {
         unflushed = true;
         if (!inRead && !endQueued) {

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The access log. Each event loop writes records into its own ring buffer. One thread formats the records, and
- * appends complete lines to a file or standard output. With a full disk or a missing directory, log lines are lost
- * and counted, but requests are not affected.
+ * appends complete lines to a file or standard output. If the disk is full or the directory cannot be written, log
+ * lines are lost and counted, but requests are not affected.
  *
  * <p>Thread-safe.
  */

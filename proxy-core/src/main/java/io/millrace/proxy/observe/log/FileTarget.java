@@ -85,7 +85,7 @@ public final class FileTarget implements LogTarget {
     private void open(long nowMillis) throws IOException {
         Path directory = file.getParent();
         if (directory != null && !Files.isDirectory(directory)) {
-            // The directory was deleted while the file was open.
+            // The directory may have been deleted while the file was open.
             Files.createDirectories(directory);
         }
         channel =

@@ -46,7 +46,9 @@ public final class LoopLiveLog {
         settings = changed;
     }
 
-    /** Begins or ends the collection of all records. A record of an earlier collection may be left in the ring. */
+    /**
+     * Begins or ends the collection of all records. Discards the records that an earlier collection left in the ring.
+     */
     void watch(boolean isWatched) {
         if (!isWatched) {
             watched = null;

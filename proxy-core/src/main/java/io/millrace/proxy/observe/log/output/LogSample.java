@@ -10,12 +10,13 @@ import io.millrace.proxy.observe.log.LoggedRecord;
  */
 final class LogSample {
     private final int rate;
-    private final SampleBy by;
+    private final SampleBy sampleBy;
+    /** Number of records since the last selected record. The first record is selected. */
     private int skipped;
 
-    LogSample(int rate, SampleBy by) {
+    LogSample(int rate, SampleBy sampleBy) {
         this.rate = rate;
-        this.by = by;
+        this.sampleBy = sampleBy;
         skipped = rate - 1;
     }
 
@@ -24,14 +25,15 @@ final class LogSample {
         if (rate == 1) {
             return true;
         }
-        return switch (by) {
-            case REQUEST -> isNext();
+        return switch (sampleBy) {
+            case REQUEST -> selectNext();
             case URL -> Integer.remainderUnsigned(logged.urlHash(), rate) == 0;
             case CLIENT -> Integer.remainderUnsigned(logged.clientHash(), rate) == 0;
         };
     }
 
-    private boolean isNext() {
+    /** Counts a record. Returns true for the first record and every {@code rate}-th record after it. */
+    private boolean selectNext() {
         skipped++;
         if (skipped < rate) {
             return false;
