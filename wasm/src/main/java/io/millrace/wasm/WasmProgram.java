@@ -137,7 +137,7 @@ final class WasmProgram {
             log.once(
                     "unimplemented " + unimplemented,
                     "the module imports functions that are not implemented: " + String.join(", ", unimplemented)
-                            + "; calls return the status Unimplemented");
+                            + "; calls return an error");
         }
     }
 

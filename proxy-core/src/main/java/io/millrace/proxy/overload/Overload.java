@@ -18,7 +18,9 @@ public final class Overload {
     /** The gauges by rule index; null for rules without limits. */
     private volatile @Nullable OverloadGauge[] gauges = new OverloadGauge[0];
 
+    /** True if the next two fields are set: the current window began while there was a gauge. */
     private boolean began;
+
     private long lastNanos;
     private long lastCpuNanos;
 

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The trace of one request: its ids, the decision about its export, and its finished requests to origins.
  *
  * <p>The decision has two parts. At its start, a request is sampled by the flag of a trusted client, or by the ratio of
- * the settings. At its end, a slow or failed request is exported although it was not sampled. The spans of its origin
- * requests wait for this decision, at most {@value LoopTraces#WAITING_MAX}.
+ * the settings. At its end, a slow or failed request is exported although it was not sampled. At most
+ * {@value LoopTraces#WAITING_MAX} spans of its origin requests wait for this decision; further ones are dropped.
  *
  * <p>Confined to the event loop that serves the request. Other threads may read the ids and {@link #isSampled}.
  */

@@ -59,6 +59,7 @@ public final class Stapling {
         long faultSinceMillis;
         long nextMillis;
         int failures;
+        /** True while a request is in progress. */
         boolean asking;
 
         Entry(OcspTarget target, Responder responder) {
@@ -68,11 +69,13 @@ public final class Stapling {
     }
 
     /**
-     * The state of one responder, which may serve many certificates. After a failure, the responder is not
-     * queried for any certificate during a pause. Guarded by the lock.
+     * The state of one responder, which may serve many certificates. If the responder is unreachable, it is not queried
+     * for any certificate during a pause. Guarded by the lock.
      */
     private static final class Responder {
+        /** Number of requests in progress. */
         int asking;
+
         int failures;
         long pausedUntilMillis;
     }
@@ -293,7 +296,7 @@ public final class Stapling {
                     entry.staple = null;
                     ended.add(entry.target.sha256());
                 } else if (staple != null) {
-                    // The staple must be discarded at this time or later, at most a minute before it expires.
+                    // The staple stays usable until a minute before it expires, or longer.
                     earliestMillis = Math.min(earliestMillis, staple.nextUpdateMillis() - PAUSE_MIN_MILLIS);
                 }
                 if (isDue(entry, nowMillis)) {

@@ -39,7 +39,10 @@ public final class BlockEncoder {
 
     private final int[] groupTable = new int[2 * GROUPS_MAX];
 
-    /** For each text: its column times two plus one if it is cut, position, length, number in its column. */
+    /**
+     * For each text: its column times two, plus one if the text is cut. The next three arrays contain for each text its
+     * position, its length and its number in the column.
+     */
     private final int[] textOwners = new int[TEXTS_MAX];
 
     private final int[] textStarts = new int[TEXTS_MAX];
