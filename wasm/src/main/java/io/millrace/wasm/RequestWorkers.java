@@ -31,7 +31,10 @@ final class RequestWorkers implements AutoCloseable {
         /** Receives the end of {@link #run}. Called on the same thread. */
         void done();
 
-        /** Receives the failure of {@link #run}. Called on the same thread, or on that of {@link RequestWorkers#submit}. */
+        /**
+         * Receives the failure of {@link #run}. Called on its thread, or on the caller's thread in {@link
+         * RequestWorkers#submit}.
+         */
         void failed(Throwable cause);
     }
 

@@ -13,7 +13,7 @@ public interface ClientProtocol {
      * {@link ConnectionSet} yet.
      *
      * @param channel active
-     * @param facts the addresses and TLS properties of the connection
+     * @param connection the addresses and TLS properties of the connection
      */
-    void serve(Channel channel, ClientConnection facts);
+    void serve(Channel channel, ClientConnection connection);
 }

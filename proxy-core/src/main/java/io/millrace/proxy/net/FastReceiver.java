@@ -20,8 +20,8 @@ public interface FastReceiver {
      * returns the cache decision.
      *
      * @param head valid during the call only
-     * @return null if the request was answered; otherwise the cache decision, with which an exchange continues. The
-     *     caller then removes bytes that were already written to the stream
+     * @return null if the request was answered; otherwise the cache decision, for the exchange that continues the
+     *     request. In this case the caller removes bytes that were already written to the stream
      */
     @Nullable
     DecidedRequest onFastRequest(ClientStream stream, RequestHead head);

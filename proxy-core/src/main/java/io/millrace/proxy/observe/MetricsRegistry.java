@@ -79,7 +79,7 @@ public final class MetricsRegistry implements AutoCloseable {
             new HostMetric(MetricFamily.HOST_ERRORS, HostFigures.Row::errors),
             new HostMetric(MetricFamily.HOST_SENT_BYTES, HostFigures.Row::sentBytes));
 
-    /** Micrometer's defaults without exemplars of counts, for which Prometheus 2 refuses a scrape. */
+    /** Micrometer's defaults, but without exemplars of counts: Prometheus 2 refuses a scrape with such exemplars. */
     private static final class BucketExemplars implements PrometheusConfig {
         @Override
         public @Nullable String get(String key) {
@@ -100,7 +100,7 @@ public final class MetricsRegistry implements AutoCloseable {
     }
 
     /**
-     * Creates a registry whose metrics, except those of JVM and allocator, are also meters of an application.
+     * Creates a registry whose metrics, except the metrics of JVM and allocator, are also meters of an application.
      *
      * @param application closed with this registry; null for none
      */

@@ -90,7 +90,7 @@ public final class GroupTries {
     }
 
     /**
-     * One try at one host. It ends by the first call of {@link #answered}, {@link #failed}, {@link #refused} or
+     * One try at one host. It ends with the first call of {@link #answered}, {@link #failed}, {@link #refused} or
      * {@link #left}, or by {@link #responded} with a status that counts as a failure. Later calls have no effect.
      */
     public final class Try {
@@ -171,8 +171,8 @@ public final class GroupTries {
             end();
             addToHistory(why);
             view.load(index).failed(nowMillis);
-            // If all hosts are down, requests are also sent to a host that another request tests. They must not
-            // decide that trial.
+            // If all hosts are down, requests are also sent to a host that another request tests. Such requests
+            // must not decide that trial.
             if (trial || host().health().state() != OriginHealth.State.SUSPECT) {
                 host().failed(why, term, nowMillis, view.markdown(), view.jitter());
             }

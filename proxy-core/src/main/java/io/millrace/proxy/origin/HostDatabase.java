@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * some failed connections in a row, as in Traffic Server's host database. While it is down, stale responses are served
  * without a request to it. All other requests are still sent, because there is no other host.
  *
- * <p>Contains at most {@link #HOSTS_MAX} origins. A new origin beyond that replaces those that were used least
- * recently. Thread-safe; never blocks.
+ * <p>Contains at most {@link #HOSTS_MAX} origins. If the limit is reached, a new origin replaces the eighth of the
+ * origins that were used least recently. Thread-safe; never blocks.
  */
 public final class HostDatabase {
     /** Limit of origins. A forward proxy has as many origins as its clients name. */

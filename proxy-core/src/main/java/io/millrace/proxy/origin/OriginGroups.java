@@ -153,8 +153,8 @@ public final class OriginGroups {
     }
 
     /**
-     * Returns the indexes of the hosts that are this proxy. They may change without the configuration, with the
-     * machine's addresses and the listening ports.
+     * Returns the indexes of the hosts that are this proxy. The result may change although the configuration of the
+     * group does not, because it depends on the machine's addresses and the listening ports.
      */
     private static BitSet selves(OriginGroupConfig config, Predicate<RuleUrl> isThisProxy) {
         BitSet selves = new BitSet(0);

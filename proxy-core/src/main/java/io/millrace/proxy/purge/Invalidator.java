@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out purges, except hard purges of single URLs, for which {@link Purger} exists. A purge is added to the
+ * Carries out purges, except hard purges of single URLs, which {@link Purger} carries out. A purge is added to the
  * {@link InvalidationTable}, where it takes effect immediately, and to the store's journal, which restores it after a
  * restart. Each purge has a stamp, which is higher than all earlier stamps. The upper bits of a stamp are epoch
  * milliseconds. So stamps stay ascending even if a journal is lost.

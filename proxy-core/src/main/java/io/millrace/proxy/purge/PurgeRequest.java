@@ -28,7 +28,7 @@ public sealed interface PurgeRequest {
     /** All URLs of the URL's host. */
     record Host(TargetUri url) implements PurgeRequest {}
 
-    /** All URLs of the host whose path and query begin with those of this URL. */
+    /** All URLs of the host that begin with this URL. */
     record Prefix(TargetUri url) implements PurgeRequest {}
 
     /** Responses with one of these tags, on the site of the request's host. */

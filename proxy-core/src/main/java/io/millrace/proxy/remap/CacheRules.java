@@ -70,7 +70,7 @@ public final class CacheRules {
     /**
      * Returns the settings in force for a request.
      *
-     * @param client the client's address; null if unknown, in which case rules with a condition on it do not match
+     * @param client the client's address; null if unknown; then rules with a condition on the address do not match
      */
     public EffectiveCacheSettings match(
             Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {

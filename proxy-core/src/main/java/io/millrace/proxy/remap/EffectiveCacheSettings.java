@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The effective cache settings of a request. They are those of its remap rule, changed by the matching cache rules.
+ * The effective cache settings of a request: the settings of its remap rule, changed by the matching cache rules.
  * Objects for combinations of rules are cached, so that a repeated combination allocates nothing. Thread-safe.
  */
 public final class EffectiveCacheSettings {

@@ -124,8 +124,7 @@ public final class ReverseMap {
 
     /**
      * Returns the replacement of a URL in a response; null for no change. A path without a host refers to the
-     * origin's host. It is replaced by a path if the rule leads to the client's own host, otherwise by a complete
-     * URL.
+     * origin's host. A path replaces it if the rule leads to the client's own host, otherwise a complete URL.
      */
     private @Nullable String url(String reference, TargetUri client, TargetUri origin) {
         int fragment = reference.indexOf('#');

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The rules that apply to the requests of one remap rule, in order. The rules for all requests are first, then those of
- * the remap rule. There are no loops, and the number of rules is limited. Immutable.
+ * The rules that apply to the requests of one remap rule, in order. The rules for all requests are first, then the
+ * rules of the remap rule. There are no loops, and the number of rules is limited. Immutable.
  */
 public final class RuleProgram {
     private static final RuleConfig[] NONE = {};

@@ -123,7 +123,8 @@ public final class LocalAnswers {
     }
 
     /**
-     * Fills the head of a response that an extension defines. Its fields replace those of this proxy.
+     * Fills the head of a response that an extension defines. If the extension sets Cache-Control, Content-Type or
+     * Server, the proxy does not set this field.
      *
      * @param own fields of the extension
      * @param server the Server field; null for none

@@ -120,7 +120,7 @@ public final class ProxyMetrics {
     public static void bind(MetricsRegistry metrics, Invalidator invalidator) {
         for (InvalidationKind kind : InvalidationKind.values()) {
             if (kind == InvalidationKind.STAMPED) {
-                // This kind is not a purge: it records the stamp from which on all stored responses have stamps.
+                // This kind is not a purge: it records that responses stored from then on have stamps.
                 continue;
             }
             metrics.supplyGauge(MetricFamily.INVALIDATION_ENTRIES, () -> invalidator.entries(kind), kind.text());

@@ -283,22 +283,22 @@ public final class ServingLoop {
     }
 
     /** Serves a connection, after its PROXY header if there is one. */
-    private void serve(Channel channel, @Nullable ListenerTls tls, boolean withHttp2, ClientConnection facts) {
+    private void serve(Channel channel, @Nullable ListenerTls tls, boolean withHttp2, ClientConnection connection) {
         if (tls != null) {
-            channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, facts)));
+            channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, connection)));
             if (withHttp2) {
                 channel.pipeline()
                         .addLast(new AlpnChoice(
-                                connections, facts, this::headerTimeoutNanos, this::serveSecureHttp1, http2));
+                                connections, connection, this::headerTimeoutNanos, this::serveSecureHttp1, http2));
             } else {
-                serveSecureHttp1(channel, facts);
+                serveSecureHttp1(channel, connection);
             }
         } else if (withHttp2) {
             channel.pipeline()
                     .addLast(new PrefaceChoice(
-                            connections, facts, this::headerTimeoutNanos, this::servePlainHttp1, http2));
+                            connections, connection, this::headerTimeoutNanos, this::servePlainHttp1, http2));
         } else {
-            servePlainHttp1(channel, facts);
+            servePlainHttp1(channel, connection);
         }
     }
 
@@ -306,16 +306,16 @@ public final class ServingLoop {
         return http1.get().headerTimeoutNanos();
     }
 
-    private void serveSecureHttp1(Channel channel, ClientConnection facts) {
+    private void serveSecureHttp1(Channel channel, ClientConnection connection) {
         TlsFastLane answers = fastLaneOpen.get() ? tlsFastLane : null;
-        Http1Pipeline.install(channel, facts, http1, exchanges, connections, answers);
+        Http1Pipeline.install(channel, connection, http1, exchanges, connections, answers);
     }
 
-    private void servePlainHttp1(Channel channel, ClientConnection facts) {
+    private void servePlainHttp1(Channel channel, ClientConnection connection) {
         if (fastLane != null) {
-            fastLane.serve(channel, facts);
+            fastLane.serve(channel, connection);
         } else {
-            Http1Pipeline.install(channel, facts, http1, exchanges, connections, null);
+            Http1Pipeline.install(channel, connection, http1, exchanges, connections, null);
         }
     }
 

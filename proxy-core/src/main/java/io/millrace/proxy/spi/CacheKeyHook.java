@@ -9,7 +9,7 @@ package io.millrace.proxy.spi;
  * <p>After a failure the request passes without the cache by default ({@code on_error: open}).
  */
 public interface CacheKeyHook {
-    /** Adds parts to the key of a request. Called on an event loop; the attributes are those that earlier hooks set. */
+    /** Adds parts to the key of a request. Called on an event loop. The request has the attributes of earlier hooks. */
     void cacheKey(RequestView request, Parts parts);
 
     /** The parts of a key. At most 16 parts with 1024 bytes in all. */

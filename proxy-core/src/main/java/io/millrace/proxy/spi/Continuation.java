@@ -3,7 +3,7 @@ package io.millrace.proxy.spi;
 import java.util.function.Consumer;
 
 /**
- * The way in which a hook reports its result after its method has returned. The request waits until a method of this
+ * Receives the result of a hook, during the call of the hook or after it. The request waits until a method of this
  * object is called. Only the first call has an effect; the metric of failures counts further calls as {@code repeated}.
  * If there is no call within {@code extensions[].deadline}, the hook has failed.
  *

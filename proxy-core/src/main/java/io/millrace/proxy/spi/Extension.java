@@ -31,8 +31,8 @@ public interface Extension extends AutoCloseable {
     }
 
     /**
-     * A remark for operators in one line, for display; empty for none. It may name what this object does not do. Called
-     * on any thread between {@link #open} and {@link #close}; must not block.
+     * A remark for operators in one line, for display; empty for none. For example, it names features that the
+     * extension does not support. Called on any thread between {@link #open} and {@link #close}; must not block.
      */
     default String note() {
         return "";

@@ -15,7 +15,7 @@ public interface OriginResolver {
      * for requests that the cache answers. Not called for rules with a group of origins.
      *
      * @return scheme {@code http} or {@code https}, host and port, such as {@code http://10.0.0.5:8080}; null for the
-     *     origin of the remap rule. The path stays that of the rule
+     *     origin of the remap rule. The path for the origin does not change
      */
     @Nullable
     URI resolve(RequestView request);

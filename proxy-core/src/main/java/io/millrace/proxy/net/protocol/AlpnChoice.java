@@ -20,7 +20,7 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
     /** The protocol identifier of HTTP/2 over TLS (RFC 9113 s3.2). */
     private static final String HTTP2 = "h2";
 
-    private final ClientConnection facts;
+    private final ClientConnection connection;
     private final ClientProtocol http1;
     private final ClientProtocol http2;
     private final PendingConnection pending;
@@ -33,14 +33,14 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
      */
     public AlpnChoice(
             ConnectionSet connections,
-            ClientConnection facts,
+            ClientConnection connection,
             LongSupplier timeoutNanos,
             ClientProtocol http1,
             ClientProtocol http2) {
-        this.facts = facts;
+        this.connection = connection;
         this.http1 = http1;
         this.http2 = http2;
-        pending = new PendingConnection(connections, facts, timeoutNanos);
+        pending = new PendingConnection(connections, connection, timeoutNanos);
     }
 
     @Override
@@ -59,7 +59,7 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
             pending.leave();
             SslHandler tls = context.pipeline().get(SslHandler.class);
             boolean agreed = tls != null && HTTP2.equals(tls.applicationProtocol());
-            (agreed ? http2 : http1).serve(context.channel(), facts);
+            (agreed ? http2 : http1).serve(context.channel(), connection);
             context.fireUserEventTriggered(event);
             context.pipeline().remove(this);
         } else if (event instanceof ChannelInputShutdownEvent && !pending.isOver()) {

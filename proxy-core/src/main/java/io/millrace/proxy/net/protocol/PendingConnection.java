@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PendingConnection implements ConnectionSet.Member {
     private final ConnectionSet connections;
-    private final @Nullable ClientConnection facts; // null before the PROXY header is read
+    private final @Nullable ClientConnection connection; // null before the PROXY header is read
     private final LongSupplier timeoutNanos;
     private final Runnable onTimeout;
     private final long startNanos = System.nanoTime();
@@ -26,9 +26,9 @@ final class PendingConnection implements ConnectionSet.Member {
     private ChannelHandlerContext ctx;
 
     /** Creates a connection that is closed at its deadline. */
-    PendingConnection(ConnectionSet connections, ClientConnection facts, LongSupplier timeoutNanos) {
+    PendingConnection(ConnectionSet connections, ClientConnection connection, LongSupplier timeoutNanos) {
         this.connections = connections;
-        this.facts = facts;
+        this.connection = connection;
         this.timeoutNanos = timeoutNanos;
         onTimeout = this::onClose;
     }
@@ -43,7 +43,7 @@ final class PendingConnection implements ConnectionSet.Member {
      */
     PendingConnection(ConnectionSet connections, LongSupplier timeoutNanos, Runnable onTimeout) {
         this.connections = connections;
-        facts = null;
+        connection = null;
         this.timeoutNanos = timeoutNanos;
         this.onTimeout = onTimeout;
     }
@@ -91,7 +91,7 @@ final class PendingConnection implements ConnectionSet.Member {
 
     @Override
     public @Nullable ClientConnection client() {
-        return facts;
+        return connection;
     }
 
     @Override

@@ -21,7 +21,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
     /** The version in a request line, without the last digit. */
     private static final byte[] VERSION = {'H', 'T', 'T', 'P', '/', '1', '.'};
 
-    private final ClientConnection facts;
+    private final ClientConnection connection;
     private final ClientProtocol http1;
     private final ClientProtocol http2;
     private final PendingConnection pending;
@@ -36,14 +36,14 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
      */
     public PrefaceChoice(
             ConnectionSet connections,
-            ClientConnection facts,
+            ClientConnection connection,
             LongSupplier timeoutNanos,
             ClientProtocol http1,
             ClientProtocol http2) {
-        this.facts = facts;
+        this.connection = connection;
         this.http1 = http1;
         this.http2 = http2;
-        pending = new PendingConnection(connections, facts, timeoutNanos);
+        pending = new PendingConnection(connections, connection, timeoutNanos);
     }
 
     @Override
@@ -96,7 +96,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
 
     private void select(ClientProtocol protocol) {
         pending.leave();
-        protocol.serve(ctx.channel(), facts);
+        protocol.serve(ctx.channel(), connection);
         ctx.pipeline().remove(this);
     }
 

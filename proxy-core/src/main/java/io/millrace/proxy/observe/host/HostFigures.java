@@ -44,7 +44,7 @@ public final class HostFigures {
      * The figures of all hosts. Immutable.
      *
      * @param hostsMax the limit of {@code hosts}; 0 if hosts are not counted
-     * @param hosts those with most requests first
+     * @param hosts the hosts with a row of their own, in descending order of requests
      */
     public record Report(int hostsMax, List<Row> hosts, Row other) {
         /** Copies the list. */
@@ -223,7 +223,7 @@ public final class HostFigures {
         }
     }
 
-    /** Returns the hosts with or without a row, those with most requests first. */
+    /** Returns the hosts with or without a row, in descending order of weighted requests. */
     private List<Candidate> sorted(boolean hasRow) {
         List<Candidate> found = new ArrayList<>();
         for (Candidate candidate : candidates.values()) {

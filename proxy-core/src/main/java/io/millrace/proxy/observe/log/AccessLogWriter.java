@@ -29,7 +29,7 @@ final class AccessLogWriter implements Runnable {
 
     static final long RETRY_MILLIS = 1000;
 
-    /** Time in which more rows can follow in a block of a binary log before it is written. */
+    /** Time in ms for which an incomplete block of a binary log waits for more rows before it is written. */
     static final long BLOCK_MILLIS = 1000;
 
     /**

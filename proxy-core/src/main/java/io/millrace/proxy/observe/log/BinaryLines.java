@@ -32,7 +32,10 @@ final class BinaryLines implements LineFormat {
     /** The columns that are not header fields, in order. The columns of header fields follow; see {@link #slots}. */
     private final LogColumn[] columns;
 
-    /** For each captured header field, the record field with its value. These columns follow those of {@link #columns}. */
+    /**
+     * For each captured header field, the field of records that contains its value. Their columns follow {@link
+     * #columns}.
+     */
     private final LogField[] slots;
 
     private final Row row;

@@ -52,7 +52,7 @@ public enum LogColumn {
     CIPHER("cipher", ColumnType.TEXT, true, LogField.TLS_CIPHER, "cqssc"),
     SNI("sni", ColumnType.TEXT, true, LogField.TLS_SERVER_NAME, "cssn"),
     CLIENT_SUBJECT("client_subject", ColumnType.TEXT, true, LogField.TLS_CLIENT_SUBJECT, "client_subject"),
-    /** The number of requests that a row of a sampled log stands for. */
+    /** The number of requests that a row of a sampled log represents. */
     SAMPLE("sample", ColumnType.NUMBER, true, null, "sample"),
     REFERER("referer", ColumnType.TEXT, false, LogField.REFERER, "{Referer}cqh"),
     USER_AGENT("user_agent", ColumnType.TEXT, false, LogField.USER_AGENT, "{User-Agent}cqh"),

@@ -10,7 +10,7 @@ public interface SpanExport {
      * Opens a receiver. Called by the thread that starts or reloads the proxy.
      *
      * @param counts the counts of the proxy's metrics, which the receiver updates; thread-safe
-     * @return null if these settings ask for no traces; no request is traced then
+     * @return null if these settings disable traces; no request is traced then
      * @throws IOException if a file of the settings cannot be used; no request is traced until the next change
      */
     @Nullable

@@ -11,9 +11,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts the records of event loops to spans. The names of attributes are those of OpenTelemetry's stable conventions
- * for HTTP; the cache has no conventions, so its names begin with {@code millrace.}. No attribute contains the client's
- * address.
+ * Converts the records of event loops to spans. The attributes have the names of OpenTelemetry's stable conventions for
+ * HTTP. There are no conventions for caches, so the names of such attributes begin with {@code millrace.}. No attribute
+ * contains the client's address.
  *
  * <p>Confined to one thread.
  */

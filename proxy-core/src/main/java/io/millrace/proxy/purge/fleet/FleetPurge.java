@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A purge, or a change of a purge, in the form that the nodes of a fleet share. Each node applies the purge with its
+ * A purge, or a change of a purge, that the nodes of a fleet share. Each node applies the purge with its
  * own remap rules. Immutable.
  *
  * @param action the kind of scope, or the change

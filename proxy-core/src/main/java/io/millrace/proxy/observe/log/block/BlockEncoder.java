@@ -34,7 +34,7 @@ public final class BlockEncoder {
     private final int[] single;
     private final int textColumns;
 
-    /** Open hash tables of numbers plus one; 0 is a free place. */
+    /** Open hash tables of numbers plus one; 0 is a free slot. */
     private final int[] textTable = new int[2 * TEXTS_MAX];
 
     private final int[] groupTable = new int[2 * GROUPS_MAX];
@@ -51,8 +51,8 @@ public final class BlockEncoder {
     private final int[] textCounts;
     private int texts;
 
-    /** The place in {@link #textTable} at which the last search for an unknown text ended. */
-    private int freePlace;
+    /** The slot in {@link #textTable} at which the last search for an unknown text ended. */
+    private int freeSlot;
 
     /** The values of all groups. The value of a text column is the number of the text plus one. */
     private final long[] groupValues;
@@ -161,13 +161,13 @@ public final class BlockEncoder {
             isKnown &= candidate[i] >= 0;
             hash = hash * 31 + Long.hashCode(candidate[i]);
         }
-        int place = ((hash * HASH_FACTOR) >>> 16) & (groupTable.length - 1);
-        while (isKnown && groupTable[place] != 0) {
-            int from = (groupTable[place] - 1) * grouped.length;
+        int slot = ((hash * HASH_FACTOR) >>> 16) & (groupTable.length - 1);
+        while (isKnown && groupTable[slot] != 0) {
+            int from = (groupTable[slot] - 1) * grouped.length;
             if (Arrays.equals(candidate, 0, grouped.length, groupValues, from, from + grouped.length)) {
-                return Varint.write(out, at, groupTable[place]);
+                return Varint.write(out, at, groupTable[slot]);
             }
-            place = (place + 1) & (groupTable.length - 1);
+            slot = (slot + 1) & (groupTable.length - 1);
         }
         return appendNewGroup(row, out, at);
     }
@@ -182,11 +182,11 @@ public final class BlockEncoder {
             groupValues[groups * grouped.length + i] = value;
             hash = hash * 31 + Long.hashCode(value);
         }
-        int place = ((hash * HASH_FACTOR) >>> 16) & (groupTable.length - 1);
-        while (groupTable[place] != 0) {
-            place = (place + 1) & (groupTable.length - 1);
+        int slot = ((hash * HASH_FACTOR) >>> 16) & (groupTable.length - 1);
+        while (groupTable[slot] != 0) {
+            slot = (slot + 1) & (groupTable.length - 1);
         }
-        groupTable[place] = ++groups;
+        groupTable[slot] = ++groups;
         return position;
     }
 
@@ -229,7 +229,7 @@ public final class BlockEncoder {
             byte octet = source[from + i];
             out[start + i] = isText && (octet == 0 || octet == '\n') ? (byte) '?' : octet;
         }
-        // numberOf has left a free place for the text.
+        // numberOf has left a free slot for the text.
         addText(owner(column, row.cut[column]), column, start, length);
         return start + length;
     }
@@ -239,7 +239,7 @@ public final class BlockEncoder {
         textStarts[texts] = start;
         textLengths[texts] = length;
         textNumbers[texts] = textCounts[column]++;
-        textTable[freePlace] = ++texts;
+        textTable[freeSlot] = ++texts;
     }
 
     /** Returns the number of a text in its column: -1 if it is absent, and -2 if the block does not contain it yet. */
@@ -251,18 +251,18 @@ public final class BlockEncoder {
         int owner = owner(column, row.cut[column]);
         byte[] source = row.sources[column];
         int start = row.starts[column];
-        int place = placeOf(owner, source, start, length);
-        while (textTable[place] != 0) {
-            int text = textTable[place] - 1;
+        int slot = slotOf(owner, source, start, length);
+        while (textTable[slot] != 0) {
+            int text = textTable[slot] - 1;
             int known = textStarts[text];
             if (textOwners[text] == owner
                     && textLengths[text] == length
                     && Arrays.equals(source, start, start + length, out, known, known + length)) {
                 return textNumbers[text];
             }
-            place = (place + 1) & (textTable.length - 1);
+            slot = (slot + 1) & (textTable.length - 1);
         }
-        freePlace = place;
+        freeSlot = slot;
         return -2;
     }
 
@@ -271,7 +271,7 @@ public final class BlockEncoder {
     }
 
     /** Hashes eight bytes at a time: texts such as URLs are hashed for each row. */
-    private int placeOf(int owner, byte[] source, int start, int length) {
+    private int slotOf(int owner, byte[] source, int start, int length) {
         long hash = owner + (long) length * LONG_HASH_FACTOR;
         int end = start + length;
         int at = start;

@@ -61,7 +61,7 @@ public final class BlockLayout {
         return (long) LONGS.get(bytes, at);
     }
 
-    /** Writes the head of a block whose payload lies behind it. */
+    /** Writes the head of a block. Its payload is already in the array, after the head. */
     static void writeHead(byte[] out, int at, int kind, int payloadBytes, int schemaId, int rows, long firstTime) {
         INTS.set(out, at, MAGIC);
         INTS.set(out, at + VERSION_OFFSET, VERSION << 24 | kind << 16);

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Writes records as JSON objects. They have the members of the log format {@code json}, and some that only the live log
- * has. Not thread-safe.
+ * Writes records as JSON objects. The objects contain the members of the log format {@code json}, and members that
+ * only the live log has. Not thread-safe.
  */
 public final class RecordJson {
     /** Limit of bytes of the members that the log format lacks. */

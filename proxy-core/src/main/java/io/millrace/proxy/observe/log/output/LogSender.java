@@ -32,7 +32,7 @@ final class LogSender implements Runnable {
     static final long RETRY_MILLIS = 1000;
     static final long RETRY_MILLIS_MAX = 30_000;
 
-    /** Time in which more rows can follow in a block of a binary log before it is written. */
+    /** Time in ms for which an incomplete block of a binary log waits for more rows before it is written. */
     static final long BLOCK_MILLIS = 1000;
 
     /** Interval at which an idle sender checks its target, for a renamed file or a closed connection. */

@@ -1,6 +1,6 @@
 package io.millrace.proxy.observe.log.output;
 
-/** The way in which a sampled log chooses its lines. */
+/** How a sampled log selects its lines. */
 public enum SampleBy {
     /** By a counter: the first request, then every Nth request. */
     REQUEST,

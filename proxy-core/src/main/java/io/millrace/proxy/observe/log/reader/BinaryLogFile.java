@@ -107,7 +107,7 @@ public final class BinaryLogFile implements AutoCloseable {
         }
         OpenFile followed = current;
         if (followed != null) {
-            // The comparison comes first, so that the last blocks of a renamed file are read before those of the next.
+            // The comparison comes first, so that the last blocks of a renamed file are read before the next file.
             boolean isReplaced = isReplaced(followed);
             if (!isReplaced && followed.channel.size() < followed.channel.position()) {
                 finishEmptied(followed);
