@@ -53,7 +53,7 @@ final class WasmFilter implements AutoCloseable {
     private Stamp stamp;
 
     /** The state of the file at the last check. */
-    private Stamp seen;
+    private Stamp stampAtLastCheck;
 
     /** The module in use. */
     private byte[] bytes;
@@ -63,7 +63,7 @@ final class WasmFilter implements AutoCloseable {
         this.starts = starts;
         Path file = shared.settings().module();
         stamp = stampOf(file);
-        seen = stamp;
+        stampAtLastCheck = stamp;
         bytes = read(file);
         running = start(bytes);
     }
@@ -160,8 +160,8 @@ final class WasmFilter implements AutoCloseable {
     private void reloadIfChanged() {
         try {
             Stamp now = stampOf(shared.settings().module());
-            boolean isSettled = now.equals(seen);
-            seen = now;
+            boolean isSettled = now.equals(stampAtLastCheck);
+            stampAtLastCheck = now;
             if (!isSettled || now.equals(stamp)) {
                 return;
             }

@@ -43,7 +43,7 @@ public final class ApplicationMeters implements AutoCloseable {
     /** The value objects of the meters, to which Micrometer has weak references only. */
     private final Map<Meter.Id, Object> sources = new HashMap<>();
 
-    private final List<Named> named = new ArrayList<>();
+    private final List<DynamicMetric> dynamicMetrics = new ArrayList<>();
     private boolean closed;
 
     /**
@@ -66,7 +66,7 @@ public final class ApplicationMeters implements AutoCloseable {
     }
 
     /** A metric whose label values are not known in advance. */
-    private record Named(Metric family, Supplier<Map<String, Double>> values, Map<String, Meter.Id> series) {}
+    private record DynamicMetric(Metric family, Supplier<Map<String, Double>> values, Map<String, Meter.Id> series) {}
 
     void counter(Metric family, LongSupplier value, Tags labels) {
         add(
@@ -117,7 +117,7 @@ public final class ApplicationMeters implements AutoCloseable {
     void named(Metric family, Supplier<Map<String, Double>> values) {
         lock.lock();
         try {
-            named.add(new Named(family, values, new HashMap<>()));
+            dynamicMetrics.add(new DynamicMetric(family, values, new HashMap<>()));
         } finally {
             lock.unlock();
         }
@@ -131,21 +131,21 @@ public final class ApplicationMeters implements AutoCloseable {
         lock.lock();
         try {
             if (!closed) {
-                named.forEach(this::refresh);
+                dynamicMetrics.forEach(this::refresh);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private void refresh(Named one) {
-        Set<String> present = one.values().get().keySet();
+    private void refresh(DynamicMetric metric) {
+        Set<String> present = metric.values().get().keySet();
         for (String value : present) {
-            if (!one.series().containsKey(value)) {
-                one.series().put(value, add(one, value));
+            if (!metric.series().containsKey(value)) {
+                metric.series().put(value, add(metric, value));
             }
         }
-        one.series().entrySet().removeIf(each -> {
+        metric.series().entrySet().removeIf(each -> {
             boolean gone = !present.contains(each.getKey());
             if (gone) {
                 remove(each.getValue());
@@ -154,10 +154,10 @@ public final class ApplicationMeters implements AutoCloseable {
         });
     }
 
-    private Meter.Id add(Named one, String value) {
-        Metric family = one.family();
+    private Meter.Id add(DynamicMetric metric, String value) {
+        Metric family = metric.family();
         Tags labels = Tags.of(family.labels().get(0), value);
-        DoubleSupplier current = () -> one.values().get().getOrDefault(value, Double.NaN);
+        DoubleSupplier current = () -> metric.values().get().getOrDefault(value, Double.NaN);
         if (family.kind() == Metric.Kind.GAUGE) {
             return gauge(family.metricName(), family.description(), current, labels);
         }

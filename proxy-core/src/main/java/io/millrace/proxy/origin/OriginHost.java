@@ -37,7 +37,7 @@ public final class OriginHost {
     private final EventSink events;
     private final List<HostLoad> loads = new CopyOnWriteArrayList<>();
     /** History before this object was created: from a renamed group, or from an earlier process. */
-    private volatile HostHistory past;
+    private volatile HostHistory earlierHistory;
 
     /**
      * @param unixSocket Unix domain socket to which connections are made; null for TCP
@@ -51,7 +51,7 @@ public final class OriginHost {
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
         // A trial in progress reports its result to the other object, so the trial would never end in this object.
         health = new AtomicReference<>(known.trialLeft(known.term()));
-        past = renamed == null ? HostHistory.NONE : renamed.history();
+        earlierHistory = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
         String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         Origin named = "https".equals(url.scheme())
@@ -98,7 +98,7 @@ public final class OriginHost {
 
     /** The history of the host, including the requests of this process. */
     public HostHistory history() {
-        HostHistory all = past;
+        HostHistory all = earlierHistory;
         for (HostLoad load : loads) {
             all = all.and(load);
         }
@@ -107,7 +107,7 @@ public final class OriginHost {
 
     /** Sets the history that an earlier process has stored. */
     public void restoreHistory(HostHistory earlier) {
-        past = earlier;
+        earlierHistory = earlier;
     }
 
     /** Creates the counters of an event loop. */

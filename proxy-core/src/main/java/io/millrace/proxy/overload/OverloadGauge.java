@@ -34,7 +34,7 @@ public final class OverloadGauge {
     private final LongAdder failures = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
     private volatile OverloadConfig config;
-    private volatile boolean over;
+    private volatile boolean inOverload;
     private int windowsOver;
     private long lastHighNanos;
 
@@ -71,7 +71,7 @@ public final class OverloadGauge {
 
     /** Returns true if the rule is in overload. */
     public boolean isOver() {
-        return over;
+        return inOverload;
     }
 
     /**
@@ -113,15 +113,15 @@ public final class OverloadGauge {
         double errors = hasEnough ? (double) failed / count : 0;
         String exceeded = exceeded(latency, errors, cpuShare, 1);
         windowsOver = exceeded == null ? 0 : windowsOver + 1;
-        if (!over && windowsOver >= WINDOWS_TO_BEGIN) {
-            over = true;
+        if (!inOverload && windowsOver >= WINDOWS_TO_BEGIN) {
+            inOverload = true;
             lastHighNanos = nowNanos;
             log.warn("{}: overload began, stored responses are used longer: {}", rule, exceeded);
-        } else if (over) {
+        } else if (inOverload) {
             if (exceeded(latency, errors, cpuShare, CALM_SHARE) != null) {
                 lastHighNanos = nowNanos;
             } else if (nowNanos - lastHighNanos >= config.holdNanos()) {
-                over = false;
+                inOverload = false;
                 log.info("{}: overload ended", rule);
             }
         }

@@ -19,17 +19,17 @@ final class ExpressionHosts {
     private static final int SLOTS = 1024;
 
     private final List<RemapRule> rules;
-    private final Map<String, List<RemapRule>> named;
+    private final Map<String, List<RemapRule>> rulesByHostName;
     private final PathTrie withoutHost;
     private final AtomicReferenceArray<HostRules> slots = new AtomicReferenceArray<>(SLOTS);
 
     /**
      * @param rules in the order of the configuration
-     * @param named the rules that name a host literally, by host
+     * @param rulesByHostName the rules that name a host literally, by host
      */
-    ExpressionHosts(List<RemapRule> rules, Map<String, List<RemapRule>> named, PathTrie withoutHost) {
+    ExpressionHosts(List<RemapRule> rules, Map<String, List<RemapRule>> rulesByHostName, PathTrie withoutHost) {
         this.rules = rules;
-        this.named = named;
+        this.rulesByHostName = rulesByHostName;
         this.withoutHost = withoutHost;
     }
 
@@ -58,7 +58,7 @@ final class ExpressionHosts {
 
     private HostRules merge(byte[] bytes, int from, int to) {
         String host = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1).toLowerCase(Locale.ROOT);
-        List<RemapRule> all = new ArrayList<>(named.getOrDefault(host, List.of()));
+        List<RemapRule> all = new ArrayList<>(rulesByHostName.getOrDefault(host, List.of()));
         for (RemapRule rule : rules) {
             RemapRule expanded = rule.expanded(host);
             if (expanded != null) {

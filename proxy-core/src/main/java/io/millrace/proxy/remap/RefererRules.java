@@ -22,15 +22,17 @@ public final class RefererRules {
 
     private final RemapRule rule;
     private final List<Expression> expressions;
-    private final boolean any;
-    private final boolean optional;
+    /** True if requests whose Referer matches no expression are allowed. */
+    private final boolean allowsUnmatched;
+    /** True if requests without Referer are allowed. */
+    private final boolean allowsMissing;
     private final String redirect;
     private final String reason;
 
     RefererRules(RemapRule rule, RefererConfig config) {
         this.rule = rule;
-        any = config.expressions().contains(RefererConfig.ANY);
-        optional = config.expressions().contains(RefererConfig.OPTIONAL);
+        allowsUnmatched = config.expressions().contains(RefererConfig.ANY);
+        allowsMissing = config.expressions().contains(RefererConfig.OPTIONAL);
         expressions = config.expressions().stream()
                 .filter(text -> !text.equals(RefererConfig.ANY) && !text.equals(RefererConfig.OPTIONAL))
                 .map(text -> new Expression(
@@ -45,14 +47,14 @@ public final class RefererRules {
     public boolean allow(FieldSection fields) {
         String referer = fields.get(FieldName.REFERER);
         if (referer == null) {
-            return optional;
+            return allowsMissing;
         }
         for (Expression expression : expressions) {
             if (expression.pattern.matcher(referer).find()) {
                 return !expression.refused;
             }
         }
-        return any;
+        return allowsUnmatched;
     }
 
     /** The reason for logs: {@code referer:remap[3]}. */

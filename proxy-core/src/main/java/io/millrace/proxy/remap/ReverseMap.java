@@ -24,12 +24,12 @@ import org.jspecify.annotations.Nullable;
  * If there is none, the first rule is used. Immutable.
  */
 public final class ReverseMap {
-    private final HostIndex all;
+    private final HostIndex allRules;
     private final Map<String, HostIndex> byClient = new HashMap<>();
     private final boolean withCookies;
 
     private ReverseMap(List<RemapRule> rules) {
-        all = new HostIndex(rules);
+        allRules = new HostIndex(rules);
         withCookies = rules.stream().anyMatch(rule -> rule.config().rewriteSetCookie());
         rules.stream()
                 .collect(Collectors.groupingBy(ReverseMap::clientOf))
@@ -117,7 +117,7 @@ public final class ReverseMap {
         HostIndex own = byClient.get(client.scheme() + "://" + client.host());
         RemapResult found = own == null ? NotMapped.NO_RULE : own.match(url, url.port());
         if (!(found instanceof Mapped)) {
-            found = all.match(url, url.port());
+            found = allRules.match(url, url.port());
         }
         return found instanceof Mapped mapped ? mapped.rule() : null;
     }

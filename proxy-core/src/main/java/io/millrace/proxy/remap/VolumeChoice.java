@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * both schemes. Immutable.
  */
 public final class VolumeChoice {
-    private final Names any = new Names();
+    private final Names bothSchemes = new Names();
     private final Names http = new Names();
     private final Names https = new Names();
 
@@ -48,7 +48,7 @@ public final class VolumeChoice {
     }
 
     private Names names(VolumeShareConfig.@Nullable Scheme scheme) {
-        return scheme == null ? any : scheme == VolumeShareConfig.Scheme.HTTP ? http : https;
+        return scheme == null ? bothSchemes : scheme == VolumeShareConfig.Scheme.HTTP ? http : https;
     }
 
     /** Returns the name of the volume for responses to the target under its rule. */
@@ -61,16 +61,16 @@ public final class VolumeChoice {
     private @Nullable String volume(String host, Names ofScheme) {
         String found = ofScheme.byHost.get(host);
         if (found == null) {
-            found = any.byHost.get(host);
+            found = bothSchemes.byHost.get(host);
         }
-        if (ofScheme.byDomain.isEmpty() && any.byDomain.isEmpty()) {
+        if (ofScheme.byDomain.isEmpty() && bothSchemes.byDomain.isEmpty()) {
             return found == null ? ofScheme.others : found;
         }
         for (int dot = host.indexOf('.'); found == null && dot >= 0; dot = host.indexOf('.', dot + 1)) {
             String domain = host.substring(dot);
             found = ofScheme.byDomain.get(domain);
             if (found == null) {
-                found = any.byDomain.get(domain);
+                found = bothSchemes.byDomain.get(domain);
             }
         }
         return found == null ? ofScheme.others : found;

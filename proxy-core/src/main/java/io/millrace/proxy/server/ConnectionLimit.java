@@ -8,23 +8,23 @@ import java.util.function.IntSupplier;
  * Further connections are closed immediately, which is logged at a limited rate. Thread-safe.
  */
 public final class ConnectionLimit {
-    private final IntSupplier all;
+    private final IntSupplier totalLimit;
     private final int loops;
     private final FaultLog faults;
 
     /**
-     * @param all limit of connections of all event loops, 0 for none; read at each connection
+     * @param totalLimit limit of connections of all event loops, 0 for none; read at each connection
      * @param loops number of event loops
      */
-    public ConnectionLimit(IntSupplier all, int loops, FaultLog faults) {
-        this.all = all;
+    public ConnectionLimit(IntSupplier totalLimit, int loops, FaultLog faults) {
+        this.totalLimit = totalLimit;
         this.loops = loops;
         this.faults = faults;
     }
 
     /** Limit of connections of one event loop. */
     public int ofLoop() {
-        int limit = all.getAsInt();
+        int limit = totalLimit.getAsInt();
         return limit <= 0 ? Integer.MAX_VALUE : Math.max(1, limit / loops);
     }
 
@@ -32,6 +32,6 @@ public final class ConnectionLimit {
     public void refused() {
         faults.reportFrequent(
                 "client connections are closed immediately, because limits.connections is reached",
-                () -> all.getAsInt() + " in all, " + ofLoop() + " for each of " + loops + " event loops");
+                () -> totalLimit.getAsInt() + " in all, " + ofLoop() + " for each of " + loops + " event loops");
     }
 }

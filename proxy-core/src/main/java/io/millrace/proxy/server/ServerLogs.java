@@ -30,8 +30,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe, except that {@link #apply} and {@link #close} must not run at the same time.
  */
 public final class ServerLogs implements AutoCloseable {
-    private final @Nullable AccessLog one;
-    private final @Nullable AccessLogs several;
+    /** The access log if there is only one; null if there is none, or if {@link #logList} has it. */
+    private final @Nullable AccessLog singleLog;
+    /** The access logs, with the extensions that receive records; null if there is no list and no such extension. */
+    private final @Nullable AccessLogs logList;
     /** True if the configuration has a list of logs. */
     private final boolean isList;
 
@@ -40,14 +42,14 @@ public final class ServerLogs implements AutoCloseable {
     private final @Nullable Traces traces;
 
     private ServerLogs(
-            @Nullable AccessLog one,
-            @Nullable AccessLogs several,
+            @Nullable AccessLog singleLog,
+            @Nullable AccessLogs logList,
             boolean isList,
             ExtensionSet extensions,
             @Nullable LiveLog live,
             @Nullable Traces traces) {
-        this.one = one;
-        this.several = several;
+        this.singleLog = singleLog;
+        this.logList = logList;
         this.isList = isList;
         this.extensions = extensions;
         this.live = live;
@@ -73,8 +75,8 @@ public final class ServerLogs implements AutoCloseable {
         LiveLog live = hasViewers ? LiveLog.start(log.live()) : null;
         if (!log.accessLogs().isEmpty() || !extensions.sinks().isEmpty()) {
             List<LogOutputConfig> outputs = LogConfigs.withSinks(LogConfigs.outputs(log), extensions.sinks());
-            AccessLogs several = AccessLogs.start(outputs, faults, extensions::sink);
-            return new ServerLogs(null, several, !log.accessLogs().isEmpty(), extensions, live, traces);
+            AccessLogs logList = AccessLogs.start(outputs, faults, extensions::sink);
+            return new ServerLogs(null, logList, !log.accessLogs().isEmpty(), extensions, live, traces);
         }
         AccessLogConfig single = LogConfigs.single(log);
         return new ServerLogs(
@@ -107,10 +109,10 @@ public final class ServerLogs implements AutoCloseable {
     }
 
     private @Nullable AccessLogRing loopRing() {
-        if (several != null) {
-            return several.loopRing();
+        if (logList != null) {
+            return logList.loopRing();
         }
-        return one == null ? null : one.loopRing();
+        return singleLog == null ? null : singleLog.loopRing();
     }
 
     /**
@@ -132,27 +134,27 @@ public final class ServerLogs implements AutoCloseable {
             live.apply(config.log().live());
         }
         startTraces(config);
-        if (several != null && isList && !config.log().accessLogs().isEmpty()) {
-            several.apply(LogConfigs.withSinks(config.log().accessLogs(), extensions.sinks()));
+        if (logList != null && isList && !config.log().accessLogs().isEmpty()) {
+            logList.apply(LogConfigs.withSinks(config.log().accessLogs(), extensions.sinks()));
         }
     }
 
     /** Requests that each file is closed and opened again by its name. Does not block. */
     public void reopen() {
-        if (one != null) {
-            one.reopen();
+        if (singleLog != null) {
+            singleLog.reopen();
         }
-        if (several != null) {
-            several.reopen();
+        if (logList != null) {
+            logList.reopen();
         }
     }
 
     /** Returns the logs that cannot be written now, each with the reason. The name of the single log is "access". */
     public Map<String, String> failures() {
-        if (several != null) {
-            return several.failures();
+        if (logList != null) {
+            return logList.failures();
         }
-        String failure = one == null ? null : one.failure();
+        String failure = singleLog == null ? null : singleLog.failure();
         return failure == null ? Map.of() : Map.of(LogConfigs.SINGLE_NAME, failure);
     }
 
@@ -164,11 +166,11 @@ public final class ServerLogs implements AutoCloseable {
         if (traces != null) {
             traces.bindTo(metrics);
         }
-        if (one != null) {
-            one.bindTo(metrics);
+        if (singleLog != null) {
+            singleLog.bindTo(metrics);
         }
-        if (several != null) {
-            several.bindTo(metrics);
+        if (logList != null) {
+            logList.bindTo(metrics);
         }
     }
 
@@ -184,11 +186,11 @@ public final class ServerLogs implements AutoCloseable {
         if (traces != null) {
             traces.close();
         }
-        if (one != null) {
-            one.close();
+        if (singleLog != null) {
+            singleLog.close();
         }
-        if (several != null) {
-            several.close();
+        if (logList != null) {
+            logList.close();
         }
     }
 }

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class AutomaticNames {
     private final ReentrantLock lock = new ReentrantLock();
-    private volatile List<AcmeRecord> all = List.of();
+    private volatile List<AcmeRecord> records = List.of();
     private @Nullable FileTime changed;
 
     /** Returns the records as of the last check. */
     List<AcmeRecord> all() {
-        return all;
+        return records;
     }
 
     /** Reads the records again if a record was replaced. Blocks on files. */
@@ -37,7 +37,7 @@ final class AutomaticNames {
     private void read(@Nullable AcmeConfig config) {
         AcmeFiles files = AcmeFiles.of(config);
         if (files == null) {
-            all = List.of();
+            records = List.of();
             changed = null;
             return;
         }
@@ -45,7 +45,7 @@ final class AutomaticNames {
             // A rename into the directory changes the directory's modification time.
             FileTime now = Files.getLastModifiedTime(files.records());
             if (!now.equals(changed)) {
-                all = List.copyOf(AcmeRecord.all(files));
+                records = List.copyOf(AcmeRecord.all(files));
                 changed = now;
             }
         } catch (IOException e) {

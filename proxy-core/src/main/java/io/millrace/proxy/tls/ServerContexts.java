@@ -80,7 +80,7 @@ final class ServerContexts {
 
     private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
     private final Executor executor;
-    private final Map<CertificateSet, CompletableFuture<SslContext>> made = new ConcurrentHashMap<>();
+    private final Map<CertificateSet, CompletableFuture<SslContext>> contexts = new ConcurrentHashMap<>();
 
     private volatile TicketKeys ticketKeys;
 
@@ -164,7 +164,7 @@ final class ServerContexts {
     /** Sets the session ticket keys of all contexts, including contexts that are created later. */
     void ticketKeys(TicketKeys keys) {
         ticketKeys = keys;
-        for (CompletableFuture<SslContext> each : made.values()) {
+        for (CompletableFuture<SslContext> each : contexts.values()) {
             var unused = each.thenAccept(context -> setTicketKeys(context, keys));
         }
     }
@@ -183,16 +183,16 @@ final class ServerContexts {
     /** Returns the existing context of a set, retained; null if there is none yet. */
     @Nullable
     SslContext ready(CertificateSet set) {
-        CompletableFuture<SslContext> known = made.get(set);
+        CompletableFuture<SslContext> known = contexts.get(set);
         return known == null || !known.isDone() || known.isCompletedExceptionally() ? null : retained(known.join());
     }
 
     /** Completes a promise with the context of a set, retained. Creates the context if it is missing. */
     void provide(CertificateSet set, Promise<SslContext> promise) {
-        CompletableFuture<SslContext> known = made.get(set);
+        CompletableFuture<SslContext> known = contexts.get(set);
         if (known == null) {
             CompletableFuture<SslContext> mine = new CompletableFuture<>();
-            known = made.putIfAbsent(set, mine);
+            known = contexts.putIfAbsent(set, mine);
             if (known == null) {
                 known = mine;
                 executor.execute(() -> make(set, mine));
@@ -212,7 +212,7 @@ final class ServerContexts {
     /** Creates the context of a set on the calling thread. */
     void prepare(CertificateSet set) {
         CompletableFuture<SslContext> mine = new CompletableFuture<>();
-        if (made.putIfAbsent(set, mine) == null) {
+        if (contexts.putIfAbsent(set, mine) == null) {
             make(set, mine);
         }
     }
@@ -235,18 +235,18 @@ final class ServerContexts {
                     "TLS: a context cannot be created",
                     set.certificates().get(0).files().certificate() + ": " + e.getMessage(),
                     null);
-            made.remove(set, into);
+            contexts.remove(set, into);
         }
     }
 
     /** Releases the contexts of sets that the index can no longer select. Existing connections keep their contexts. */
     void retain(CertificateIndex index) {
         effective.keySet().retainAll(index.settings());
-        made.keySet().removeIf(set -> {
+        contexts.keySet().removeIf(set -> {
             if (index.has(set)) {
                 return false;
             }
-            releaseWhenMade(made.get(set));
+            releaseWhenMade(contexts.get(set));
             return true;
         });
     }
@@ -299,15 +299,15 @@ final class ServerContexts {
 
     /** Releases all contexts. */
     void close() {
-        made.keySet().removeIf(set -> {
-            releaseWhenMade(made.get(set));
+        contexts.keySet().removeIf(set -> {
+            releaseWhenMade(contexts.get(set));
             return true;
         });
     }
 
     /** The number of contexts that exist or are being created. */
     int size() {
-        return made.size();
+        return contexts.size();
     }
 
     private static void releaseWhenMade(@Nullable CompletableFuture<SslContext> context) {

@@ -20,7 +20,7 @@ final class PendingConnection implements ConnectionSet.Member {
     private final long startNanos = System.nanoTime();
 
     private int slot = -1;
-    private boolean over;
+    private boolean ended;
 
     @SuppressWarnings("NullAway.Init") // set by begin, before any other use
     private ChannelHandlerContext ctx;
@@ -54,19 +54,19 @@ final class PendingConnection implements ConnectionSet.Member {
      */
     void begin(ChannelHandlerContext context) {
         ctx = context;
-        if (slot < 0 && !over && context.channel().isActive() && !connections.add(this)) {
+        if (slot < 0 && !ended && context.channel().isActive() && !connections.add(this)) {
             onClose();
         }
     }
 
     /** Returns true if the protocol has taken over or the connection was closed. */
     boolean isOver() {
-        return over;
+        return ended;
     }
 
     /** Leaves the set: the protocol has taken over, or the channel is closed. */
     void leave() {
-        over = true;
+        ended = true;
         if (slot >= 0) {
             connections.remove(this);
         }
@@ -85,7 +85,7 @@ final class PendingConnection implements ConnectionSet.Member {
 
     @Override
     public void onClose() {
-        over = true;
+        ended = true;
         ctx.close();
     }
 

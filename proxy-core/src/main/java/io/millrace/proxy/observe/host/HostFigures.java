@@ -55,12 +55,12 @@ public final class HostFigures {
 
     /** The state of one host between two reports. */
     private static final class Candidate {
-        /** The last sum over all loops. */
+        /** The figures of all loops together at the last report. */
         private long[] sum = new long[LoopHosts.FIGURES];
         /** Growth of the sum from the previous report to the last one. */
         private final long[] growth = new long[LoopHosts.FIGURES];
         /** The row of the host; null for a host without a row of its own. */
-        private long @Nullable [] own;
+        private long @Nullable [] row;
         /** Requests since the beginning of the window. */
         private long recent;
         /** Weighted requests of earlier windows. The weight of a window halves with each further window. */
@@ -76,8 +76,8 @@ public final class HostFigures {
             }
             sum = next;
             recent += growth[LoopHosts.REQUESTS];
-            if (own != null) {
-                addTo(own, growth);
+            if (row != null) {
+                addTo(row, growth);
             }
         }
 
@@ -137,8 +137,8 @@ public final class HostFigures {
             }
             List<Row> rows = new ArrayList<>();
             candidates.forEach((host, candidate) -> {
-                if (candidate.own != null) {
-                    rows.add(row(host, candidate.own));
+                if (candidate.row != null) {
+                    rows.add(row(host, candidate.row));
                 }
             });
             rows.sort(Comparator.comparingLong(Row::requests).reversed().thenComparing(Row::host));
@@ -160,7 +160,7 @@ public final class HostFigures {
 
     private void update() {
         Map<String, long[]> sums = sums();
-        candidates.entrySet().removeIf(each -> each.getValue().own == null && !sums.containsKey(each.getKey()));
+        candidates.entrySet().removeIf(each -> each.getValue().row == null && !sums.containsKey(each.getKey()));
         candidates.forEach((host, candidate) -> candidate.grow(sums.getOrDefault(host, candidate.sum)));
         sums.forEach((host, sum) -> {
             if (!candidates.containsKey(host)) {
@@ -227,7 +227,7 @@ public final class HostFigures {
     private List<Candidate> sorted(boolean hasRow) {
         List<Candidate> found = new ArrayList<>();
         for (Candidate candidate : candidates.values()) {
-            if ((candidate.own != null) == hasRow && (hasRow || candidate.weight() > 0)) {
+            if ((candidate.row != null) == hasRow && (hasRow || candidate.weight() > 0)) {
                 found.add(candidate);
             }
         }
@@ -236,14 +236,14 @@ public final class HostFigures {
     }
 
     private static void giveRow(Candidate candidate) {
-        candidate.own = candidate.growth.clone();
+        candidate.row = candidate.growth.clone();
     }
 
     private void retire(Candidate candidate) {
-        long[] own = candidate.own;
+        long[] own = candidate.row;
         if (own != null) {
             addTo(retired, own);
-            candidate.own = null;
+            candidate.row = null;
         }
     }
 
@@ -254,8 +254,8 @@ public final class HostFigures {
     private void addOthers() {
         long[] own = retired.clone();
         for (Candidate candidate : candidates.values()) {
-            if (candidate.own != null) {
-                addTo(own, candidate.own);
+            if (candidate.row != null) {
+                addTo(own, candidate.row);
             }
         }
         long[] totals = new long[LoopHosts.FIGURES];
