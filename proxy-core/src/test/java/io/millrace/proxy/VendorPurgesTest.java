@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,8 @@ class VendorPurgesTest {
     @TempDir
     Path directory;
 
+    private final AtomicInteger validations = new AtomicInteger();
+
     private AdminFront front;
 
     /** The tag of a response is the first segment of its path. */
@@ -37,6 +40,7 @@ class VendorPurgesTest {
         proxy.start(
                 request -> {
                     if (request.has("If-None-Match")) {
+                        validations.incrementAndGet();
                         request.send("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nCache-Control: max-age=6000\r\n\r\n");
                         return;
                     }
@@ -156,9 +160,67 @@ class VendorPurgesTest {
         assertTrue(
                 response.text()
                         .matches(
-                                "\\{\"success\":true,\"errors\":\\[],\"messages\":\\[],\"result\":\\{\"id\":\"[0-9a-z]+\"}}"),
+                                "\\{\"success\":true,\"errors\":\\[],\"messages\":\\[],\"result\":\\{\"id\":\"([0-9a-z]+)\",\"purges\":\\[\"\\1\"(,\"[0-9a-z]+\")*]}}"),
                 response.text());
         assertEquals(expected, missing());
+        assertEquals(0, validations.get());
+    }
+
+    /** The identifiers are in the order of the request, and each of them is that of a recorded purge. */
+    @Test
+    void cloudflareAnswersWithTheIdentifierOfEveryPurge() throws IOException {
+        RawClient.Response response = front.request(
+                "sites",
+                "POST",
+                "/zones/shop/purge_cache",
+                "{\"files\":[\"http://shop.example/t1/x\",\"http://shop.example/t2/x\",\"http://www.shop.example/t1/x\"]}");
+        List<PurgeRecord> records = proxy.proxy().shared().purges().latest(null, 9);
+        String ids = String.join(
+                "\",\"",
+                List.of(
+                        idOf("http://shop.example/t1/x", records),
+                        idOf("http://shop.example/t2/x", records),
+                        idOf("http://www.shop.example/t1/x", records)));
+        assertTrue(
+                response.text()
+                        .endsWith("\"result\":{\"id\":\"" + idOf("http://shop.example/t1/x", records)
+                                + "\",\"purges\":[\"" + ids + "\"]}}"),
+                response.text());
+    }
+
+    private static String idOf(String target, List<PurgeRecord> records) {
+        return records.stream()
+                .filter(record -> record.target().equals(target))
+                .findFirst()
+                .orElseThrow()
+                .id();
+    }
+
+    /** Clients that ask for a soft purge expect that the stored responses are kept and validated. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/service/shop/purge/t1 | '' | shop.example/t1/x www.shop.example/t1/x",
+                "/service/shop/purge | {'surrogate_keys':['t1','t2']} | shop.example/t1/x shop.example/t2/x www.shop.example/t1/x www.shop.example/t2/x",
+                "/service/shop/purge_all | '' | shop.example/t1/x shop.example/t2/x www.shop.example/t1/x www.shop.example/t2/x",
+                "/zones/shop/purge_cache | {'files':['http://shop.example/t1/x',{'url':'http://www.shop.example/t2/x'}]} | shop.example/t1/x www.shop.example/t2/x",
+                "/client/v4/zones/shop/purge_cache | {'tags':['t1']} | shop.example/t1/x www.shop.example/t1/x",
+                "/zones/shop/purge_cache | {'hosts':['www.shop.example']} | www.shop.example/t1/x www.shop.example/t2/x",
+                "/zones/shop/purge_cache | {'prefixes':['www.shop.example/t2']} | www.shop.example/t2/x",
+                "/zones/shop/purge_cache | {'purge_everything':true} | shop.example/t1/x shop.example/t2/x www.shop.example/t1/x www.shop.example/t2/x"
+            })
+    void fastlySoftPurgeMakesEveryPurgeSoft(String path, String body, String expected) throws IOException {
+        RawClient.Response response = front.send(withBody(
+                "POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9090\r\nAuthorization: Bearer TOKEN-sites\r\n"
+                        + "Fastly-Soft-Purge: 1\r\n",
+                body.replace('\'', '"')));
+        assertEquals(200, response.status(), response.text());
+        for (PurgeRecord record : proxy.proxy().shared().purges().latest(null, 9)) {
+            assertTrue(record.soft(), record.toString());
+        }
+        assertEquals(expected, missing());
+        assertEquals(expected.split(" ").length, validations.get());
     }
 
     /** A URL with a wrong host or port was never stored, so the answer names the error. */

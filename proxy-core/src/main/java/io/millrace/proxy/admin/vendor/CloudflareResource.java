@@ -17,8 +17,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Purge requests in the format of Cloudflare's API. The identifier of the zone is the name of a site
- * ({@code remap[].site}). Thread-safe.
+ * Purge requests in the format of Cloudflare's API, which has hard purges only; the field Fastly-Soft-Purge makes them
+ * soft. The identifier of the zone is the name of a site ({@code remap[].site}). Thread-safe.
  */
 public final class CloudflareResource implements AdminResource {
     public static final String PATH = "/zones/{id}/purge_cache";
@@ -70,7 +70,7 @@ public final class CloudflareResource implements AdminResource {
             throw new AdminException(404, "not-found", "there is no resource " + request.path());
         }
         String site = purges.site(segments.get(0), "zone");
-        List<Scope> scopes = scopes(requested(request.body()), site);
+        List<Scope> scopes = scopes(requested(request.body()), site, VendorPurges.isSoft(request));
         responder.replyWhen(
                 purges.purge(scopes, request.caller()),
                 ids -> AdminReply.json(json -> {
@@ -78,39 +78,41 @@ public final class CloudflareResource implements AdminResource {
                     Json.strings(json, "errors", List.of());
                     Json.strings(json, "messages", List.of());
                     json.writeObjectPropertyStart("result");
-                    json.writeStringProperty("id", ids.get(ids.size() - 1));
+                    // Clients of Cloudflare's API expect one string, so the list has a member of its own.
+                    json.writeStringProperty("id", ids.get(0));
+                    Json.strings(json, "purges", ids);
                     json.writeEndObject();
                 }));
     }
 
-    private List<Scope> scopes(RequestedPurge requested, String site) throws AdminException {
+    private List<Scope> scopes(RequestedPurge requested, String site, boolean soft) throws AdminException {
         if (requested.member().equals(EVERYTHING)) {
-            return purges.everything(site);
+            return purges.everything(site, soft);
         }
         List<Scope> scopes = new ArrayList<>();
         for (String value : requested.values()) {
-            scopes.add(scope(requested.member(), value, site));
+            scopes.add(scope(requested.member(), value, site, soft));
         }
         return scopes;
     }
 
-    private Scope scope(String member, String value, String site) throws AdminException {
+    private Scope scope(String member, String value, String site, boolean soft) throws AdminException {
         switch (member) {
             case "files" -> {
                 purges.checkSite(value, site, false);
-                return new Scope(Kind.URL, null, value, false);
+                return new Scope(Kind.URL, null, value, soft);
             }
             case "hosts" -> {
                 purges.checkSite("http://" + value + "/", site, true);
-                return new Scope(Kind.HOST, value, null, false);
+                return new Scope(Kind.HOST, value, null, soft);
             }
             case "prefixes" -> {
                 String url = value.contains("://") ? value : "http://" + value;
                 purges.checkSite(url, site, true);
-                return new Scope(Kind.PREFIX, null, url, false);
+                return new Scope(Kind.PREFIX, null, url, soft);
             }
             case "tags" -> {
-                return VendorPurges.tag(value, site, false);
+                return VendorPurges.tag(value, site, soft);
             }
             default -> throw new IllegalStateException("unknown member: " + member);
         }

@@ -43,25 +43,25 @@ public final class FastlyResource implements AdminResource {
         return List.of(
                 new FastlyResource(KEY_PATH, (segments, request, responder) -> {
                     List<Scope> scopes = List.of(VendorPurges.tag(
-                            segments.get(1), purges.site(segments.get(0), "service"), isSoft(request)));
+                            segments.get(1), purges.site(segments.get(0), "service"), VendorPurges.isSoft(request)));
                     responder.replyWhen(purges.purge(scopes, request.caller()), ids -> ok(ids.get(0)));
                 }),
                 new FastlyResource(KEYS_PATH, (segments, request, responder) -> {
                     String site = purges.site(segments.get(0), "service");
+                    boolean soft = VendorPurges.isSoft(request);
                     List<String> keys = keys(request);
                     List<Scope> scopes = keys.stream()
-                            .map(key -> VendorPurges.tag(key, site, isSoft(request)))
+                            .map(key -> VendorPurges.tag(key, site, soft))
                             .toList();
                     responder.replyWhen(purges.purge(scopes, request.caller()), ids -> byKey(keys, ids));
                 }),
                 new FastlyResource(ALL_PATH, (segments, request, responder) -> {
-                    List<Scope> scopes = purges.everything(purges.site(segments.get(0), "service"));
+                    // Fastly's own API has no soft purge of everything. The field is obeyed, because the client expects
+                    // that the stored responses are kept.
+                    List<Scope> scopes =
+                            purges.everything(purges.site(segments.get(0), "service"), VendorPurges.isSoft(request));
                     responder.replyWhen(purges.purge(scopes, request.caller()), ids -> ok(String.join(", ", ids)));
                 }));
-    }
-
-    private static boolean isSoft(AdminRequest request) {
-        return "1".equals(request.fields().getOrDefault("fastly-soft-purge", "").strip());
     }
 
     /** Returns the keys of the field Surrogate-Key, or of the body, each once. */

@@ -8,6 +8,7 @@ import io.millrace.proxy.admin.cache.PurgeService;
 import io.millrace.proxy.admin.cache.PurgeService.PurgeReport;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -50,16 +51,21 @@ public final class VendorPurges {
         return site;
     }
 
+    /** Returns true if a request asks for soft purges, with the field of Fastly's API. */
+    static boolean isSoft(AdminRequest request) {
+        return "1".equals(request.fields().getOrDefault("fastly-soft-purge", "").strip());
+    }
+
     /** Returns the scope of one tag on a site. */
     static Scope tag(String tag, String site, boolean soft) {
         return new Scope(Kind.TAG, null, null, soft, List.of(tag), site);
     }
 
     /** Returns the scopes of everything on a site. */
-    List<Scope> everything(String site) throws AdminException {
+    List<Scope> everything(String site, boolean soft) throws AdminException {
         List<Scope> all = new ArrayList<>();
         for (String host : sites.hosts(site)) {
-            all.add(new Scope(Kind.HOST, host, null, false));
+            all.add(new Scope(Kind.HOST, host, null, soft));
         }
         return all;
     }
@@ -84,7 +90,7 @@ public final class VendorPurges {
     /**
      * Executes purges.
      *
-     * @return completes with their identifiers when all are durable
+     * @return completes with their identifiers, in the same order, when all are durable
      * @throws AdminException if one of them is invalid or not allowed; then nothing is purged
      */
     CompletionStage<List<String>> purge(List<Scope> purges, AdminCaller caller) throws AdminException {
