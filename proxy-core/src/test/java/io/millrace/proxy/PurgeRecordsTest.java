@@ -18,11 +18,13 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.record.PurgeClient;
+import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.store.CacheStore;
 import io.netty.channel.epoll.Epoll;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -463,6 +465,55 @@ class PurgeRecordsTest {
         assertEquals(new PurgeClient("admin", Epoll.isAvailable() ? uid : -1, null, null), record.client());
         answer = post(socket, "/v1/cache/purge", "{\"url\":\"http://test.example/none\",\"count\":true}");
         assertTrue(answer.endsWith("\"objects\":0}"), answer);
+    }
+
+    @Test
+    void aDryRunIsNamedAndHasNothingToUndo() throws Exception {
+        Path socket = directory.resolve("a.sock");
+        start(config -> config.storage(directory.resolve("disk"), 64 << 20).set("admin.socket", socket.toString()));
+        String body = "{\"host\":\"test.example\",\"mode\":\"soft\"}";
+        String run = post(socket, "/v1/cache/purge/dry-run", body);
+        String id = idIn(run);
+        assertTrue(PurgeId.isDryRun(id), id);
+        assertTrue(run.contains("\"dry_run\":true"), run);
+        String shown = send(socket, "GET", "/v1/cache/purge?id=" + id, "");
+        assertTrue(shown.contains("\"dry_run\":true"), shown);
+        assertEquals(List.of(), latest());
+        assertNothingToUndo(post(socket, "/v1/cache/purge/undo", "{\"id\":\"" + id + "\"}"), id);
+        // An earlier worker may have counted.
+        String earlier = new PurgeId(PurgeId.DRY_RUN, () -> 1).next();
+        assertNothingToUndo(post(socket, "/v1/cache/purge/undo", "{\"id\":\"" + earlier + "\"}"), earlier);
+        String unknown = send(socket, "GET", "/v1/cache/purge?id=" + earlier, "");
+        assertTrue(unknown.contains("of dry runs, each worker process keeps only its latest 64"), unknown);
+        ProxyExtension.await("the end of the count", () -> isDone(socket, id));
+        String cancelled = post(socket, "/v1/cache/purge/cancel", "{\"id\":\"" + id + "\"}");
+        assertTrue(cancelled.contains("\"message\":\"dry run " + id + " is done: neither"), cancelled);
+
+        String purged = idIn(post(socket, "/v1/cache/purge", body));
+        shown = send(socket, "GET", "/v1/cache/purge?id=" + purged, "");
+        assertTrue(shown.contains("\"dry_run\":false"), shown);
+        String listed = send(socket, "GET", "/v1/cache/purges", "");
+        assertTrue(listed.contains("\"dry_run\":false") && !listed.contains("\"dry_run\":true"), listed);
+    }
+
+    private static void assertNothingToUndo(String answer, String id) {
+        assertTrue(answer.startsWith("HTTP/1.1 409"), answer);
+        assertTrue(
+                answer.endsWith("{\"error\":{\"code\":\"not-undoable\",\"message\":\"" + id
+                        + " is a dry run, which purged nothing: nothing to undo\"}}"),
+                answer);
+    }
+
+    private static boolean isDone(Path socket, String id) {
+        try {
+            return send(socket, "GET", "/v1/cache/purge?id=" + id, "").contains("\"state\":\"done\"");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String idIn(String answer) {
+        return answer.replaceFirst("(?s).*\"id\":\"([^\"]+)\".*", "$1");
     }
 
     /** A purged response is not fresh, although its lifetime is not over; a validation makes it fresh again. */

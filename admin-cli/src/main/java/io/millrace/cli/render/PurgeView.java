@@ -71,8 +71,9 @@ public final class PurgeView {
 
     /** Formats the response of {@code GET /v1/cache/purge}, the record of one purge. */
     public static List<String> show(JsonObject purge) {
-        Rows rows = new Rows(Printable.of("purge " + purge.text("id", "?")));
-        rows.add("state", Printable.of(purge.text("state", "?")));
+        Rows rows = new Rows(Printable.of(name(purge)));
+        String dryRun = isDryRun(purge) ? ", nothing was purged" : "";
+        rows.add("state", Printable.of(purge.text("state", "?") + dryRun));
         rows.add("at", Printable.of(purge.text("at", "?")));
         rows.add("client", Printable.of(client(purge)));
         rows.add("target", Printable.of(modeAndTarget(purge)));
@@ -144,8 +145,16 @@ public final class PurgeView {
 
     /** Describes in one line that a purge was undone or cancelled. */
     public static List<String> changed(JsonObject purge) {
-        return List.of(Printable.of(
-                purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + modeAndTarget(purge) + ")"));
+        return List.of(Printable.of(purge.text("state", "?") + ": " + name(purge) + " (" + modeAndTarget(purge) + ")"));
+    }
+
+    private static boolean isDryRun(JsonObject purge) {
+        return purge.isTrue("dry_run");
+    }
+
+    /** Returns the kind and the identifier of a purge or dry run. */
+    private static String name(JsonObject purge) {
+        return (isDryRun(purge) ? "dry run " : "purge ") + purge.text("id", "?");
     }
 
     /** Describes the dry run of a purge: number, size and first URLs of the affected objects. */

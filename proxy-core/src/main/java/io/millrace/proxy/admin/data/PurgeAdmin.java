@@ -89,7 +89,10 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return new AdminException(
                 404,
                 "unknown-purge",
-                "no purge has the identifier " + id + "; purge.history limits the number of records");
+                "no purge has the identifier " + id + "; "
+                        + (PurgeId.isDryRun(id)
+                                ? "of dry runs, each worker process keeps only its latest " + PurgeCounts.KEPT_MAX
+                                : "purge.history limits the number of records"));
     }
 
     @Override
@@ -145,7 +148,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     private static boolean isDryRun(PurgeRecord record) {
-        return record.id().charAt(0) == 'd';
+        return PurgeId.isDryRun(record.id());
     }
 
     private PurgeView view(PurgeRecord record) {
@@ -197,6 +200,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     @Override
     public CompletionStage<PurgeView> undo(String id, AdminCaller caller) throws AdminException {
+        if (PurgeId.isDryRun(id)) {
+            throw new AdminException(409, "not-undoable", id + " is a dry run, which purged nothing: nothing to undo");
+        }
         PurgeRecord record = record(id);
         long stamp = PurgeId.stamp(id);
         checkUndo(record, stamp);
@@ -284,8 +290,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
             throw new AdminException(
                     409,
                     "not-in-progress",
-                    "purge " + id + " is " + view.record().state().text()
-                            + ": neither a count nor a sweep is in progress");
+                    (PurgeId.isDryRun(id) ? "dry run " : "purge ") + id + " is "
+                            + view.record().state().text() + ": neither a count nor a sweep is in progress");
         }
         counted.count().cancel();
         return CompletableFuture.completedFuture(view(counted.record()));

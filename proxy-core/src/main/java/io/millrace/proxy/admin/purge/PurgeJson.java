@@ -30,6 +30,7 @@ public final class PurgeJson {
         long stamp = PurgeId.stamp(record.id());
         number(json, "stamp", stamp == 0 ? -1 : stamp);
         json.writeStringProperty("mode", record.soft() ? "soft" : "hard");
+        json.writeBooleanProperty("dry_run", PurgeId.isDryRun(record.id()));
         json.writeStringProperty("state", record.state().text());
         number(json, "objects", record.objects());
         number(json, "bytes", record.bytes());

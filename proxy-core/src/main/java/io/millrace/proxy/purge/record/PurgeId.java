@@ -57,7 +57,17 @@ public final class PurgeId {
 
     /** Returns the stamp in the identifier of a purge; 0 for identifiers without a stamp. */
     public static long stamp(String id) {
-        if (id.length() < 2 || id.charAt(0) != STAMPED) {
+        return number(id, STAMPED);
+    }
+
+    /** Returns true if the identifier is that of a dry run, which purges nothing. */
+    public static boolean isDryRun(String id) {
+        return number(id, DRY_RUN) > 0;
+    }
+
+    /** Returns the number in an identifier with this first letter; 0 for other identifiers. */
+    private static long number(String id, char first) {
+        if (id.length() < 2 || id.charAt(0) != first) {
             return 0;
         }
         try {
