@@ -431,12 +431,38 @@ class PurgeMethodTest {
             RawClient.Response refused =
                     client.send("PURGE /a HTTP/1.1\r\n" + HOST + rest).response();
             assertEquals(400, refused.status());
-            assertEquals("400 Bad Request: PURGE has no content\n", refused.text());
+            assertEquals("400 Bad Request: a PURGE must not have content; nothing was purged\n", refused.text());
             assertEquals("close", refused.field("connection"));
             assertEquals(0, client.in.readToEnd().length);
         }
         assertStored("/a");
         assertEquals(1, proxy.origin().requests());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "PURGE | /a | ''",
+                "PURGE | /a | Fastly-Soft-Purge: 1\\r\\n",
+                "PURGE | /.* | ''",
+                "PURGE | / | xkey: t\\r\\n",
+                "PURGEKEYS | / | xkey-purge: t\\r\\n",
+                "BAN | /a | ''",
+                "BAN | / | X-Ban-Url: .\\r\\n"
+            })
+    void everyFormWithContentPurgesNothing(String method, String target, String fields) throws Exception {
+        start();
+        proxy.get("/a");
+        try (RawClient client = new RawClient(proxy.address())) {
+            RawClient.Response refused = client.send(method + " " + target + " HTTP/1.1\r\n" + HOST
+                            + fields.replace("\\r\\n", "\r\n") + "Content-Length: 3\r\n\r\nabc")
+                    .response();
+            assertEquals(
+                    "400 Bad Request: a " + method + " must not have content; nothing was purged\n", refused.text());
+        }
+        assertStored("/a");
+        assertEquals(List.of(), proxy.proxy().shared().purges().latest(null, 9));
     }
 
     @Test

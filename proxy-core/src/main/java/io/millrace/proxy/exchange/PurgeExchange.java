@@ -174,7 +174,10 @@ final class PurgeExchange implements RequestHandler {
     /** Returns true if the request has content, and sends the refusal then. */
     private boolean refuseContent() {
         if (contentLength != 0) {
-            answer(400, request.methodName() + " has no content", ExchangeOutcome.DENIED);
+            answer(
+                    400,
+                    "a " + request.methodName() + " must not have content; nothing was purged",
+                    ExchangeOutcome.DENIED);
         }
         return contentLength != 0;
     }
