@@ -17,6 +17,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.purge.record.PurgeRecord;
@@ -465,6 +466,38 @@ class PurgeRecordsTest {
         assertEquals(new PurgeClient("admin", Epoll.isAvailable() ? uid : -1, null, null), record.client());
         answer = post(socket, "/v1/cache/purge", "{\"url\":\"http://test.example/none\",\"count\":true}");
         assertTrue(answer.endsWith("\"objects\":0}"), answer);
+    }
+
+    /** A prefix without a path covers the same as its host, but is a prefix in answer and record. */
+    @ParameterizedTest
+    @CsvSource({
+        "PREFIX, http://test.example/, prefix, prefix, http://test.example/",
+        "PREFIX, http://test.example, prefix, prefix, http://test.example/",
+        "PREFIX, http://test.example/tags/, prefix, prefix, http://test.example/tags/",
+        "HOST, test.example, host, host, test.example"
+    })
+    void answerAndRecordNameTheScopeAsRequested(Kind kind, String text, String answered, String recorded, String target)
+            throws Exception {
+        startInRam();
+        get("/tags/x");
+        boolean isHost = kind == Kind.HOST;
+        Scope scope = new Scope(kind, isHost ? text : null, isHost ? null : text, false);
+        InvalidationReport report = purge(admin(), scope, false);
+        assertEquals(answered + " " + target, report.scope() + " " + report.target());
+        PurgeRecord record = latest().get(0);
+        assertEquals(recorded + " " + target, record.scope() + " " + record.target());
+        assertFalse(isHit("/tags/x"));
+    }
+
+    /** A prefix that is too long is widened to its host, which the answer says. */
+    @Test
+    void theAnswerNamesAWidenedScope() throws Exception {
+        startInRam();
+        String url = "http://" + HOST + "/" + "x".repeat(InvalidationScope.PREFIX_LENGTH_MAX);
+        assertEquals(
+                "host",
+                purge(admin(), new Scope(Kind.PREFIX, null, url, false), false).scope());
+        assertEquals("prefix", latest().get(0).scope());
     }
 
     @Test

@@ -251,6 +251,18 @@ public final class ScopedPurges implements InvalidationService {
     }
 
     /**
+     * Returns the name of the invalidated scope. A prefix with the path {@code /} is invalidated as a host, which covers
+     * the same responses, and keeps its name.
+     */
+    private static String word(Scope requested, InvalidationKind invalidated) {
+        boolean isWholeHost = requested.kind() == Kind.PREFIX
+                && invalidated == InvalidationKind.HOST
+                && TargetUri.parseAbsolute(String.valueOf(requested.text())) instanceof TargetUri url
+                && url.pathAndQuery().equals("/");
+        return isWholeHost ? InvalidationKind.PREFIX.text() : word(invalidated);
+    }
+
+    /**
      * Carries out a purge.
      *
      * @param shared the purge for other nodes of the fleet; null if it is not shared
@@ -287,7 +299,7 @@ public final class ScopedPurges implements InvalidationService {
                     : "stored responses are gone";
             boolean isShared = shared != null && purges.fleet().isActive();
             InvalidationReport done = new InvalidationReport(
-                    word(last.kind()),
+                    word(requested, last.kind()),
                     plan.target(),
                     last.stamp(),
                     plan.note().isEmpty() ? outcome : outcome + "; " + plan.note(),
