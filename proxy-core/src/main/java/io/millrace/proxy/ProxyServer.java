@@ -545,13 +545,20 @@ public final class ProxyServer implements AutoCloseable {
         }
         endOriginRecords();
         CompletableFuture<Void> drained = new CompletableFuture<>();
-        AtomicInteger left = new AtomicInteger(loops.size());
+        AtomicInteger left = new AtomicInteger(loops.size() + 1);
+        Runnable partDrained = () -> {
+            if (left.decrementAndGet() == 0) {
+                drained.complete(null);
+            }
+        };
         for (ServingLoop loop : loops) {
-            loop.loop().execute(() -> loop.connections().drain(() -> {
-                if (left.decrementAndGet() == 0) {
-                    drained.complete(null);
-                }
-            }));
+            loop.loop().execute(() -> loop.connections().drain(partDrained));
+        }
+        // A purge by the admin API may wait until the successor has made it durable.
+        if (admin == null) {
+            partDrained.run();
+        } else {
+            var unused = admin.whenNoChange().thenRun(partDrained);
         }
         group.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
         return drained;

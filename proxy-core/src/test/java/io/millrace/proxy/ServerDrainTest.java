@@ -2,6 +2,7 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,9 +13,16 @@ import io.millrace.proxy.admin.status.ServerSource.ThreadView;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.server.DrainRequest;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +66,50 @@ class ServerDrainTest {
         RawClient after = proxy.client();
         assertNull(after.get("/a").response().field("connection"));
         assertNull(after.get("/a").response().field("connection"));
+    }
+
+    /** Otherwise the launcher answers 502 to a purge that the next worker has made durable. */
+    @Test
+    void aDrainedWorkerAnswersThePurgesOfItsAdminApi() throws Exception {
+        Path socket = directory.resolve("admin.sock");
+        proxy.start(
+                request -> request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("content")),
+                config -> config.storage(directory.resolve("disk"), 64 << 20).set("admin.socket", socket.toString()));
+        BlockingQueue<Consumer<IOException>> changes = new LinkedBlockingQueue<>();
+        AtomicBoolean isSuccessorReady = new AtomicBoolean();
+        proxy.proxy().handOver().release((change, reply) -> {
+            changes.add(reply);
+            if (isSuccessorReady.get()) {
+                reply.accept(null);
+            }
+        });
+        try (AdminFront front = AdminFront.of(directory, socket)) {
+            CompletableFuture<RawClient.Response> answer =
+                    answer(front, "POST", "/v1/cache/purge", "{\"host\":\"test.example\"}");
+            Consumer<IOException> reply = changes.poll(30, TimeUnit.SECONDS);
+            assertNotNull(reply, "the purge is passed to the successor");
+            CompletableFuture<Void> drained =
+                    proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
+            proxy.settle();
+            assertEquals(
+                    200, answer(front, "GET", "/v1/cache/purges", "").join().status());
+            assertFalse(drained.isDone());
+            isSuccessorReady.set(true);
+            reply.accept(null);
+            assertEquals(200, answer.get(30, TimeUnit.SECONDS).status());
+            drained.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private static CompletableFuture<RawClient.Response> answer(
+            AdminFront front, String method, String target, String body) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return front.request("admin", method, target, body);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 
     @Test

@@ -37,6 +37,15 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 final class AdminClient {
+    /** Code of the error if no server listens, so that nothing was sent. */
+    static final String DOWN = "worker-down";
+
+    /** Code of the error if the connection broke. The other server may have received the request. */
+    static final String FAILED = "worker-failed";
+
+    /** Code of the error if the answer did not come in time. */
+    static final String TIMEOUT = "worker-timeout";
+
     /** Limit of an answer. The largest answer is that of {@code /metrics}, with some hundred KiB. */
     private static final int MAX_REPLY_BYTES = 32 << 20;
 
@@ -101,9 +110,7 @@ final class AdminClient {
         var deadline = channel.eventLoop()
                 .schedule(
                         () -> reply.completeExceptionally(new AdminException(
-                                504,
-                                "worker-timeout",
-                                "the worker did not answer within " + timeout.toSeconds() + " s")),
+                                504, TIMEOUT, "the worker did not answer within " + timeout.toSeconds() + " s")),
                         timeout.toNanos(),
                         TimeUnit.NANOSECONDS);
         reply.whenComplete((done, failure) -> {
@@ -132,8 +139,7 @@ final class AdminClient {
     }
 
     private static AdminException notRunning() {
-        return new AdminException(
-                503, "worker-down", "the worker does not answer; 'process' in /v1/status shows its state");
+        return new AdminException(503, DOWN, "the worker does not answer; 'process' in /v1/status shows its state");
     }
 
     private static final class ReplyReader extends SimpleChannelInboundHandler<FullHttpResponse> {
@@ -169,7 +175,7 @@ final class AdminClient {
 
         private void fail() {
             reply.completeExceptionally(new AdminException(
-                    502, "worker-failed", "the connection to the worker was closed before the answer was complete"));
+                    502, FAILED, "the connection to the worker was closed before the answer was complete"));
         }
     }
 }

@@ -43,6 +43,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     private final @Nullable TcpClient tcp;
     private final RequestDeadline deadline;
     private final AdminCallers callers;
+    private final ChangesInProgress changes;
     /** Pipelined requests that wait for the answer to an earlier request; owned. */
     private final Deque<FullHttpRequest> waiting = new ArrayDeque<>(MAX_PIPELINED);
 
@@ -57,18 +58,21 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      * @param tcp the limits of a TCP connection; null on a Unix domain socket, where the mode of the file limits access
      * @param deadline the deadline of the request that is being received
      * @param callers identifies the clients of requests
+     * @param changes counts the requests that change state
      */
     AdminConnection(
             AdminRoutes routes,
             Executor blockingCalls,
             @Nullable TcpClient tcp,
             RequestDeadline deadline,
-            AdminCallers callers) {
+            AdminCallers callers,
+            ChangesInProgress changes) {
         this.routes = routes;
         this.blockingCalls = blockingCalls;
         this.tcp = tcp;
         this.deadline = deadline;
         this.callers = callers;
+        this.changes = changes;
     }
 
     @Override
@@ -108,6 +112,9 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
             answering(true);
+            if (method.equals("POST")) {
+                reply.countAsChange(changes);
+            }
             AdminCaller caller = callers.of(context.channel(), request, callerToken);
             handle(
                     resource,

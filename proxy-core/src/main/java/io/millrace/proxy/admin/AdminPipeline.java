@@ -50,12 +50,14 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     private final TcpRefusals refusals;
     private final TcpSlots slots;
     private final AdminCallers callers;
+    private final ChangesInProgress changes;
 
     /**
      * Creates the initializer of a listener.
      *
      * @param open receives every connection until it closes
      * @param refusals counts refused TCP requests
+     * @param changes counts the requests that change state
      */
     AdminPipeline(
             ChannelGroup open,
@@ -64,6 +66,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
             @Nullable TcpGuard guard,
             AdminTimes times,
             TcpRefusals refusals,
+            ChangesInProgress changes,
             AdminTransport transport) {
         this.open = open;
         this.routes = routes;
@@ -71,6 +74,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
         this.guard = guard;
         this.times = times;
         this.refusals = refusals;
+        this.changes = changes;
         this.slots = new TcpSlots(refusals);
         this.callers = new AdminCallers(transport, guard != null);
     }
@@ -101,7 +105,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
 
     private void addTo(
             Channel channel, RequestDeadline deadline, @Nullable TokenGate gate, @Nullable TcpClient client) {
-        AdminConnection connection = new AdminConnection(routes, blockingCalls, client, deadline, callers);
+        AdminConnection connection = new AdminConnection(routes, blockingCalls, client, deadline, callers, changes);
         HttpDecoderConfig decoding =
                 new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
         channel.pipeline()

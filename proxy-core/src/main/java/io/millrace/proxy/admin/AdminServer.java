@@ -68,6 +68,7 @@ public final class AdminServer implements AutoCloseable {
     private final AdminRoutes routes;
     private final AdminTimes times;
     private final TcpRefusals refusals = new TcpRefusals();
+    private final ChangesInProgress changes = new ChangesInProgress();
     /**
      * All open connections, from clients and to other admin servers. A connection that is added after the close is
      * closed at once.
@@ -213,7 +214,8 @@ public final class AdminServer implements AutoCloseable {
         return new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childHandler(new AdminPipeline(open, routes, blockingCalls, guard, times, refusals, transport));
+                .childHandler(
+                        new AdminPipeline(open, routes, blockingCalls, guard, times, refusals, changes, transport));
     }
 
     private Channel bind(
@@ -258,6 +260,21 @@ public final class AdminServer implements AutoCloseable {
      */
     public CompletionStage<AdminReply> post(Path socket, String path, byte[] body, Duration timeout) {
         return client.send(socket, "POST", path, body, timeout);
+    }
+
+    /**
+     * Returns a stage that completes when no request that changes state is in progress. Requests that only read, such
+     * as the live log, do not count.
+     */
+    public CompletionStage<Void> whenNoChange() {
+        CompletableFuture<Void> none = new CompletableFuture<>();
+        try {
+            group.next().execute(() -> changes.whenNone(() -> none.complete(null)));
+        } catch (RejectedExecutionException e) {
+            // The server is closed.
+            none.complete(null);
+        }
+        return none;
     }
 
     /** Stops listening, deletes the socket file unless a successor has replaced it, and closes open connections. */

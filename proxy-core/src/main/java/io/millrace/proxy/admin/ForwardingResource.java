@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
@@ -58,8 +59,33 @@ final class ForwardingResource implements AdminResource {
             if (failure == null) {
                 responder.reply(reply);
             } else {
-                responder.fail(FailureReply.exceptionOf(failure));
+                responder.fail(withOutcome(FailureReply.exceptionOf(failure)));
             }
         });
+    }
+
+    /** Adds to the error of a request that changes state whether the change may have been made. */
+    private AdminException withOutcome(AdminException error) {
+        if (!method.equals("POST") || path.endsWith("/dry-run")) {
+            return error;
+        }
+        String outcome =
+                switch (error.code()) {
+                    case AdminClient.DOWN -> "nothing was changed";
+                    case AdminClient.FAILED, AdminClient.TIMEOUT -> uncertain();
+                    default -> "";
+                };
+        return outcome.isEmpty()
+                ? error
+                : new AdminException(error.status(), error.code(), error.message() + "; " + outcome);
+    }
+
+    private String uncertain() {
+        if (path.startsWith("/v1/cache/purge/")) {
+            return "the change may have been made: 'millctl purge show ID' shows the state of the purge";
+        }
+        return path.contains("/purge")
+                ? "the purge may be in force: repeat it, or look for it with 'millctl purge list'"
+                : "the change may have been made";
     }
 }

@@ -34,6 +34,8 @@ final class PendingReply implements AdminResponder {
     private @Nullable String allow;
     private volatile long retryAfterSeconds;
     private @Nullable ScheduledFuture<?> deadline;
+    /** The changes that count this request; null for a request that is not counted. */
+    private @Nullable ChangesInProgress changes;
 
     PendingReply(
             ChannelHandlerContext context,
@@ -56,6 +58,20 @@ final class PendingReply implements AdminResponder {
                                 504, "timeout", "no answer within " + timeout.toSeconds() + " seconds")),
                         timeout.toNanos(),
                         TimeUnit.NANOSECONDS);
+    }
+
+    /** Counts the request as a change, until its answer is written or it is dropped. Call on the event loop. */
+    void countAsChange(ChangesInProgress all) {
+        all.began();
+        changes = all;
+    }
+
+    private void endChange() {
+        ChangesInProgress all = changes;
+        changes = null;
+        if (all != null) {
+            all.ended();
+        }
     }
 
     /** Answers that the path does not have this method. Call on the event loop. */
@@ -86,6 +102,7 @@ final class PendingReply implements AdminResponder {
     void cancel() {
         isReplied.set(true);
         cancelDeadline();
+        endChange();
     }
 
     private void cancelDeadline() {
@@ -125,6 +142,9 @@ final class PendingReply implements AdminResponder {
             response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         }
         ChannelFuture written = context.writeAndFlush(response);
+        if (changes != null) {
+            written.addListener(done -> endChange());
+        }
         if (!keepAlive) {
             written.addListener(ChannelFutureListener.CLOSE);
         } else {

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The admin server over real Unix domain sockets. */
 class AdminServerTest {
@@ -87,6 +89,51 @@ class AdminServerTest {
             assertEquals("{\"n\":1}", exchange.read().body());
             assertEquals("{\"ok\":true}", exchange.read().body());
             assertEquals(404, exchange.read().status());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void changesInProgressAreAwaited(boolean clientWaits) throws Exception {
+        BlockingQueue<AdminResponder> changing = new LinkedBlockingQueue<>();
+        AdminServer server = AdminServer.builder()
+                .unixSocket(socket)
+                .resource(resource("POST", "/change", false, (request, responder) -> changing.add(responder)))
+                .resource(get("/ok", OK))
+                .start();
+        servers.add(server);
+        try (HttpExchange exchange = HttpExchange.connect(socket)) {
+            exchange.send("POST /change HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+            AdminResponder responder = take(changing);
+            CompletableFuture<Void> none = server.whenNoChange().toCompletableFuture();
+            assertEquals(200, HttpExchange.get(socket, "/ok").status());
+            assertFalse(none.isDone());
+            if (clientWaits) {
+                responder.reply(OK);
+                assertEquals(200, exchange.read().status());
+            } else {
+                exchange.close();
+            }
+            none.get(30, TimeUnit.SECONDS);
+        }
+        server.whenNoChange().toCompletableFuture().get(30, TimeUnit.SECONDS);
+        server.close();
+        server.whenNoChange().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    }
+
+    /** A viewer of the live log waits for the next line, perhaps for ever. */
+    @Test
+    void requestsThatOnlyReadAreNotAwaited() throws Exception {
+        BlockingQueue<AdminResponder> reading = new LinkedBlockingQueue<>();
+        AdminServer server = AdminServer.builder()
+                .unixSocket(socket)
+                .resource(resource("GET", "/later", false, (request, responder) -> reading.add(responder)))
+                .start();
+        servers.add(server);
+        try (HttpExchange exchange = HttpExchange.connect(socket)) {
+            exchange.send(request("/later"));
+            take(reading);
+            server.whenNoChange().toCompletableFuture().get(30, TimeUnit.SECONDS);
         }
     }
 

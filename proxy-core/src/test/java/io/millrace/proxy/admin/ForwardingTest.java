@@ -14,6 +14,7 @@ import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessStatus;
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.admin.status.StatusResource;
+import io.millrace.proxy.admin.vendor.FastlyResource;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -146,6 +148,40 @@ class ForwardingTest {
         }
     }
 
+    /** A purge without an answer may be in force, so the error says what to do. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "HANGS_UP | /v1/cache/purge | was complete; the purge may be in force: repeat it, or look for it with 'millctl purge list'",
+                "SAYS_NOTHING | /v1/cache/purge | within 0 s; the purge may be in force: repeat it, or look for it with 'millctl purge list'",
+                "BREAKS_OFF | /service/s/purge_all | was complete; the purge may be in force: repeat it, or look for it with 'millctl purge list'",
+                "HANGS_UP | /v1/cache/purge/undo | was complete; the change may have been made: 'millctl purge show ID' shows the state of the purge",
+                "HANGS_UP | /v1/origins/down | was complete; the change may have been made",
+                "HANGS_UP | /v1/cache/purge/dry-run | was complete"
+            })
+    void anErrorSaysWhetherAChangeMayHaveBeenMade(Misbehaviour misbehaviour, String path, String outcome)
+            throws IOException {
+        try (ServerSocketChannel silent = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            silent.bind(UnixDomainSocketAddress.of(workerSocket()));
+            Thread thread = new Thread(() -> misbehaviour.accept(silent));
+            thread.start();
+            startLauncher(AdminTransport.best(), workerSocket(), Duration.ofMillis(500));
+
+            Response failed = HttpExchange.post(launcherSocket(), path, "{}");
+            assertEquals(misbehaviour.status, failed.status(), failed.body());
+            assertTrue(failed.body().contains(outcome + "\"}"), failed.body());
+        }
+    }
+
+    @Test
+    void withoutAWorkerAChangeIsNotMade() throws IOException {
+        startLauncher(AdminTransport.best(), null, Duration.ofSeconds(30));
+        Response down = HttpExchange.post(launcherSocket(), "/v1/cache/purge", "{}");
+        assertEquals(503, down.status());
+        assertTrue(down.body().endsWith("shows its state; nothing was changed\"}}"), down.body());
+    }
+
     private enum Misbehaviour {
         SAYS_NOTHING(504, "worker-timeout", null),
         HANGS_UP(502, "worker-failed", ""),
@@ -200,6 +236,10 @@ class ForwardingTest {
                 .unixSocket(launcherSocket())
                 .forward("GET", "/metrics", () -> socket, timeout)
                 .forward("POST", "/v1/cache/purge", () -> socket, timeout)
+                .forward("POST", "/v1/cache/purge/undo", () -> socket, timeout)
+                .forward("POST", "/v1/cache/purge/dry-run", () -> socket, timeout)
+                .forward("POST", "/v1/origins/down", () -> socket, timeout)
+                .forward("POST", FastlyResource.ALL_PATH, () -> socket, timeout)
                 .forward("GET", "/v1/cache/lookup", () -> socket, timeout)
                 .forwardStatus(
                         () -> socket,

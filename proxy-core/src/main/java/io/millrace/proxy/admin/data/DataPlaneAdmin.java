@@ -50,6 +50,7 @@ import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.proxy.server.ProxyView;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -185,6 +186,12 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new CertificatesResource(certificates))
                 .resource(new CertificateCheckResource(certificates))
                 .start();
+    }
+
+    /** Returns a stage that completes when no admin request that changes state is in progress. */
+    public CompletionStage<Void> whenNoChange() {
+        AdminServer started = server;
+        return started == null ? CompletableFuture.completedFuture(null) : started.whenNoChange();
     }
 
     private static void addLiveLog(AdminServer.Builder builder, @Nullable LiveLog log) {
