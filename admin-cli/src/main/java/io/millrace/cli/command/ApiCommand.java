@@ -153,8 +153,8 @@ public abstract class ApiCommand implements Callable<Integer> {
     protected abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
 
     /**
-     * Returns true if the command changes the state of the proxy. After a timeout such a command ends with
-     * {@link ExitCode#IN_PROGRESS}, since the proxy may still execute the change.
+     * Returns true if the command changes the state of the proxy. After a timeout, and if the connection to the worker
+     * broke, such a command ends with {@link ExitCode#IN_PROGRESS}, since the proxy may have executed the change.
      */
     protected boolean isChange() {
         return false;
@@ -240,7 +240,8 @@ public abstract class ApiCommand implements Callable<Integer> {
         }
         String code = error.text("code", "status " + response.status());
         String message = error.text("message", "the request was refused") + " (" + code + ")";
-        if (code.equals("in-progress") || (response.status() == 504 && isChange())) {
+        boolean isUnknown = response.status() == 504 || code.equals("worker-failed");
+        if (code.equals("in-progress") || (isUnknown && isChange())) {
             return new CommandFailure(ExitCode.IN_PROGRESS, message, "check later: " + invocation.statusCommand());
         }
         if (code.equals("unknown-purge") || code.equals("unknown-site")) {
