@@ -125,7 +125,7 @@ public final class AcmeService implements AutoCloseable {
         return pool;
     }
 
-    /** Sets the receiver of issued certificates and failures. Call before {@link #start}. */
+    /** Sets the receiver of events: issued certificates and failed orders. Call before {@link #start}. */
     public void events(EventSink sink) {
         events = sink;
     }

@@ -15,7 +15,8 @@ import java.util.concurrent.TimeUnit;
  * @param timeoutNanos time after which the program is killed
  */
 record DnsHook(Path program, long timeoutNanos) {
-    private static final int OUTPUT_MAX = 500;
+    /** Maximum bytes of the program's output in an error message. */
+    private static final int OUTPUT_BYTES_MAX = 500;
 
     /** Sets a record. The program ends when the name servers have the record. Removes the record after a failure. */
     void present(String record, String value) throws IOException, InterruptedException {
@@ -54,18 +55,18 @@ record DnsHook(Path program, long timeoutNanos) {
                 process.destroyForcibly();
             }
             if (process.exitValue() != 0) {
-                throw new IOException(
-                        program + " " + verb + " ended with " + process.exitValue() + ": " + outputStart(output));
+                throw new IOException(program + " " + verb + " ended with exit code " + process.exitValue() + ": "
+                        + outputStart(output));
             }
         } finally {
             Files.deleteIfExists(output);
         }
     }
 
-    /** The beginning of the program's output. */
+    /** Returns the beginning of the program's output, without surrounding white space. */
     private static String outputStart(Path output) throws IOException {
         try (InputStream in = Files.newInputStream(output)) {
-            return new String(in.readNBytes(OUTPUT_MAX), StandardCharsets.ISO_8859_1).strip();
+            return new String(in.readNBytes(OUTPUT_BYTES_MAX), StandardCharsets.ISO_8859_1).strip();
         }
     }
 }

@@ -46,7 +46,7 @@ final class NameIssuance {
 
     /**
      * @param random supplies numbers from 0 to 1
-     * @param events receives issued certificates and failures
+     * @param events receives the events: issued certificates and failed orders
      */
     NameIssuance(
             AcmeConfig config, AcmeStorage storage, CertificateIssuer client, DoubleSupplier random, EventSink events) {

@@ -27,8 +27,9 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code millrace check FILE}: prints every problem of a configuration file, and opens its extensions. Needs no running proxy.
- * Without FILE, searches for the file in the same directories as {@code millrace run}.
+ * The command {@code millrace check FILE}: prints every problem of a configuration file, and opens its extensions to
+ * find their problems too. Needs no running proxy. Without FILE, searches for the file in the same directories as
+ * {@code millrace run}.
  */
 @Command(
         name = "check",

@@ -99,7 +99,10 @@ final class Launcher {
         }
     }
 
-    /** Leads millctl to an admin socket that {@code --state} or {@code admin.socket} puts in another directory. */
+    /**
+     * Writes a file that leads millctl to the admin socket, if {@code --state} or {@code admin.socket} moves the socket
+     * out of the usual directory.
+     */
     private SocketPointer pointer(LauncherContext launcherContext, ProxyConfig config, Path home) {
         boolean isElsewhere = options.state() != null || config.admin().socket() != null;
         return isElsewhere

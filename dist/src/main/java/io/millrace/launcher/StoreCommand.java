@@ -46,7 +46,7 @@ final class StoreCommand implements Runnable {
         @SuppressWarnings("NullAway.Init")
         private Path path;
 
-        @Option(names = "--json", description = "JSON for programs.")
+        @Option(names = "--json", description = "Print JSON, for programs.")
         private boolean json;
 
         abstract int read(Path directory, boolean asJson, PrintWriter out) throws IOException;

@@ -47,7 +47,7 @@ class DnsHookTest {
         DnsHook hook = hook("if [ $1 = present ]; then head -c 100000 /dev/zero | tr '\\0' x; exit 3; fi\n");
         IOException failure = assertThrows(IOException.class, () -> hook.present("r", "v"));
         String message = String.valueOf(failure.getMessage());
-        assertTrue(message.contains("present ended with 3: xxx") && message.length() < 1000, message);
+        assertTrue(message.contains("present ended with exit code 3: xxx") && message.length() < 1000, message);
         assertEquals(List.of("present r v", "cleanup r v"), calls());
     }
 

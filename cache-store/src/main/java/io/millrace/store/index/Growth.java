@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The construction, in small steps, of a new table that replaces the current table of an index. First the file of the
  * new table is written, then the auxiliary area (the states of the volume's segments) is copied, then the slots. Until
  * the end the old table is complete and in use. Once the copy of slots has begun, every change is made in both tables.
- * Therefore an entry that already exists in the new table is kept when its slot is copied.
+ * Therefore the copy of a slot never overwrites an entry that the new table already has.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -16,8 +16,8 @@ final class Growth {
     private final TableSource.NewTable newTable;
     private final SegmentAges ages;
     private @Nullable SlotTable to;
-    private int auxiliaryAt;
-    private long slot;
+    private int nextAuxiliaryWord;
+    private long nextSlot;
 
     Growth(SlotTable from, TableSource.NewTable newTable, SegmentAges ages) {
         this.from = from;
@@ -34,7 +34,7 @@ final class Growth {
     /** Returns the new table if changes of entries must also be made there; otherwise null. */
     @Nullable
     SlotTable target() {
-        return auxiliaryAt == from.auxiliaryWords ? to : null;
+        return nextAuxiliaryWord == from.auxiliaryWords ? to : null;
     }
 
     /**
@@ -50,11 +50,11 @@ final class Growth {
             to = newTable.step(bytes);
             return null;
         }
-        if (auxiliaryAt < from.auxiliaryWords) {
+        if (nextAuxiliaryWord < from.auxiliaryWords) {
             copyAuxiliary(table, bytes / Long.BYTES);
             return null;
         }
-        if (slot < from.slotCount()) {
+        if (nextSlot < from.slotCount()) {
             copySlots(table, slots);
             return null;
         }
@@ -68,15 +68,16 @@ final class Growth {
     }
 
     private void copyAuxiliary(SlotTable table, int words) {
-        int end = Math.min(from.auxiliaryWords, auxiliaryAt + words);
-        for (; auxiliaryAt < end; auxiliaryAt++) {
-            table.auxiliary(auxiliaryAt, from.auxiliary(auxiliaryAt));
+        int end = Math.min(from.auxiliaryWords, nextAuxiliaryWord + words);
+        for (; nextAuxiliaryWord < end; nextAuxiliaryWord++) {
+            table.auxiliary(nextAuxiliaryWord, from.auxiliary(nextAuxiliaryWord));
         }
     }
 
     private void copySlots(SlotTable table, int slots) throws IOException {
-        long end = Math.min(from.slotCount(), slot + slots);
-        for (; slot < end; slot++) {
+        long end = Math.min(from.slotCount(), nextSlot + slots);
+        for (; nextSlot < end; nextSlot++) {
+            long slot = nextSlot;
             long location = from.location(slot);
             if (!from.isSound(slot)) {
                 // Record the damage, because the copied slot would have a valid checksum.

@@ -125,7 +125,8 @@ final class IndexFile implements TableSource {
         ByteBuffer header = ByteBuffer.allocate(SlotTable.PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         int length = file.read(header, 0);
         if (length < SlotTable.PAGE_BYTES) {
-            throw new IndexUnusableException(path + ": length actual=" + length);
+            throw new IndexUnusableException(
+                    path + ": length actual=" + length + ", minimum=" + SlotTable.PAGE_BYTES + " bytes");
         }
         expect(path, "magic", header.getLong(SlotTable.MAGIC_AT), SlotTable.MAGIC);
         expect(path, "format version", header.getInt(SlotTable.VERSION_AT), SlotTable.FORMAT_VERSION);
@@ -136,7 +137,8 @@ final class IndexFile implements TableSource {
         expect(path, "auxiliary bytes", header.getLong(SlotTable.AUXILIARY_BYTES_AT), auxiliaryBytes);
         int shift = header.getInt(SlotTable.SHIFT_AT);
         if (shift < SHIFT_MIN || shift > SHIFT_MAX) {
-            throw new IndexUnusableException(path + ": log2 of slots actual=" + shift);
+            throw new IndexUnusableException(
+                    path + ": log2 of slots actual=" + shift + ", expected=" + SHIFT_MIN + " to " + SHIFT_MAX);
         }
         expect(path, "length", file.length(), fileBytes(shift));
         return shift;

@@ -44,15 +44,19 @@ public final class MappedIndex {
      */
     private static final int FIRST_SHIFT_MAX = 20;
 
+    /** Bytes of a new table's file that one put writes. */
     private static final int PUT_BYTES = 64 * 1024;
+    /** Slots that one put copies to a new table. */
     private static final int PUT_SLOTS = 64;
     /**
-     * Bytes per call of {@link #step}. A step may be larger than that of a put, because the writer thread runs other
-     * tasks between steps.
+     * Bytes of a new table's file that one call of {@link #step} writes. This may be more than for a put, because the
+     * writer thread runs other tasks between steps.
      */
     private static final int STEP_BYTES = 256 * 1024;
 
+    /** Slots that one call of {@link #step} copies to a new table. */
     private static final int STEP_SLOTS = 2048;
+    /** Slots that one step of a {@link TableWalk} scans. */
     private static final int WALK_SLOTS = 8192;
     /** Location of a tombstone that has no record in the log. */
     private static final long UNLOGGED = Location.pack(0, Location.UNIT_BYTES, Location.UNIT_BYTES, 0);

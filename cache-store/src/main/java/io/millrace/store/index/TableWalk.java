@@ -11,7 +11,7 @@ import java.util.Map;
  */
 final class TableWalk {
     private final boolean tombstones;
-    /** Reclaimed segments: segment number to the low byte of the segment's former tag. */
+    /** Reclaimed segments: maps each segment number to the low byte of the segment's former tag. */
     private final Map<Integer, Integer> tagsBySegment = new HashMap<>();
 
     private SlotTable table;

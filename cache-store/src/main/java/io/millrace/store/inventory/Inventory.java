@@ -49,7 +49,10 @@ public final class Inventory {
     private static final int SEGMENTS_MIN = 16;
     private static final int SEGMENTS_MAX = 8192;
     private static final int CHUNK_BYTES = 1 << 20;
-    /** Chronicle Map shares the open file of equal paths within a process, so each larger map has another path. */
+    /**
+     * Number of larger maps created. It makes their paths unique, because Chronicle Map shares one open file for equal
+     * paths in a process.
+     */
     private static final AtomicLong LARGER_MAPS = new AtomicLong();
     /** The packages of java.base that Chronicle accesses by reflection. */
     private static final List<String> REFLECTED_PACKAGES = List.of("java.lang", "java.lang.reflect", "sun.nio.ch");
@@ -69,7 +72,7 @@ public final class Inventory {
     private volatile long dropped;
     private volatile long entries;
 
-    /** Receives the entries of a segment. */
+    /** Receives the entries of one segment of the map. */
     @FunctionalInterface
     public interface Visitor {
         /**
@@ -117,10 +120,11 @@ public final class Inventory {
      * device.
      *
      * @param entriesExpected minimum number of entries for which the map must have space
-     * @param goesOn called periodically; returns false to cancel
+     * @param mayContinue called periodically; returns false to cancel
      * @throws InventoryException if no inventory can be opened or created; a partly created file is deleted
      */
-    public static Inventory open(FileIo io, Path directory, UUID volumeId, long entriesExpected, BooleanSupplier goesOn)
+    public static Inventory open(
+            FileIo io, Path directory, UUID volumeId, long entriesExpected, BooleanSupplier mayContinue)
             throws InventoryException {
         String obstacle = io.hasRealPaths()
                 ? obstacle()
@@ -135,7 +139,7 @@ public final class Inventory {
                 io.delete(unfinished);
             }
             InventoryState state = InventoryState.readAndErase(io, directory, volumeId);
-            if (state != null && state.entriesMax() >= entriesExpected && isSound(io, directory, state, goesOn)) {
+            if (state != null && state.entriesMax() >= entriesExpected && isSound(io, directory, state, mayContinue)) {
                 Inventory kept = reopen(io, directory, volumeId, state);
                 if (kept != null) {
                     return kept;
@@ -143,7 +147,7 @@ public final class Inventory {
             }
             delete(io, directory);
             Path file = directory.resolve(FILE_NAME);
-            return create(io, directory, file, volumeId, Math.max(ENTRIES_MIN, entriesExpected), goesOn);
+            return create(io, directory, file, volumeId, Math.max(ENTRIES_MIN, entriesExpected), mayContinue);
         } catch (IOException e) {
             throw new InventoryException(directory.resolve(FILE_NAME) + ": " + e.getMessage(), e);
         }
@@ -154,13 +158,13 @@ public final class Inventory {
      * one is abandoned.
      *
      * @param entriesExpected minimum number of entries for which the map must have space
-     * @param goesOn called periodically; returns false to cancel
+     * @param mayContinue called periodically; returns false to cancel
      * @throws InventoryException if it cannot be created; a partly created file is deleted
      */
-    public Inventory createLarger(long entriesExpected, BooleanSupplier goesOn) throws InventoryException {
+    public Inventory createLarger(long entriesExpected, BooleanSupplier mayContinue) throws InventoryException {
         Path larger = directory.resolve(LARGER_PREFIX + LARGER_MAPS.incrementAndGet());
         try {
-            return create(io, directory, larger, volumeId, entriesExpected, goesOn);
+            return create(io, directory, larger, volumeId, entriesExpected, mayContinue);
         } catch (IOException e) {
             throw new InventoryException(larger + ": " + e.getMessage(), e);
         }
@@ -182,12 +186,12 @@ public final class Inventory {
         larger.file = place;
     }
 
-    private static boolean isSound(FileIo io, Path directory, InventoryState state, BooleanSupplier goesOn)
+    private static boolean isSound(FileIo io, Path directory, InventoryState state, BooleanSupplier mayContinue)
             throws IOException {
         if (!io.exists(directory.resolve(FILE_NAME))) {
             return false;
         }
-        return !state.isForced() || checksum(io, directory, goesOn) == state.crc();
+        return !state.isForced() || checksum(io, directory, mayContinue) == state.crc();
     }
 
     private static @Nullable Inventory reopen(FileIo io, Path directory, UUID volumeId, InventoryState state)
@@ -210,13 +214,13 @@ public final class Inventory {
     }
 
     private static Inventory create(
-            FileIo io, Path directory, Path file, UUID volumeId, long entriesMax, BooleanSupplier goesOn)
+            FileIo io, Path directory, Path file, UUID volumeId, long entriesMax, BooleanSupplier mayContinue)
             throws IOException {
         ChronicleMap<byte[], byte[]> map = null;
         boolean whole = false;
         try {
             map = map(file, entriesMax);
-            allocate(io, file, goesOn);
+            allocate(io, file, mayContinue);
             Inventory made = new Inventory(io, directory, volumeId, map, file, entriesMax, length(io, file), null);
             whole = true;
             return made;
@@ -257,12 +261,12 @@ public final class Inventory {
      * Overwrites the new file with its own content, so that the file system allocates blocks for its holes. On a full
      * disk this write fails with an {@link IOException}. Otherwise a later access to mapped memory would fail.
      */
-    private static void allocate(FileIo io, Path path, BooleanSupplier goesOn) throws IOException {
+    private static void allocate(FileIo io, Path path, BooleanSupplier mayContinue) throws IOException {
         try (StoreFile file = io.open(path)) {
             ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
             long length = file.length();
             for (long at = 0; at < length; at += CHUNK_BYTES) {
-                checkNotCancelled(goesOn);
+                checkNotCancelled(mayContinue);
                 chunk.clear();
                 file.read(chunk, at);
                 file.write(chunk.flip(), at);
@@ -270,14 +274,14 @@ public final class Inventory {
         }
     }
 
-    private static int checksum(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
+    private static int checksum(FileIo io, Path directory, BooleanSupplier mayContinue) throws IOException {
         CRC32C crc = new CRC32C();
         try (StoreFile file = io.openForReading(directory.resolve(FILE_NAME))) {
             ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
             int length;
             long at = 0;
             do {
-                checkNotCancelled(goesOn);
+                checkNotCancelled(mayContinue);
                 chunk.clear();
                 length = file.read(chunk, at);
                 at += length;
@@ -287,8 +291,8 @@ public final class Inventory {
         return (int) crc.getValue();
     }
 
-    private static void checkNotCancelled(BooleanSupplier goesOn) throws InventoryException {
-        if (!goesOn.getAsBoolean()) {
+    private static void checkNotCancelled(BooleanSupplier mayContinue) throws InventoryException {
+        if (!mayContinue.getAsBoolean()) {
             throw new InventoryException("the store is closing");
         }
     }

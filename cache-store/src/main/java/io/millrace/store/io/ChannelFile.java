@@ -13,7 +13,7 @@ import java.nio.file.Path;
  * {@link IOException}; access by mapped memory would raise a signal.
  *
  * <p>Thread-safe. An interrupt of a thread during I/O closes the channel for all threads. Therefore the store never
- * interrupts its threads: it ends a thread by a message.
+ * interrupts its threads; a thread ends when it receives a message to stop.
  */
 final class ChannelFile implements StoreFile {
     private final Path path;
@@ -123,7 +123,7 @@ final class ChannelFile implements StoreFile {
         if (position + length > channel.size()) {
             // A mapping beyond the end would extend the file, or raise a fault at the first access.
             throw new EOFException(
-                    path + ": mapping ends at " + (position + length) + ", file ends at " + channel.size());
+                    path + ": mapping ends at byte " + (position + length) + ", file ends at byte " + channel.size());
         }
         return new Region(channel.map(FileChannel.MapMode.READ_WRITE, position, length));
     }

@@ -96,7 +96,7 @@ final class BodyArena {
 
     private static int blockLength(int length) {
         if (length < 0 || length > Integer.MAX_VALUE - HEADER - GRANULE) {
-            throw new IllegalArgumentException("a body of " + length + " bytes");
+            throw new IllegalArgumentException("the length of a body is out of range: " + length + " bytes");
         }
         return Math.max(BLOCK_MIN, (length + HEADER + GRANULE - 1) / GRANULE * GRANULE);
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BodyPool {
     /** Minimum bytes of a region. Short regions become empty sooner than long ones. */
-    private static final int REGION_BYTES = 512 << 10;
+    private static final int REGION_BYTES_MIN = 512 << 10;
     /**
      * Maximum bytes of a region, except in very large pools. The allocation of a longer region would block an event
      * loop too long.
@@ -60,7 +60,7 @@ public final class BodyPool {
     }
 
     private static int regionLength(long bytesMax) {
-        int length = REGION_BYTES;
+        int length = REGION_BYTES_MIN;
         while (length < REGION_BYTES_MAX
                 && bytesMax / length > (length < REGION_BYTES_USUALLY_MAX ? REGIONS_WANTED : REGIONS_MAX)) {
             length *= 2;

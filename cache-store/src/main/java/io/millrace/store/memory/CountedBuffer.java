@@ -388,8 +388,8 @@ final class CountedBuffer extends AbstractByteBuf {
         return memory.getBytes(offset + index, out, position, length);
     }
 
-    // The next methods write through a new NIO view each. Without Unsafe, bulk writes to a region use its internal NIO
-    // view, which all buffers in the region share and which is not thread-safe.
+    // Each of the next methods writes through a new NIO view. Without Unsafe, bulk writes to a region use its internal
+    // NIO view, which all buffers in the region share and which is not thread-safe.
 
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {

@@ -49,7 +49,7 @@ final class EpochReclamation {
 
         void begin() {
             if (isInProgress()) {
-                throw new IllegalStateException("begun already");
+                throw new IllegalStateException("a read section is already in progress");
             }
             numbers.set(PAD, numbers.getPlain(PAD) + 1);
         }
@@ -60,7 +60,7 @@ final class EpochReclamation {
 
         void end() {
             if (!isInProgress()) {
-                throw new IllegalStateException("not begun");
+                throw new IllegalStateException("no read section is in progress");
             }
             numbers.setRelease(PAD, numbers.getPlain(PAD) + 1);
         }

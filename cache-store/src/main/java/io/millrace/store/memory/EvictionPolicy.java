@@ -25,6 +25,9 @@ interface EvictionPolicy {
     /** Evicts on this thread until the entries fit. */
     void evict();
 
-    /** Forgets all entries, without passing them to the tier. A later {@link #put} has no effect that lasts. */
+    /**
+     * Ends the use of this policy: it forgets all entries, without passing them to the tier. The tier also adds an
+     * entry that is put meanwhile to its new policy.
+     */
     void retire();
 }

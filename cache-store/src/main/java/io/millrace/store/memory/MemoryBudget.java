@@ -30,8 +30,10 @@ public final class MemoryBudget {
     /** Minimum limit of FILLING and of READING. It lets a store with a small RAM tier read and write. */
     private static final long PART_BYTES_MIN = 16L << 20;
 
-    private static final int PART_SHARE = 4;
-    private static final int FREE_SHARE = 32;
+    /** Divisor of the RAM budget: the result is the limit of FILLING, and of READING, unless the minimum applies. */
+    private static final int PART_DIVISOR = 4;
+    /** Divisor of the limit of all parts: the RAM tier keeps the result free for new bodies. */
+    private static final int FREE_DIVISOR = 32;
     private static final int RELEASE_TRIES = 4;
     /** A part is tight if its usage exceeds this many fourths of its limit. */
     private static final int TIGHT_FOURTHS = 3;
@@ -114,8 +116,8 @@ public final class MemoryBudget {
      */
     public MemoryBudget(long ramBytes, long entryBytesMax) {
         this.entryBytesMax = entryBytesMax;
-        partBytesMax = Math.max(PART_BYTES_MIN, ramBytes / PART_SHARE);
-        bytesMax = Math.max(ramBytes, Math.min(ramBytes + 2 * PART_BYTES_MIN, PART_SHARE * PART_BYTES_MIN));
+        partBytesMax = Math.max(PART_BYTES_MIN, ramBytes / PART_DIVISOR);
+        bytesMax = Math.max(ramBytes, Math.min(ramBytes + 2 * PART_BYTES_MIN, PART_DIVISOR * PART_BYTES_MIN));
         idleShare = new IdleShare(bytesMax);
     }
 
@@ -328,7 +330,7 @@ public final class MemoryBudget {
 
     /** Returns the bytes that the RAM tier leaves free for new bodies. */
     long freeBytes() {
-        return bytesMax / FREE_SHARE;
+        return bytesMax / FREE_DIVISOR;
     }
 
     /** Returns true if the part is close to its limit, so that callers should slow down. */

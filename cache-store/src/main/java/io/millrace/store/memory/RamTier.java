@@ -37,7 +37,7 @@ public final class RamTier<E extends RamEntry> {
      * Bytes of the tier per hit in a batch. In a small tier, the hits of a long batch would be outdated before the
      * batch is full.
      */
-    private static final int BYTES_PER_BATCHED = 1 << 20;
+    private static final int BYTES_PER_BATCHED_HIT = 1 << 20;
 
     private static final int BATCHES_MAX = 128;
     /**
@@ -150,7 +150,7 @@ public final class RamTier<E extends RamEntry> {
 
     private RamTier(long bytesMax, int bytesPerChain, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
-        this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
+        this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED_HIT, BATCH_SIZE_MAX));
         this.hits = HitBatch.ofEachThread(batchSize);
         this.bytesLimit = bytesMax;
         this.batchesPerWake = batchesPerWake();
@@ -191,7 +191,7 @@ public final class RamTier<E extends RamEntry> {
             policy = next;
             before.retire();
             // An entry that another thread adds now is in the table, or its thread finds the new policy.
-            table.forEach(entry -> follow(next, entry));
+            table.forEach(entry -> addTo(next, entry));
         } finally {
             resizing.unlock();
         }
@@ -202,11 +202,11 @@ public final class RamTier<E extends RamEntry> {
         return policy == recency;
     }
 
-    private void follow(EvictionPolicy by, RamEntry entry) {
-        by.put(entry);
+    private void addTo(EvictionPolicy receiver, RamEntry entry) {
+        receiver.put(entry);
         if (!entry.isLinked()) {
             // Another thread has unlinked the entry after it was added to the table, so the policy must forget it.
-            by.remove(entry);
+            receiver.remove(entry);
         }
     }
 
@@ -261,7 +261,7 @@ public final class RamTier<E extends RamEntry> {
         /** Returns the entry of the key, borrowed until {@link #end}; null if it is not in RAM. */
         public @Nullable E get(long hashLow, byte[] keyBytes) {
             if (!section.isInProgress()) {
-                throw new IllegalStateException("not begun");
+                throw new IllegalStateException("no read section is in progress");
             }
             E entry = peek(hashLow, keyBytes);
             // An entry that is linked now is not released before this section ends.
@@ -335,8 +335,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns true if the policy receives reads. Caffeine ignores reads until its cache is half full, and LRU does not
-     * need them; until then they are not reported.
+     * Returns true if the policy receives reads of entries. It receives none until the tier is half full: before that,
+     * Caffeine ignores reads and LRU does not need them.
      */
     private boolean policyCountsReads() {
         if (!halfFull) {
@@ -408,11 +408,11 @@ public final class RamTier<E extends RamEntry> {
         } else {
             accesses.addStored(entry);
         }
-        EvictionPolicy by = policy;
-        follow(by, entry);
+        EvictionPolicy before = policy;
+        addTo(before, entry);
         EvictionPolicy now = policy;
-        if (now != by) {
-            follow(now, entry);
+        if (now != before) {
+            addTo(now, entry);
         }
         if (entry.heapBytes() != heap) {
             // The entry may have grown before it was added to the policy.

@@ -53,6 +53,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private final MappedIndex index;
     private final RecordReader reader;
     private final List<SegmentHeader> newestFirst;
+    /** Position in {@link #newestFirst} of the next segment to read. */
     private int next;
     /**
      * The records that are not in the index yet, of the segment at {@code next - 1} in {@link #newestFirst}. The last

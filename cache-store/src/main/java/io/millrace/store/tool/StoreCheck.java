@@ -120,7 +120,8 @@ public final class StoreCheck {
         SegmentFile segments = view.segments();
         SummaryCheck summary =
                 new SummaryCheck(report, segment.segment(), segments.summary(segment.segment(), segment.tag()));
-        long[] last = {SegmentHeader.BYTES, segment.sequence() << 32};
+        // The offset and the minimum sequence number of the next record.
+        long[] next = {SegmentHeader.BYTES, segment.sequence() << 32};
         segments.walk(
                 segment.segment(),
                 segment.tag(),
@@ -129,15 +130,17 @@ public final class StoreCheck {
                 true,
                 (header, offset) -> {
                     String where = "segment " + segment.segment() + " offset " + offset;
-                    if (offset != last[0]) {
+                    if (offset != next[0]) {
                         report.finding(
-                                Kind.DAMAGED, where + ": no records in the " + (offset - last[0]) + " bytes before");
+                                Kind.DAMAGED, where + ": no records in the " + (offset - next[0]) + " bytes before");
                     }
-                    if (header.sequence() < last[1]) {
-                        report.finding(Kind.WRONG, where + ": sequence " + header.sequence() + " after " + last[1]);
+                    if (header.sequence() < next[1]) {
+                        report.finding(
+                                Kind.WRONG,
+                                where + ": sequence " + header.sequence() + ", expected at least " + next[1]);
                     }
-                    last[0] = offset + header.recordLength();
-                    last[1] = header.sequence() + 1;
+                    next[0] = offset + header.recordLength();
+                    next[1] = header.sequence() + 1;
                     summary.compareNext(SegmentSummary.entry(header, offset));
                     checkRecord(segment, header, offset);
                 });

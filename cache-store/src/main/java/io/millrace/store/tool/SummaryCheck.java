@@ -4,8 +4,8 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A comparison of a segment's summary, which lists its records, with the records. Records are
- * passed in the order of their offsets, which is also the order of the summary.
+ * Compares a segment's summary (the list of its records) with the records that a scan of the segment finds. The records
+ * must be passed in the order of their offsets, which is also the order of the summary.
  *
  * <p>Confined to one thread.
  */
@@ -19,7 +19,7 @@ final class SummaryCheck {
     /**
      * Creates a check.
      *
-     * @param summary the summary of the segment; null if the segment was never sealed, and nothing is compared
+     * @param summary the summary of the segment; null if the segment was never sealed; then nothing is compared
      */
     SummaryCheck(CheckReport report, int segment, @Nullable SegmentSummary summary) {
         this.report = report;

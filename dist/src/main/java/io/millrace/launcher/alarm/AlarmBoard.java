@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The list of raised alarms. {@link #update} compares it with the conditions that hold now. An alarm is raised at once,
- * and cleared when its condition was absent from {@value #ABSENCES} updates, so that a condition that comes and goes
- * causes fewer changes. Thread-safe.
+ * and cleared after {@value #ABSENCES} successive updates without its condition, so that a condition that comes and
+ * goes causes fewer changes. Thread-safe.
  */
 final class AlarmBoard implements AlarmSource {
+    /** Number of successive updates without the condition after which an alarm is cleared. */
     static final int ABSENCES = 2;
 
     private final Lock lock = new ReentrantLock();

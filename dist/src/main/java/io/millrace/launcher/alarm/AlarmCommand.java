@@ -101,8 +101,8 @@ final class AlarmCommand implements ActionQueue.Action {
                     + " s (alarms.exec.timeout) and was killed");
         }
         if (process.exitValue() != 0) {
-            throw new IOException(
-                    program + " ended with " + process.exitValue() + (keepsOutput ? ": " + shown(output) : ""));
+            throw new IOException(program + " ended with exit code " + process.exitValue()
+                    + (keepsOutput ? ": " + shown(output) : ""));
         }
     }
 

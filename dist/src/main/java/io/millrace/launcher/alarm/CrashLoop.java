@@ -9,10 +9,13 @@ import java.util.concurrent.TimeUnit;
  * died for five minutes. The caller supplies times in nanoseconds of a monotonic clock. Not thread-safe.
  */
 final class CrashLoop {
+    /** Number of deaths within the window that make a crash loop. */
     static final int DEATHS = 3;
+
     static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private final Deque<Long> deaths = new ArrayDeque<>();
+    /** Number of deaths at the last update; -1 before the first. */
     private long counted = -1;
     private boolean isLoop;
 

@@ -175,7 +175,7 @@ public final class AtsImport {
         if (rules) {
             ports.entry().notMapped("CONNECT does not use rules of remap; see forward_proxy");
         } else if (!forward) {
-            ports.entry().note("requests to hosts that clients name are not forwarded: forward_proxy is off");
+            ports.entry().note("forward_proxy is off: requests for hosts without a remap rule are not forwarded");
         }
     }
 

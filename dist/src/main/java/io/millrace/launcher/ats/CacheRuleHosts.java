@@ -27,7 +27,7 @@ final class CacheRuleHosts {
     /**
      * Creates a converter.
      *
-     * @param rules the rules that map to an origin
+     * @param rules the remap rules that map to an origin
      * @param forward whether the forward proxy is enabled
      */
     CacheRuleHosts(List<RemapRule> rules, boolean forward) {
@@ -35,7 +35,9 @@ final class CacheRuleHosts {
         this.forward = forward;
     }
 
-    /** Returns the cache rules for a line. Returns an empty result if no rule maps to a matching URL. */
+    /**
+     * Returns the cache rules for a line. Returns an empty result if no remap rule maps to a URL that the line matches.
+     */
     List<DraftNode> of(DraftNode line, Entry entry) {
         if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !keepsUrl(rule))) {
             entry.notMapped(
@@ -123,8 +125,8 @@ final class CacheRuleHosts {
     }
 
     /**
-     * Converts a prefix of the target path to a prefix of the client's path. Returns null if the rule has no such
-     * target path.
+     * Converts a prefix of the target path to a prefix of the client's path. Returns null if no target path of the rule
+     * begins with it.
      */
     private static @Nullable String prefix(String wanted, RemapRule rule) {
         String from = rule.fromPath();

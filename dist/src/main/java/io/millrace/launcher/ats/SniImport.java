@@ -28,9 +28,10 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * The importer of sni.yaml, which has TLS settings for each server name. Permitted client addresses become filters of
- * the remap rules for that name. TLS settings become an element of {@code tls.certificates}. If a name requires client
- * certificates and Millrace cannot express this, the remap rules for the name deny all clients. Confined to one thread.
+ * The importer of sni.yaml, which contains TLS settings for each server name. Permitted client addresses become filters
+ * of the remap rules for that name. TLS settings become an element of {@code tls.certificates}. If a name requires
+ * client certificates and Millrace cannot express this, the remap rules for the name deny all clients. Confined to one
+ * thread.
  */
 final class SniImport {
     /**
@@ -39,7 +40,7 @@ final class SniImport {
      * @param hosts regular expression for all hosts that a name with a star matches; null for a name without a star
      * @param somePorts whether the settings apply to some ports only; at other ports, the next matching policy applies
      * @param allowed addresses of clients whose connections are accepted; null for all
-     * @param words the same addresses as words of the file
+     * @param words the same addresses as they are written in the file
      * @param settings TLS settings for clients
      * @param origin TLS settings for origins with this name
      */
@@ -464,8 +465,9 @@ final class SniImport {
     }
 
     /**
-     * Copies a rule for every host, once for each name with a policy. Adds the filters to the copy. The copies are the
-     * last rules, but take precedence over the original: rules without a host are searched last.
+     * Copies a rule that applies to every host, once for each name with a policy. Adds the filters of the policy to the
+     * copy. The copies are appended after all rules, but take precedence over the original: rules without a host are
+     * searched last.
      */
     private void guardEachName(RemapRule rule, DraftNode node) {
         int last = -1;
@@ -497,9 +499,7 @@ final class SniImport {
         }
     }
 
-    /**
-     * Returns the policies for a host. These are all matches up to the first one for every port.
-     */
+    /** Returns the policies that match a host, up to and including the first one that applies to every port. */
     private List<Policy> policiesOf(String host) {
         List<Policy> matching = new ArrayList<>();
         for (Policy policy : policies) {

@@ -311,7 +311,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             return CompletableFuture.failedStage(new AdminException(
                     503,
                     "busy",
-                    WAITING_MAX + " changes of the configuration are already waiting, the limit; try again later"));
+                    WAITING_MAX + " changes of the configuration are already waiting (the limit); try again later"));
         }
     }
 

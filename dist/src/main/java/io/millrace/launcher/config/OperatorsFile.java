@@ -202,7 +202,7 @@ final class OperatorsFile implements AutoCloseable {
     String replace() throws IOException {
         Path copy = unfinished;
         if (copy == null) {
-            throw new IllegalStateException("not prepared");
+            throw new IllegalStateException("the copy of the file is not prepared");
         }
         checkUnchanged();
         Files.move(copy, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -38,7 +38,7 @@ public final class PushedRevisions implements ConfigTargets {
         this(running, changes, System::nanoTime);
     }
 
-    /** @param clockNanos a clock that is never set */
+    /** @param clockNanos monotonic clock in nanoseconds, such as {@link System#nanoTime} */
     PushedRevisions(RunningConfig running, ConfigChanges changes, LongSupplier clockNanos) {
         this.running = running;
         this.changes = changes;
@@ -67,7 +67,7 @@ public final class PushedRevisions implements ConfigTargets {
         return changes.runSerially(() -> {
             Pushed present = running.reader().pushed();
             if (present != null && pushed != null && present.text().equals(pushed.text())) {
-                // Only the number differs, as after a canary on other nodes that failed.
+                // Only the number differs, as after a failed canary on other nodes.
                 running.reader().push(pushed);
                 return List.of();
             }

@@ -58,7 +58,7 @@ public final class RunningConfig {
      * @param source the texts of the configuration, including the overlay: the values that {@code millctl config set}
      *     changed without saving them to the file
      * @param plan the configuration, command and sockets with which workers are started
-     * @param loadedAt time since which the configuration is in force
+     * @param loadedAt time at which the configuration came into force
      * @param overlaidValues for each key of the overlay, its value without the overlay; no entry if it has none
      * @param rolledBackTo number of the history entry in force after a rollback; 0 if the file is in force
      */
@@ -144,7 +144,7 @@ public final class RunningConfig {
         return current().config();
     }
 
-    /** Time since which the configuration is in force. */
+    /** Returns the time at which the configuration came into force. */
     public Instant loadedAt() {
         return current().loadedAt();
     }
@@ -461,7 +461,10 @@ public final class RunningConfig {
         }
     }
 
-    /** Sets the option of transparent proxies as the configuration in force has it, on the sockets of its worker. */
+    /**
+     * Restores the socket option for transparent proxying on the worker's sockets, as the configuration in force
+     * requires.
+     */
     private static void restoreTransparency(ListeningSockets held, ProxyConfig config) {
         try {
             held.applyTransparency(LauncherContext.transparency(config));

@@ -34,7 +34,7 @@ public record StartMessage(
         boolean demo) {
 
     /**
-     * Returns the lines for this worker.
+     * Returns the lines of the message.
      *
      * @param dashboard URL of the dashboard with a one-time code; null for none
      */

@@ -16,7 +16,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** Writes and parses an event as one line of JSON. The file of events has this form. Stateless. */
+/** Writes and parses an event as one line of JSON. The file of events consists of such lines. Stateless. */
 final class EventLine {
     private static final JsonFactory FACTORY = new JsonFactory();
 

@@ -35,7 +35,10 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
     /** Limit of events in memory. The file has twice as many at most: 6 MiB with texts of full length in ASCII. */
     public static final int EVENTS_MAX = 2000;
 
-    /** Limit of bytes read from the file, from its end. A file of this class with longer texts has 16 MiB at most. */
+    /**
+     * Limit of the bytes that are read from the end of the file. A file that this class wrote is shorter, even if all
+     * texts are not ASCII.
+     */
     private static final int FILE_READ_MAX = 16 << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);

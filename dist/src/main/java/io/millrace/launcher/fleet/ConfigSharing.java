@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The share of this node in the fleet's configuration, while it is connected and its local file has a public key.
+ * Shares the fleet's configuration with this node, while the node is connected and its local file sets a public key.
  * Confined to the thread of the fleet, except {@link #retry} and {@link #pushes}.
  */
 final class ConfigSharing {
@@ -36,7 +36,7 @@ final class ConfigSharing {
     private volatile ConfigFollower.@Nullable Traffic traffic;
     private volatile boolean retries;
     private @Nullable ConfigFollower follower;
-    /** The public key of the follower, as the file had it. */
+    /** The public key of the follower, as it was read from the file. */
     private @Nullable PublicKey key;
 
     private @Nullable FleetConfig settings;
@@ -45,7 +45,7 @@ final class ConfigSharing {
 
     /**
      * @param directory the directory of the fleet in the state directory
-     * @param clockNanos a clock that is never set, such as {@link System#nanoTime}
+     * @param clockNanos monotonic clock in nanoseconds, such as {@link System#nanoTime}
      */
     ConfigSharing(Path directory, FleetState state, LongSupplier clockNanos) {
         this.directory = directory;
@@ -94,7 +94,7 @@ final class ConfigSharing {
         pushes.access(null);
     }
 
-    /** Executes one round. Logs failures, and tries again after a time. */
+    /** Executes one round. Logs a failure; the rounds of the next 5 seconds then do nothing. */
     void step(FleetLink link) throws InterruptedException {
         FleetConfig present = settings;
         long now = clockNanos.getAsLong();

@@ -88,7 +88,10 @@ public final class FleetMembership implements AutoCloseable {
         sharing.setTargets(targets);
     }
 
-    /** Sets the function that reads the figures of the worker. Call before {@link #apply}. */
+    /**
+     * Sets the function that reads the number and results of the requests that the worker has answered. Call before
+     * {@link #apply}.
+     */
     public void setTraffic(ConfigFollower.Traffic traffic) {
         sharing.setTraffic(traffic);
     }

@@ -41,8 +41,8 @@ final class FleetSession {
 
     private static final long REPORT_MILLIS = 1000;
     /**
-     * Minimum interval between two reports while messages are applied. With more live nodes than this number, the
-     * interval is one millisecond for each.
+     * Minimum interval between two reports while messages are applied, in milliseconds. If there are more live nodes
+     * than this number, the interval is one millisecond per live node.
      */
     private static final long REPORT_QUICK_MILLIS = 20;
 

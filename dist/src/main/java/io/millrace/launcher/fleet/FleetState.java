@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The state of the fleet membership, which the thread of the fleet changes and the admin API reads. Thread-safe. */
 final class FleetState {
-    /** Time after the connection in which the reports of all live nodes arrive. */
+    /** Time after connecting at which the reports of all live nodes must have arrived. */
     static final long MEMBERS_KNOWN_MILLIS = 2500;
 
     /** Time without a connection after which the alarm is raised. */
@@ -113,12 +113,12 @@ final class FleetState {
         return since > 0 && nowMillis() - since >= MEMBERS_KNOWN_MILLIS;
     }
 
-    /** Returns true if a comparison with the stream that began after a time found no loss. */
+    /** Returns true if a comparison with the stream that began after {@code millis} found no loss. */
     boolean isVerifiedAfter(long millis) {
         return verifiedAt > millis;
     }
 
-    /** Records that a comparison with the stream, begun at a time, found no loss. */
+    /** Records that a comparison with the stream that began at {@code millis} found no loss. */
     void setVerified(long millis) {
         verifiedAt = millis;
         checkWanted = false;

@@ -111,7 +111,7 @@ final class FleetView implements FleetSource {
         boolean isWaiting = !problem.isEmpty();
         String note = isWaiting
                 ? "the purge waits in the outbox: " + problem
-                : "the purge is not published yet, or is none of the latest " + OwnPurges.MAX
+                : "the purge is not published yet, or is not among the latest " + OwnPurges.MAX
                         + " purges since the launcher of this node started";
         if (!isWaiting && state.figures.outboxBytes.get() == 0) {
             // It is published, so the other nodes may have applied it.

@@ -28,13 +28,13 @@ final class NatsConfigStore implements ConfigStore {
 
     private final String bucket;
     private final KeyValueManagement management;
-    private final KeyValueConfiguration form;
+    private final KeyValueConfiguration bucketSettings;
     private final KeyValue entries;
 
-    private NatsConfigStore(Connection connection, KeyValueConfiguration form)
+    private NatsConfigStore(Connection connection, KeyValueConfiguration bucketSettings)
             throws IOException, JetStreamApiException {
-        this.bucket = form.getBucketName();
-        this.form = form;
+        this.bucket = bucketSettings.getBucketName();
+        this.bucketSettings = bucketSettings;
         this.management = connection.keyValueManagement();
         createIfMissing();
         this.entries = connection.keyValue(bucket);
@@ -53,14 +53,14 @@ final class NatsConfigStore implements ConfigStore {
      */
     static NatsConfigStore open(Connection connection, FleetConfig settings) throws IOException, FleetException {
         String bucket = "MILLRACE_" + settings.name() + "_config";
-        KeyValueConfiguration form = KeyValueConfiguration.builder()
+        KeyValueConfiguration bucketSettings = KeyValueConfiguration.builder()
                 .name(bucket)
                 .storageType(StorageType.File)
                 .replicas(settings.replicas())
                 .maxHistoryPerKey(1)
                 .build();
         try {
-            return new NatsConfigStore(connection, form);
+            return new NatsConfigStore(connection, bucketSettings);
         } catch (JetStreamApiException e) {
             throw new FleetException("bucket " + bucket + ": " + e.getMessage());
         } catch (IllegalStateException e) {
@@ -77,7 +77,7 @@ final class NatsConfigStore implements ConfigStore {
             if (e.getErrorCode() != NOT_FOUND) {
                 throw e;
             }
-            management.create(form);
+            management.create(bucketSettings);
             return true;
         }
     }

@@ -36,7 +36,7 @@ final class NatsConnector {
         this.problems = new NatsProblems(settings.name(), login(settings), System::nanoTime);
     }
 
-    /** Returns the key that authenticates this node; empty for none. */
+    /** Returns the configuration key that names the credentials of this node; empty for none. */
     private static String login(FleetConfig settings) {
         if (settings.credentialsFile() != null) {
             return "fleet.credentials_file";
@@ -120,7 +120,7 @@ final class NatsConnector {
         return options.build();
     }
 
-    /** The servers, which the client tries in turn. Records the present one. */
+    /** The servers, which the client tries in turn. Records the current server. */
     private static final class Servers extends NatsServerPool {
         private final NatsProblems problems;
 
@@ -157,7 +157,7 @@ final class NatsConnector {
     private static @Nullable AuthHandler credentials(FleetConfig settings) throws FleetException {
         Path file = settings.credentialsFile();
         if (file != null) {
-            // The client reads the file again for each connection, and this detects a wrong one now.
+            // The client reads the file again for each connection. This read detects an unusable file at once.
             return read("fleet.credentials_file", file, from -> {
                 Nats.staticCredentials(Files.readAllBytes(from)).getID();
                 return Nats.credentials(from.toString());

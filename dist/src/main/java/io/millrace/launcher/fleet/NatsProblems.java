@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * refused message asynchronously, and do not answer it. Thread-safe.
  */
 final class NatsProblems implements ErrorListener {
-    /** Time after which a refusal is over that was not repeated after the later checks. */
+    /** A refusal counts as ended if an answered check this much later has not repeated it. */
     static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     private static final Logger LOG = LoggerFactory.getLogger(NatsProblems.class);
@@ -35,7 +35,7 @@ final class NatsProblems implements ErrorListener {
     private final String login;
     /** Times of the latest refusal by permission, such as {@code publish to a.b}. */
     private final Map<String, Long> refused = new ConcurrentHashMap<>();
-    /** The same for permissions without which purges work. They are not checked, so only time ends these refusals. */
+    /** The same for permissions that purges do not need. They are not checked, so only time ends these refusals. */
     private final Map<String, Long> optional = new ConcurrentHashMap<>();
     /** Reasons why the connections failed, by server. */
     private final Map<String, String> failed = new ConcurrentHashMap<>();
@@ -79,7 +79,7 @@ final class NatsProblems implements ErrorListener {
         if (refusal.matches()) {
             // The subject keeps its case: offsets of the lower-case copy are those of the original.
             String subject = error.substring(refusal.start(2), refusal.end(2));
-            if (!isKnown(refusal.group(1).equals("publish"), subject)) {
+            if (!recordRefusal(refusal.group(1).equals("publish"), subject)) {
                 LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
             }
         } else if (text.contains("timeout")) {
@@ -93,7 +93,7 @@ final class NatsProblems implements ErrorListener {
     }
 
     /** Records a refusal. Returns true if the permission was refused before. */
-    private boolean isKnown(boolean isPublish, String subject) {
+    private boolean recordRefusal(boolean isPublish, String subject) {
         String permission = permission(isPublish, subject);
         return permission.isEmpty()
                 ? optional.put(subject, clockNanos.getAsLong()) != null
@@ -142,7 +142,7 @@ final class NatsProblems implements ErrorListener {
             fail("has a certificate for another host (" + text + "): use a host of the certificate in fleet.servers");
         } else if (root instanceof GeneralSecurityException) {
             fail("has a certificate that is not trusted (" + text
-                    + "): fleet.tls.ca_file must have the authority that issued it");
+                    + "): fleet.tls.ca_file must contain the authority that issued it");
         } else {
             fail("failed in the TLS handshake (" + text + ")");
         }
@@ -207,8 +207,8 @@ final class NatsProblems implements ErrorListener {
     }
 
     /**
-     * Returns a permission as the configuration of the server has it; empty for one without which purges work. A member
-     * may lack the permission to query other nodes.
+     * Returns a permission as the configuration of the server has it; empty for a permission that purges do not need. A
+     * member may lack the permission to query other nodes.
      */
     private static String permission(boolean isPublish, String subject) {
         if (subject.contains(".ask.") || subject.contains("KV_MILLRACE") || subject.startsWith("$KV.")) {

@@ -30,7 +30,8 @@ public final class NodeReads implements FleetReadResource.Reads {
     /** Time limit of the local answer, so that its error reaches the other node in time. */
     private static final Duration LOCAL_TIMEOUT = Duration.ofSeconds(15);
 
-    private static final int FORM = 1;
+    /** Version of the query format. */
+    private static final int FORMAT_VERSION = 1;
     private static final int REQUEST_BYTES_MAX = 2 * FleetReadResource.TARGET_LENGTH_MAX;
 
     private final FleetFigures figures;
@@ -80,7 +81,7 @@ public final class NodeReads implements FleetReadResource.Reads {
         }
         CompletableFuture<AdminReply> reply = new CompletableFuture<>();
         byte[] request = AdminReply.json(json -> {
-                    json.writeNumberProperty("v", FORM);
+                    json.writeNumberProperty("v", FORMAT_VERSION);
                     json.writeStringProperty("fleet", present.name());
                     json.writeStringProperty("target", target);
                 })
@@ -159,9 +160,11 @@ public final class NodeReads implements FleetReadResource.Reads {
         }
         Map<String, Object> members = Json.members(request);
         FleetConfig present = settings;
-        if (!Long.valueOf(FORM).equals(members.get("v"))) {
+        if (!Long.valueOf(FORMAT_VERSION).equals(members.get("v"))) {
             throw new AdminException(
-                    400, "version", "version of the query: actual=" + members.get("v") + ", supported=" + FORM);
+                    400,
+                    "version",
+                    "version of the query: actual=" + members.get("v") + ", supported=" + FORMAT_VERSION);
         }
         if (present == null || !present.name().equals(members.get("fleet"))) {
             throw new AdminException(400, "other-fleet", "the query is of another fleet");
@@ -183,7 +186,7 @@ public final class NodeReads implements FleetReadResource.Reads {
                         "length of the answer: actual=" + reply.body().length + ", limit=" + ANSWER_BYTES_MAX
                                 + "; request less, or ask the node itself");
         byte[] head = AdminReply.json(json -> {
-                    json.writeNumberProperty("v", FORM);
+                    json.writeNumberProperty("v", FORMAT_VERSION);
                     json.writeNumberProperty("status", sent.status());
                     json.writeStringProperty("type", sent.contentType());
                     String code = sent.errorCode();

@@ -99,7 +99,7 @@ final class NodeTable {
     }
 
     /**
-     * Returns the other nodes as nodes without a purge that is not published.
+     * Returns the state of a purge that is not published yet: no other node has applied it.
      *
      * @param self name of this node
      */

@@ -32,11 +32,11 @@ import org.slf4j.LoggerFactory;
 final class OutboxPublisher {
     private static final Logger LOG = LoggerFactory.getLogger(OutboxPublisher.class);
 
-    /** Limit of published messages that this node has not received. */
+    /** Limit of published messages that this node has not received from the stream yet. */
     private static final int IN_FLIGHT_MAX = 512;
 
     private static final int READ_BYTES = 256 << 10;
-    /** Number of received bytes at which these are removed from the file although later messages wait. */
+    /** Number of received bytes at which they are removed from the file even if later messages wait. */
     private static final long REMOVE_BYTES = 1 << 20;
 
     private static final long RETRY_MILLIS = 500;

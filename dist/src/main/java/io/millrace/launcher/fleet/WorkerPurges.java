@@ -23,7 +23,7 @@ interface WorkerPurges {
     @Nullable
     Outcome apply(FleetBatch batch) throws IOException, InterruptedException;
 
-    /** Returns the name of the serving worker, which another worker does not have; empty while no worker serves. */
+    /** Returns a name that identifies the serving worker; empty while no worker serves. */
     String target();
 
     /**

@@ -8,6 +8,7 @@ import java.util.Arrays;
  * <p>The order of the counters, histograms and buckets is part of the file format: see {@link Slot}.
  */
 final class Figures {
+    // Indexes of the counters.
     static final int REQUESTS = 0;
     static final int HITS = 1;
     static final int SENT_BYTES = 2;
@@ -19,6 +20,7 @@ final class Figures {
     /** Number of counters. */
     static final int COUNTS = 7;
 
+    // Indexes of the histograms.
     static final int HIT_LATENCY = 0;
     static final int MISS_LATENCY = 1;
     static final int ORIGIN_LATENCY = 2;

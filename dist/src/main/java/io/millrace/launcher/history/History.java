@@ -86,7 +86,7 @@ public final class History implements HistorySource, AutoCloseable {
     }
 
     /**
-     * Adds increases of counters to the time steps that contain a point in time.
+     * Adds increases of counters to the time step of each archive that contains {@code atSeconds}.
      *
      * @param atSeconds seconds since 1970
      */

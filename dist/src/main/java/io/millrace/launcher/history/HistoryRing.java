@@ -155,7 +155,10 @@ final class HistoryRing implements AutoCloseable {
         return slot.remaining() == Slot.BYTES && Slot.atSeconds(slot) == stepBegin ? Slot.decoded(slot) : null;
     }
 
-    /** Returns the figures of the steps that begin in a range, by begin. Omits damaged and empty slots. */
+    /**
+     * Returns the figures of the steps that begin in a range, by the time at which they begin. Omits damaged and empty
+     * slots.
+     */
     NavigableMap<Long, Figures> read(Archive archive, long fromSeconds, long toSeconds) throws IOException {
         TreeMap<Long, Figures> steps = new TreeMap<>();
         ByteBuffer all = ByteBuffer.allocate(archive.steps() * Slot.BYTES);

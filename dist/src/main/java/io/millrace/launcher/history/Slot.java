@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Encodes and decodes one time step of an archive. Stateless.
  *
  * <pre>
- * begin of the step, seconds since 1970 (8) | measured time, ms (4) | CRC-32C of all other bytes (4)
+ * time at which the step begins, seconds since 1970 (8) | measured time, ms (4) | CRC-32C of all other bytes (4)
  * | 7 counters (8 each) | 3 histograms of 22 buckets (4 each, unsigned)
  * </pre>
  *
@@ -42,7 +42,7 @@ final class Slot {
         return bytes.flip();
     }
 
-    /** Returns the begin of the step in a slot, in seconds since 1970. Does not check the content. */
+    /** Returns the time at which the step in a slot begins, in seconds since 1970. Does not check the content. */
     static long atSeconds(ByteBuffer slot) {
         return slot.getLong(slot.position());
     }

@@ -48,7 +48,7 @@ record Site(String name, @Nullable String origin) {
                 if (!word.isEmpty()) {
                     Site site = parse(word);
                     if (sites.stream().anyMatch(other -> other.name().equals(site.name()))) {
-                        throw new InvalidValueException("'" + site.name() + "' is there twice");
+                        throw new InvalidValueException("'" + site.name() + "' is listed twice");
                     }
                     sites.add(site);
                 }

@@ -123,7 +123,7 @@ public final class LogCommand implements Runnable {
                 for (String file : files) {
                     fields.file = file;
                     fields.isShown = false;
-                    isReadingContinued(file, () -> read(file, fields));
+                    readOrWarn(file, () -> read(file, fields));
                 }
                 parent.out.flush();
                 return fields.hasDamage || hasFailed ? ExitCode.FAILED : ExitCode.OK;
@@ -139,7 +139,7 @@ public final class LogCommand implements Runnable {
         /** Prints the lines of a file, also those before a failure. Returns false if no other file is to be printed. */
         private boolean print(String name, LinePrinter printer) {
             printer.file(name);
-            return isReadingContinued(name, () -> {
+            return readOrWarn(name, () -> {
                 try {
                     return isFollowing ? follow(Path.of(name), printer) : read(name, printer);
                 } finally {
@@ -148,8 +148,11 @@ public final class LogCommand implements Runnable {
             });
         }
 
-        /** Reads a file. A failure is a warning, after which the next file is read. */
-        private boolean isReadingContinued(String name, Reading reading) {
+        /**
+         * Reads a file. Prints a warning if that fails. Returns false if the reader of the output has ended, so that no
+         * other file is to be read.
+         */
+        private boolean readOrWarn(String name, Reading reading) {
             try {
                 return reading.read();
             } catch (IOException e) {
@@ -161,7 +164,7 @@ public final class LogCommand implements Runnable {
 
         /** The reading of one file. */
         private interface Reading {
-            /** Returns false if the reader of the output has gone. */
+            /** Returns false if the reader of the output has ended. */
             boolean read() throws IOException;
         }
 

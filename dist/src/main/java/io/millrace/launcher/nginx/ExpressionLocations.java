@@ -21,8 +21,11 @@ import java.util.function.Consumer;
  * a location becomes elements of {@code rules} and {@code cache_rules}. Confined to one thread.
  */
 final class ExpressionLocations {
-    /** Other directives of a location with an expression that have no effect on the rule which it shares. */
-    private static final Set<String> CHANGING = Set.of(
+    /**
+     * Directives of a location with an expression that are not imported, because the location shares the rule of
+     * another location.
+     */
+    private static final Set<String> NOT_IMPORTED = Set.of(
             "proxy_set_header",
             "proxy_bind",
             "more_set_headers",
@@ -95,12 +98,12 @@ final class ExpressionLocations {
         target.source().note("the same origin as for " + wider.path());
         for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
             if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
-                    && !expressionField(server, base, location, each, locations)) {
+                    && !addFieldChange(server, base, location, each, locations)) {
                 each.notMapped("the location shares the rule for " + wider.path()
                         + "; write an element of rules with when: path =~ and the expression of the location");
             }
         }
-        shared(location, wider);
+        reportNotImported(location, wider);
         for (Location each : locations) {
             if (!each.equals(wider)
                     && ExpressionOrder.isCompared(location, each)
@@ -114,9 +117,9 @@ final class ExpressionLocations {
     }
 
     /** Reports the directives of a location with an expression that its shared rule does not have. */
-    private void shared(Location location, Location wider) {
+    private void reportNotImported(Location location, Location wider) {
         for (Directive each : location.source().children()) {
-            if (CHANGING.contains(each.name()) && !isSame(each, wider)) {
+            if (NOT_IMPORTED.contains(each.name()) && !isSame(each, wider)) {
                 each.notMapped("the location shares the rule for " + wider.path());
             }
         }
@@ -162,7 +165,7 @@ final class ExpressionLocations {
      * compares with it. Returns false if one of them changes fields too, which the location with the expression does
      * not inherit.
      */
-    private boolean expressionField(
+    private boolean addFieldChange(
             Server server, UrlBase base, Location location, Directive field, List<Location> locations) {
         String when = ExpressionOrder.whenMatched(location, locations);
         List<Location> compared = locations.stream()

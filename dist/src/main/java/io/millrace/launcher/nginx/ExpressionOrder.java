@@ -16,8 +16,9 @@ final class ExpressionOrder {
     private ExpressionOrder() {}
 
     /**
-     * Returns true if a location has an expression too, and nginx compares paths with another one first. The order of
-     * two expressions is that of the blocks which contain them in their innermost common block.
+     * Returns true if {@code second} also has an expression, or is in a location with one, and nginx compares paths
+     * with the expression of {@code first} before. nginx follows the order of the blocks in the block that contains
+     * {@code first}.
      */
     static boolean isBefore(Location first, Location second) {
         Scope around = first.scope().parent();
@@ -33,7 +34,9 @@ final class ExpressionOrder {
         return all.indexOf(first.source()) < all.indexOf(at.block());
     }
 
-    /** Returns true if nginx compares paths of a location, or longer ones, with an expression. */
+    /**
+     * Returns true if nginx compares the path of {@code found}, or paths that begin with it, with {@code expression}.
+     */
     static boolean isCompared(Location expression, Location found) {
         Scope around = expression.scope().parent();
         boolean inside = false;
@@ -52,8 +55,9 @@ final class ExpressionOrder {
     }
 
     /**
-     * Returns the condition for the requests of a location with an expression; earlier expressions precede it. Returns
-     * null if an expression has no equivalent. A refusal then holds for the requests of such an earlier one too.
+     * Returns the condition for the requests of a location with an expression. It excludes the paths that match an
+     * earlier expression. Returns null if one of these expressions has no equivalent. If the location refuses requests,
+     * an earlier expression without an equivalent is ignored instead: the refusal then also applies to its requests.
      */
     static @Nullable String whenMatched(Location location, List<Location> locations) {
         Scope scope = location.scope();
@@ -90,8 +94,8 @@ final class ExpressionOrder {
     }
 
     /**
-     * Returns what a condition for an expression has to exclude in the rule of another location. The rule of an exact
-     * location also has the longer paths, which nginx compares with the expression.
+     * Returns the part of a condition that limits an expression in the rule of another location. The rule of an exact
+     * location also matches longer paths. nginx compares only those longer paths with the expression.
      */
     static String unlessExact(Location expression, Location found) {
         boolean longer = found.kind() == Kind.EXACT && !isBefore(expression, found);
@@ -99,11 +103,11 @@ final class ExpressionOrder {
     }
 
     /**
-     * Returns what a condition for the requests of a plain location has to exclude: paths that match an expression, and
-     * paths that are longer than an exact one. Returns null if an expression has no equivalent. A refusal then holds for
-     * paths that match it too.
+     * Returns the part of a condition that limits it to the requests of a plain location. It excludes paths that match
+     * an expression, and for an exact location all longer paths. Returns null if an expression has no equivalent. If
+     * the block refuses requests, such an expression is ignored instead: the refusal then also applies to its paths.
      *
-     * @param block block with a condition
+     * @param block the block with the condition
      */
     static @Nullable String unlessMatched(Location location, List<Location> locations, Directive block) {
         if (location.kind() == Kind.EXACT) {

@@ -96,9 +96,9 @@ final class FieldRules {
     /**
      * Sets Cache-Control of responses, and Expires if its value is constant. Otherwise removes Expires.
      *
-     * @param around condition that must hold too; empty for none
+     * @param extraCondition condition that must hold too; empty for none
      */
-    void expires(DraftNode node, Directive source, String around) {
+    void expires(DraftNode node, Directive source, String extraCondition) {
         String word = source.arg(0);
         Long millis = Values.millis(word.replaceAll("^-", ""));
         String value =
@@ -115,7 +115,7 @@ final class FieldRules {
         } else if (value.isEmpty()) {
             source.notMapped("rules have constant values: write set_response_header: {Cache-Control: max-age=SECONDS}");
         } else {
-            String when = both(around, STATUSES);
+            String when = both(extraCondition, STATUSES);
             String date = word.equals("max") ? LATEST : word.equals("epoch") ? EARLIEST : "";
             String key = date.isEmpty() ? "remove_response_header" : "set_response_header";
             put(of(node).responses, new Change(when, key, "Expires", date), source);
@@ -129,9 +129,9 @@ final class FieldRules {
     /**
      * Adds a field with the result of the cache lookup, in the words of nginx.
      *
-     * @param around condition that must hold too; empty for none
+     * @param extraCondition condition that must hold too; empty for none
      */
-    void cacheResult(DraftNode node, Scope scope, Directive source, String around) {
+    void cacheResult(DraftNode node, Scope scope, Directive source, String extraCondition) {
         if (!CachePlan.isOn(scope)) {
             source.note("the variable is empty without proxy_cache, so that the field is not sent");
             return;
@@ -143,7 +143,7 @@ final class FieldRules {
         boolean always = source.args().size() > 2 && source.lastArg().equals("always");
         for (String result : RESULTS) {
             String word = result.substring(0, result.indexOf(' '));
-            String when = both(around, result.substring(word.length() + 1));
+            String when = both(extraCondition, result.substring(word.length() + 1));
             put(
                     of(node).responses,
                     new Change(always ? when : both(when, STATUSES), "add_response_header", source.arg(0), word),
@@ -186,9 +186,9 @@ final class FieldRules {
     /**
      * Adds a field to responses.
      *
-     * @param around condition that must hold too; empty for none
+     * @param extraCondition condition that must hold too; empty for none
      */
-    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source, String around) {
+    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source, String extraCondition) {
         String name = source.arg(0);
         if (!RuleTexts.isFieldName(name)) {
             source.notMapped("the importer cannot write this field name; write a rule with add_response_header");
@@ -208,7 +208,7 @@ final class FieldRules {
         boolean replaces = name.equalsIgnoreCase("ETag") || name.equalsIgnoreCase("Last-Modified");
         String key = replaces ? "set_response_header" : "add_response_header";
         values.forEach((when, value) -> {
-            String all = both(around, always ? when : both(when, STATUSES));
+            String all = both(extraCondition, always ? when : both(when, STATUSES));
             put(of(node).responses, new Change(all, key, name, value), source);
         });
     }

@@ -38,13 +38,18 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         return !path.isEmpty();
     }
 
-    /** Returns true if the rule of a location without {@code =} has the same path, so that this one has none. */
+    /**
+     * Returns true if this is an exact location, and a location without {@code =} has the same path. Only that location
+     * then has a rule for the path.
+     */
     boolean isPrefixToo(List<Location> locations) {
         return kind == Kind.EXACT
                 && locations.stream().anyMatch(each -> each.kind != Kind.EXACT && each.path.equals(path));
     }
 
-    /** Returns true if a rule is written for the path of this location, and not for an earlier one with the path. */
+    /**
+     * Returns true if this location has a rule for its path. An earlier location with the same path has it otherwise.
+     */
     boolean hasRule(List<Location> locations) {
         Location first = locations.stream()
                 .filter(each -> each.path.equals(path) && !each.isPrefixToo(locations))

@@ -92,7 +92,7 @@ class AlarmActionsTest {
     void failedProgramIsReportedWithItsOutput() throws Exception {
         IOException failure = assertThrows(
                 IOException.class, () -> command("echo no gateway >&2; exit 3").perform(RAISED));
-        assertTrue(failure.getMessage().endsWith("page ended with 3: no gateway"), failure.getMessage());
+        assertTrue(failure.getMessage().endsWith("page ended with exit code 3: no gateway"), failure.getMessage());
         settings = new AlarmConfig(directory.resolve("none"), settings.timeout(), 6, null);
         AlarmCommand missing = new AlarmCommand(() -> settings, directory, () -> nowNanos, this::pass);
         assertThrows(IOException.class, () -> missing.perform(RAISED));

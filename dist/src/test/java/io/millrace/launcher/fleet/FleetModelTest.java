@@ -419,7 +419,7 @@ class FleetModelTest {
         FleetView view = new FleetView(node.state);
         assertEquals(Map.of(), view.spread("u1").missing());
         assertEquals(Map.of(), view.spread("u1").away());
-        assertTrue(view.spread("u1").note().contains("none of the latest 10000 purges"));
+        assertTrue(view.spread("u1").note().contains("not among the latest 10000 purges"));
         node.state.figures.outboxBytes.set(1);
         assertEquals(Set.of("n1", "n2"), view.spread("u1").missing().keySet());
     }

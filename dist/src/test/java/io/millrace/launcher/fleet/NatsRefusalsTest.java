@@ -176,7 +176,7 @@ class NatsRefusalsTest {
                     text.startsWith(
                             "the NATS server 127.0.0.1:" + server.port() + " has a certificate that is not trusted ("),
                     text);
-            assertTrue(text.contains("fleet.tls.ca_file must have the authority that issued it"), text);
+            assertTrue(text.contains("fleet.tls.ca_file must contain the authority that issued it"), text);
             text = refusal(settings(server.url(), null, null));
             assertTrue(text.contains("requires TLS: write tls:// in fleet.servers"), text);
         }

@@ -193,7 +193,7 @@ class InitCommandTest {
             value = {
                 "--site=localhost --accept-terms --yes               | not a public name such as www.example.com",
                 "--site=10.0.0.1 --accept-terms --yes                | is an IP address",
-                "--site=a.example,a.example --accept-terms --yes     | is there twice",
+                "--site=a.example,a.example --accept-terms --yes     | is listed twice",
                 "--site=a.example --origin=ftp://x --accept-terms    | the scheme 'ftp' is not supported",
                 "--site=a.example --http=80x --accept-terms --yes    | is not an address such as :8080",
                 "--site=a.example --cache-size=9 --accept-terms --yes | has no unit",

@@ -15,14 +15,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The set of blocks of one body that are on its volume. The first {@link StoredObject#PINNED_BLOCKS_MAX} blocks have a
- * location and a pin on their segment, which prevents its overwriting. Later blocks are one bit each, and are looked up
- * in the index when they are read.
+ * The set of blocks of one body that are on its volume. For the first {@link StoredObject#PINNED_BLOCKS_MAX} blocks,
+ * the map keeps the location and pins the segment, so that the segment is not overwritten. For each later block it
+ * keeps only one bit; such a block is looked up in the index when it is read.
  *
  * <p>Built by one thread or under its owner's lock; {@link #read} may be called from any thread.
  */
 public final class BlockMap {
-    /** Number of unpinned blocks that are looked up to check a long range. */
+    /** Maximum number of unpinned blocks that {@link #sample} looks up before it finds one missing. */
     private static final int SAMPLES = 1024;
 
     private static final int PINNED = StoredObject.PINNED_BLOCKS_MAX;
@@ -31,7 +31,7 @@ public final class BlockMap {
     private final Volume volume;
     private final long objectId;
     private final int blockBytes;
-    /** True if the body is the content of one COMPLETE record, represented as block 0. */
+    /** True if the body is in one COMPLETE record (head and body together). The map then has it as block 0. */
     private final boolean single;
     /**
      * Tag of each pinned segment at the time of the pin. Kept here because the volume discards the tag when it reclaims
@@ -226,7 +226,8 @@ public final class BlockMap {
                 volume.unpin(segment);
             }
         }
-        throw new BlockReclaimedException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
+        throw new BlockReclaimedException(
+                "block " + block + " of object " + Long.toHexString(objectId) + " was removed");
     }
 
     private ByteBuf readAt(int block, long location, long tag, int from, int length) throws IOException {
@@ -247,8 +248,8 @@ public final class BlockMap {
     }
 
     /**
-     * Removes a damaged record from the index. Removes the block, or the whole object if its body is in one record. Any
-     * thread.
+     * Removes a damaged record from the index. Removes the block, or the whole object if its body is in one record. May
+     * be called from any thread.
      *
      * @param location location at which the block was read, {@link Location#NONE} if it was looked up
      */

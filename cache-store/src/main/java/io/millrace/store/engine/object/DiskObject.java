@@ -10,8 +10,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object whose body is on disk and is read in chunks. It holds pins on its segments, which are not overwritten
- * meanwhile.
+ * An object whose body is on disk and is read in chunks. It holds pins on the segments of the body, so that they are
+ * not overwritten.
  *
  * <p>Thread-safe.
  */
@@ -111,13 +111,13 @@ public final class DiskObject<H> extends CountedObject<H> {
     public void read(long position, int count, Executor replyOn, ReadCallback reply) {
         if (position < 0 || position >= length || count <= 0) {
             Replies.failed(
-                    replyOn, reply, new IOException("read at " + position + " of a body of " + length + " bytes"));
+                    replyOn, reply, new IOException("read at byte " + position + " of a body of " + length + " bytes"));
             return;
         }
         pool.read(
                 Math.min(count, READ_LENGTH_MAX),
                 () -> readNow(position, count, replyOn, reply),
-                () -> Replies.failed(replyOn, reply, new IOException("read queue full")));
+                () -> Replies.failed(replyOn, reply, new IOException("the queue of disk reads is full")));
     }
 
     private void readNow(long position, int count, Executor replyOn, ReadCallback reply) {
@@ -138,7 +138,7 @@ public final class DiskObject<H> extends CountedObject<H> {
                 && content.readableBytes() == Math.min(HotPieces.PIECE_BYTES, length - position)) {
             ByteBuf piece = content;
             content = piece.retainedSlice();
-            pieces.read(blocks.volume().id(), place.objectId(), position, piece);
+            pieces.onPieceRead(blocks.volume().id(), place.objectId(), position, piece);
             piece.release();
         }
         Replies.content(replyOn, reply, content);

@@ -24,13 +24,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Lookups never block.
  */
 public final class HotPieces {
-    /** Bytes of one read; pieces begin at multiples of it. */
+    /** Bytes of a piece, and maximum bytes of one read; pieces begin at multiples of it. */
     static final int PIECE_BYTES = StoredObject.READ_LENGTH_MAX;
 
-    private static final int RAM_SHARE = 4;
-    /** Minimum number of pieces; a tier for fewer is disabled. */
+    /** Divisor of the RAM budget: the result is the maximum size of this cache in bytes. */
+    private static final int RAM_DIVISOR = 4;
+    /** Minimum number of pieces; the cache is disabled if fewer fit into its share of the budget. */
     private static final int PIECES_MIN = 16;
-    /** Number of recorded hashes per piece that fits in the cache. */
+    /** Number of hashes to record for each piece that fits into the cache. */
     private static final int SEEN_SHARE = 4;
 
     private static final int SEEN_MAX = 1 << 16;
@@ -43,9 +44,12 @@ public final class HotPieces {
     /** Hashes of recently read pieces. Racy writes may lose a hash; its piece then needs one more read. */
     private final AtomicLongArray seen;
 
-    /** Creates a tier with a share of {@code ramBytes} within the budget; {@code housekeeping} runs its evictions. */
+    /**
+     * Creates a cache for at most a quarter of {@code ramBytes}. {@code budget} counts its memory, and {@code
+     * housekeeping} runs its evictions.
+     */
     public HotPieces(long ramBytes, MemoryBudget budget, Executor housekeeping) {
-        long share = ramBytes / RAM_SHARE;
+        long share = ramBytes / RAM_DIVISOR;
         long fits = share / PIECE_BYTES;
         tier = RamTier.besideOthers(fits < PIECES_MIN ? 0 : share, PIECE_BYTES, budget, housekeeping);
         long remembered = Math.max(SEEN_WAYS, Math.min(SEEN_MAX, fits * SEEN_SHARE));
@@ -77,7 +81,7 @@ public final class HotPieces {
      * Called when a whole piece was read from disk. Borrows the content, and retains it if it is not the first read of
      * the piece.
      */
-    void read(UUID volume, long objectId, long position, ByteBuf content) {
+    void onPieceRead(UUID volume, long objectId, long position, ByteBuf content) {
         if (!tier.isEnabled()) {
             return;
         }
@@ -120,7 +124,7 @@ public final class HotPieces {
         return key;
     }
 
-    /** Restores the tier's whole share after it was reduced. Called periodically. */
+    /** Restores the cache's maximum size after the budget reduced it. Called periodically. */
     public void grow() {
         tier.restoreLimit();
     }

@@ -87,8 +87,8 @@ public final class ReadPool {
     }
 
     /**
-     * Like {@link #execute}, for a task that allocates about this many bytes. The task waits for its turn and for
-     * memory. The bytes stay reserved until the task has ended.
+     * Like {@link #execute}, for a task that allocates about this many bytes. The task waits for a place in the queue
+     * and for memory. The bytes stay reserved until the task has ended.
      *
      * @param refused runs instead of the task, on any thread, if the limit of waiting reads is reached
      */
@@ -164,17 +164,17 @@ public final class ReadPool {
         return executor.getQueue().isEmpty() && waiting.isEmpty();
     }
 
-    /** Counts a claim that was refused because of a limit. */
+    /** Counts a claim of a block that was refused because a body had too many claims. */
     public void claimRefused() {
         counters.claimsRefused.increment();
     }
 
-    /** Counts a range wait that was refused because of a limit. */
+    /** Counts a wait for a byte range that was refused because a body had too many waiting readers. */
     public void rangeRefused() {
         counters.rangesRefused.increment();
     }
 
-    /** Counts a record whose checks failed. */
+    /** Counts a damaged record: its checks failed when it was read. */
     public void damaged() {
         counters.recordsDamaged.increment();
     }
@@ -188,11 +188,11 @@ public final class ReadPool {
         refuseWaiting();
         try {
             if (!executor.awaitTermination(CLOSE_WAIT_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("reads still running after " + CLOSE_WAIT_SECONDS + " s");
+                throw new IOException("disk reads still running after " + CLOSE_WAIT_SECONDS + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while waiting for reads", e);
+            throw new IOException("interrupted while waiting for the end of disk reads", e);
         }
     }
 }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Its head is decoded, or stored in encoded form after the body. {@link EncodedHeads} decodes it before the object
  * is returned to a caller.
  *
- * <p>There are many instances. Therefore an instance has the values as its own fields, so that the garbage collector
- * processes few objects.
+ * <p>There are many instances. Therefore an instance stores its values in its own fields and not in further objects, so
+ * that the garbage collector processes few objects.
  *
  * <p>Thread-safe.
  */

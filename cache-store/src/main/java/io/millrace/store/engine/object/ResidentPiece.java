@@ -20,8 +20,8 @@ final class ResidentPiece extends RamEntry {
     }
 
     /**
-     * Returns a retained slice of at most {@code count} bytes, which starts at {@code from}. The caller holds a
-     * reference to this piece.
+     * Returns a retained slice of at most {@code count} bytes, which starts at byte {@code from} of the piece. The
+     * caller holds a reference to this piece.
      */
     ByteBuf slice(int from, int count) {
         return body().retainedSlice(start + from, Math.min(count, length - from));

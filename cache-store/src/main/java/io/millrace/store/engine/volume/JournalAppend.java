@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A journal entry being written to the journals of all volumes: a durable entry of the store's user, such as a purge.
- * The append replies when every journal has the entry or has failed.
+ * The append of one journal entry to the journals of all volumes. A journal entry is a durable entry of the store's
+ * user, such as a purge. The append replies when every journal has the entry or has failed.
  *
  * <p>Created and started by one thread, ended by the volumes' threads.
  */
@@ -24,7 +24,7 @@ final class JournalAppend {
 
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
     /** The first error of a volume that went offline before it wrote the entry. */
-    private final AtomicReference<@Nullable IOException> absence = new AtomicReference<>();
+    private final AtomicReference<@Nullable IOException> offlineFailure = new AtomicReference<>();
 
     private volatile boolean written;
     private volatile boolean needed;
@@ -39,7 +39,8 @@ final class JournalAppend {
         return entry;
     }
 
-    void expectOne() {
+    /** Called before the entry is passed to a journal: the append then waits for the result of that journal. */
+    void addJournal() {
         outstanding.incrementAndGet();
     }
 
@@ -53,22 +54,25 @@ final class JournalAppend {
         done();
     }
 
+    /** Called when a journal has the entry. */
     void written() {
         written = true;
         done();
     }
 
+    /** Called when a journal could not be written. */
     void failed(IOException problem) {
         failure.compareAndSet(null, problem);
         done();
     }
 
     /**
-     * Called if a volume went offline before it wrote the entry. The other volumes have recorded its absence, so its
-     * outdated journal is not used when the volume returns. This is not a failure if another journal has the entry.
+     * Called if a volume went offline before it wrote the entry. The other volumes have recorded that it is missing.
+     * Therefore its outdated journal is not used when the volume returns. This is not a failure if another journal has
+     * the entry.
      */
-    void absent(IOException problem) {
-        absence.compareAndSet(null, problem);
+    void volumeOffline(IOException problem) {
+        offlineFailure.compareAndSet(null, problem);
         done();
     }
 
@@ -78,7 +82,9 @@ final class JournalAppend {
         }
         IOException problem = failure.get();
         if (problem == null && needed && !written) {
-            problem = absence.get() == null ? new IOException("all storage paths have failed") : absence.get();
+            problem = offlineFailure.get() == null
+                    ? new IOException("all storage paths have failed")
+                    : offlineFailure.get();
         }
         IOException result = problem;
         Replies.deliver(replyOn, () -> reply.onAppend(result));

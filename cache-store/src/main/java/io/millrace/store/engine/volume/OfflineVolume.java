@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The notes about a volume that was taken offline by command. They contain its superblock at that time and the keys
- * changed since. With them the volume can return and keep its content, except for the changed objects.
+ * The record of a volume that is offline: its superblock at the time it was taken offline by command, and the keys
+ * changed since. With this record the volume can return and keep its content, except for the changed objects.
  *
  * <p>Thread-safe: {@link #missed} may be called from any thread; the other methods require the store's life cycle lock.
  */
@@ -25,33 +25,34 @@ public final class OfflineVolume {
     private final ReentrantLock lock = new ReentrantLock();
     private Set<StoreKey> changed = new HashSet<>();
     private boolean tooMany;
-    private boolean over;
-    private @Nullable Superblock left;
+    /** True once the volume has returned, so that no more keys are recorded. */
+    private boolean ended;
+    private @Nullable Superblock lastSuperblock;
 
     /** Creates the record at the time the volume goes offline. */
     public OfflineVolume(String reason) {
         this.reason = reason;
     }
 
-    /** Returns the reason of the command. */
+    /** Returns why the volume is offline. */
     public String reason() {
         return reason;
     }
 
     /** Returns the superblock at the time the volume went offline; null if its content cannot be trusted. */
     @Nullable
-    Superblock left() {
-        return left;
+    Superblock lastSuperblock() {
+        return lastSuperblock;
     }
 
     /** Records the superblock of the cleanly closed volume. */
-    void left(Superblock superblock) {
-        left = superblock;
+    void lastSuperblock(Superblock superblock) {
+        lastSuperblock = superblock;
     }
 
     /** Discards the recorded superblock, because the content cannot be trusted any more: the volume starts empty. */
-    void forgetLeft() {
-        left = null;
+    void forgetSuperblock() {
+        lastSuperblock = null;
     }
 
     /**
@@ -60,7 +61,7 @@ public final class OfflineVolume {
     boolean missed(StoreKey key) {
         lock.lock();
         try {
-            if (over) {
+            if (ended) {
                 return false;
             }
             if (changed.size() >= KEYS_MAX) {
@@ -98,28 +99,28 @@ public final class OfflineVolume {
     }
 
     /**
-     * Makes the volume a member and applies the remaining keys. No change is recorded meanwhile, because the lock is
-     * held.
+     * Applies the remaining keys to the volume and makes it a member. Called with the lock held, so that no change is
+     * recorded meanwhile.
      */
-    interface Return {
-        void with(List<StoreKey> keys);
+    interface Joining {
+        void join(List<StoreKey> remaining);
     }
 
     /**
-     * Ends the recording and makes the volume a member. Changes wait meanwhile. Therefore this does nothing if more
-     * than {@value #LAST_KEYS_MAX} recorded keys remain.
+     * Ends the recording and makes the volume a member. Changes wait meanwhile. To keep that wait short, this method
+     * does nothing if more than {@value #LAST_KEYS_MAX} recorded keys remain.
      *
      * @param empty whether the volume returns empty, so that it missed no relevant change
      * @return true if the recording has ended
      */
-    boolean end(boolean empty, Return returning) {
+    boolean end(boolean empty, Joining joining) {
         lock.lock();
         try {
             if (!empty && (tooMany || changed.size() > LAST_KEYS_MAX)) {
                 return false;
             }
-            returning.with(empty ? List.of() : List.copyOf(changed));
-            over = true;
+            joining.join(empty ? List.of() : List.copyOf(changed));
+            ended = true;
             return true;
         } finally {
             lock.unlock();

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journal of a store: durable entries of the store's owner, such as purges, with a copy on each storage path. When
+ * The journal of a store: durable entries of the store's user, such as purges, with a copy on each storage path. When
  * the store opens, it merges the entries of all paths that kept their content, because each of these paths has all
  * entries that concern its objects. Afterwards each volume writes its own copy on its own thread. Entries in force are
  * those that a restart needs.
@@ -37,7 +37,7 @@ public final class StoreJournal implements Journal {
     private final List<VolumeJournal> journals = new CopyOnWriteArrayList<>();
     private List<Entry> entries = List.of();
     private Condition condition = Condition.NEW;
-    /** True if the journal has one copy, which is complete and intact, so that it need not be rewritten. */
+    /** True if the store has one volume and its journal is complete and intact, so that it need not be rewritten. */
     private boolean onlyCopyIntact = true;
 
     private volatile @Nullable Owner owner;
@@ -143,7 +143,7 @@ public final class StoreJournal implements Journal {
         }
     }
 
-    /** Returns true if a volume's journal lacks entries in force because its last write failed. */
+    /** Returns true if a volume's journal lacks entries in force, because a write failed or too many entries waited. */
     boolean isBehind(Volume volume) {
         for (VolumeJournal journal : journals) {
             if (journal.isOf(volume) && journal.isBehind()) {

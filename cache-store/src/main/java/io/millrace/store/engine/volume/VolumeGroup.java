@@ -264,7 +264,10 @@ public final class VolumeGroup {
         return best;
     }
 
-    /** Returns the fraction of new objects of the volume's name that it currently receives. */
+    /**
+     * Returns the share of new objects that the slot's volume currently receives, 0 to 1, among the volumes of its
+     * name.
+     */
     public double placement(Slot slot) {
         double all = 0;
         double own = 0;
@@ -358,18 +361,18 @@ public final class VolumeGroup {
      * Queues a write of the generation (increased with each lost volume) and of the list of members on every working
      * volume. The list excludes a leaving volume and includes a joining volume.
      */
-    private void queueMembership(@Nullable Volume gone, @Nullable Volume comes) {
+    private void queueMembership(@Nullable Volume leaving, @Nullable Volume joining) {
         List<UUID> members = new ArrayList<>();
         List<Volume> working = new ArrayList<>();
         for (Slot slot : slots) {
             Volume volume = slot.volume();
-            if (volume != null && volume != gone && volume.isWorking()) {
+            if (volume != null && volume != leaving && volume.isWorking()) {
                 members.add(volume.id());
                 working.add(volume);
             }
         }
-        if (comes != null) {
-            members.add(comes.id());
+        if (joining != null) {
+            members.add(joining.id());
         }
         long now = generation;
         List<UUID> all = List.copyOf(members);
@@ -381,11 +384,12 @@ public final class VolumeGroup {
     /**
      * Opens an offline volume and starts it; it is not a member yet. Call with the life cycle lock held. Blocks.
      *
-     * @param left the superblock at the time the volume went offline, null to start empty
+     * @param superblock the superblock at the time the volume went offline, null to start empty
      */
-    public VolumeReturn open(Slot slot, @Nullable Superblock left) throws IOException {
+    public VolumeReturn open(Slot slot, @Nullable Superblock superblock) throws IOException {
         VolumeReturn.Store store = new VolumeReturn.Store(storeId, generation, openCount);
-        VolumeReturn returned = VolumeReturn.open(io, spec(slot.config(), null), store, left, allocator, listener);
+        VolumeReturn returned =
+                VolumeReturn.open(io, spec(slot.config(), null), store, superblock, allocator, listener);
         policies.attach(slot.number(), returned.volume());
         returned.volume().start();
         boolean whole = false;
@@ -463,22 +467,22 @@ public final class VolumeGroup {
     }
 
     /**
-     * Records a change of the key for the offline volumes. Volumes that returned after {@code looked} was read remove
-     * their object of the key.
+     * Records a change of the key for the offline volumes. Volumes that have returned since then remove their object of
+     * the key. @param seen the slots at the time the working volumes received the change
      */
-    public void missed(StoreKey key, Slot[] looked) {
-        missed(key, looked, volume -> hide(volume, key));
+    public void missed(StoreKey key, Slot[] seen) {
+        missed(key, seen, volume -> hide(volume, key));
     }
 
     /**
-     * Returns true if all volumes are the same as in {@code looked} and none is offline. Then {@link #missed(StoreKey,
+     * Returns true if all volumes are the same as in {@code seen} and none is offline. Then {@link #missed(StoreKey,
      * Slot[], Predicate)} has no effect.
      */
-    public boolean isUnchanged(Slot[] looked) {
-        if (slots != looked) {
+    public boolean isUnchanged(Slot[] seen) {
+        if (slots != seen) {
             return false;
         }
-        for (Slot slot : looked) {
+        for (Slot slot : seen) {
             if (slot.absence() != null) {
                 return false;
             }
@@ -493,16 +497,16 @@ public final class VolumeGroup {
     /**
      * Records a change of the key for the offline volumes.
      *
-     * @param looked the slots at the time the working volumes received the change
-     * @param tell applies the change to a volume that returned since; false if the volume does not accept it
+     * @param seen the slots at the time the working volumes received the change
+     * @param apply applies the change to a volume that has returned since; false if the volume does not accept it
      */
-    public void missed(StoreKey key, Slot[] looked, Predicate<Volume> tell) {
+    public void missed(StoreKey key, Slot[] seen, Predicate<Volume> apply) {
         for (int i = 0; i < slots.length; i++) {
-            missed(key, i, looked[i].volume(), tell);
+            missed(key, i, seen[i].volume(), apply);
         }
     }
 
-    private void missed(StoreKey key, int number, @Nullable Volume known, Predicate<Volume> tell) {
+    private void missed(StoreKey key, int number, @Nullable Volume known, Predicate<Volume> apply) {
         boolean noted = false;
         while (!noted) {
             Slot slot = slots[number];
@@ -514,7 +518,7 @@ public final class VolumeGroup {
                     : now == null
                             || now == known
                             || !now.isWorking()
-                            || tell.test(now)
+                            || apply.test(now)
                             || slots[number].volume() == now;
         }
     }

@@ -16,13 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The copy of the store's journal on one volume. The journal has durable entries of the store's user, such as purges.
- * Waiting entries are written and forced as one batch.
+ * The copy of the store's journal on one volume. The journal contains durable entries of the store's user, such as
+ * purges. Waiting entries are written and forced as one batch.
  *
  * <p>The file is confined to the volume's thread; entries may be added from any thread.
  */
 final class VolumeJournal {
-    /** A file is rewritten if it exceeds twice its length after the last rewrite plus this number of bytes. */
+    /**
+     * Margin in bytes: the file is rewritten when it is longer than this margin plus twice its length after the last
+     * rewrite.
+     */
     private static final int REWRITE_MARGIN_BYTES = 16 << 10;
 
     /** Limit of entries that wait to be written, about 30 MB. Two minutes of 1,000 purges per second reach it. */
@@ -39,7 +42,9 @@ final class VolumeJournal {
     /** True while a task that will take all waiting entries is queued. */
     private final AtomicBoolean isWriteQueued = new AtomicBoolean();
 
+    /** Length of the file in bytes at which the next write rewrites it. */
     private long lengthMax;
+    /** True if the file lacks entries in force, so that the next write must rewrite it. */
     private volatile boolean behind;
 
     VolumeJournal(Volume volume, JournalFile file, Supplier<List<JournalEntry>> inForce) {
@@ -58,7 +63,7 @@ final class VolumeJournal {
     }
 
     void append(JournalAppend append) {
-        append.expectOne();
+        append.addJournal();
         if (waitingCount.incrementAndGet() > WAITING_MAX) {
             waitingCount.decrementAndGet();
             // The next write puts all entries in force into the file.
@@ -86,9 +91,9 @@ final class VolumeJournal {
 
     private void refuse(JournalAppend append) {
         VolumeState state = volume.state();
-        IOException reason = new IOException(volume.directory() + ": volume is " + state);
+        IOException reason = new IOException(volume.directory() + ": the volume is " + state);
         if (state == VolumeState.OFFLINE || state == VolumeState.CLOSED) {
-            append.absent(reason);
+            append.volumeOffline(reason);
         } else {
             append.failed(reason);
         }
@@ -118,10 +123,10 @@ final class VolumeJournal {
      */
     private void failed(IOException e) {
         behind = true;
-        LOG.error("{}: the journal cannot be written; the next entry tries again: {}", file.path(), e.toString());
+        LOG.error("{}: the journal cannot be written; the next entry rewrites it: {}", file.path(), e.toString());
     }
 
-    /** Returns true if the last write failed. */
+    /** Returns true if the file lacks entries in force, because a write failed or too many entries waited. */
     boolean isBehind() {
         return behind;
     }

@@ -33,8 +33,8 @@ public final class VolumePolicies {
     }
 
     /**
-     * Sets the check of pinned objects, which a volume keeps until a given time. It decides, from the bytes of key and
-     * head, whether an object keeps its pin.
+     * Sets the check that decides, from the bytes of key and head, whether a pinned object keeps its pin. A volume
+     * keeps a pinned object until the end of its pin time.
      */
     public void pinCheck(BiPredicate<byte[], ByteBuf> check) {
         pins.check = check;
@@ -81,7 +81,10 @@ public final class VolumePolicies {
         }
     }
 
-    /** Counts a request for the key with that hash, which the volume holds or may store. */
+    /**
+     * Counts a request for a key on one volume, which holds the key or may store it. {@code hashLow} is the lower half
+     * of the key's hash.
+     */
     public void requested(int number, long hashLow) {
         SpacePolicy policy = policy(number);
         if (policy != null) {

@@ -87,7 +87,7 @@ public final class VolumeSwitch {
             inOrder = false;
         }
         if (inOrder && volume.hasLeft()) {
-            absence.left(volume.superblock());
+            absence.lastSuperblock(volume.superblock());
         }
         LOG.info("{}: volume taken offline by command: {}", path, reason);
     }
@@ -120,7 +120,8 @@ public final class VolumeSwitch {
         }
         Volume working = found.get(0).volume();
         if (back.isEmpty() && working != null) {
-            throw new IOException(path + ": is " + working.state().name().toLowerCase(Locale.ROOT) + " already");
+            throw new IOException(
+                    path + ": the volume is " + working.state().name().toLowerCase(Locale.ROOT) + " already");
         }
         return back;
     }
@@ -138,7 +139,7 @@ public final class VolumeSwitch {
         OfflineVolume absence = slot.absence() == null ? new OfflineVolume("failed") : slot.absence();
         // From here on changes are recorded, even if none were recorded for this volume before.
         group.put(slot.without(absence));
-        VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.left());
+        VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.lastSuperblock());
         boolean joined = joinOrClose(slot, returned, absence);
         if (!joined) {
             returned.volume().close();
@@ -164,7 +165,7 @@ public final class VolumeSwitch {
             return joined;
         } finally {
             if (failed) {
-                absence.forgetLeft();
+                absence.forgetSuperblock();
                 closeFailed(returned.volume());
             }
         }
@@ -178,7 +179,10 @@ public final class VolumeSwitch {
         }
     }
 
-    /** Applies the missed changes to a volume and makes it a member; false if that is not possible. */
+    /**
+     * Applies the missed changes to a volume and makes it a member. False if the volume fails, misses too many changes,
+     * or cannot catch up with new changes.
+     */
     private boolean join(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
         Volume volume = returned.volume();
         // The other members record the new member first, so that they detect its absence at the next start.
@@ -197,7 +201,7 @@ public final class VolumeSwitch {
         return false;
     }
 
-    /** Applies the changes recorded so far; false if too many keys changed to record them. */
+    /** Applies the changes recorded so far; false if more keys changed than could be recorded. */
     private static boolean catchUp(Volume volume, OfflineVolume absence) throws IOException {
         for (List<StoreKey> keys = absence.take(); !keys.isEmpty(); keys = absence.take()) {
             volume.changedMeanwhile(diskKeys(keys));

@@ -139,7 +139,8 @@ public final class JoinedYaml {
                 text.toString());
     }
 
-    /** Returns the elements of a top-level list. The entry of an element has all lines up to the next element.
+    /**
+     * Returns the elements of a top-level list. The entry of an element contains all lines up to the next element.
      *
      * @param key key of the list; empty if the document is the list
      */
@@ -154,7 +155,7 @@ public final class JoinedYaml {
         return items;
     }
 
-    /** Returns the pairs of a top-level mapping. The entry of a pair has all lines up to the next pair. */
+    /** Returns the pairs of a top-level mapping. The entry of a pair contains all lines up to the next pair. */
     public List<Item> pairs(String key) {
         List<Item> items = new ArrayList<>();
         List<Map.Entry<String, NodeTuple>> pairs =

@@ -100,7 +100,10 @@ public final class GroupWriter {
         return free;
     }
 
-    /** Writes the hosts of a group. A host that is listed twice gets the sum of both weights. */
+    /**
+     * Writes the hosts of a group. A host that is listed twice in one ring gets the sum of both weights; a host that is
+     * also listed as a backup is written once.
+     */
     void writeHosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
         List<Host> once = new ArrayList<>();
         Map<String, Integer> places = new HashMap<>();

@@ -73,7 +73,11 @@ public final class ParentImport {
         forwarded = new ForwardedParents(state);
     }
 
-    /** @param rules the rules that map to an origin */
+    /**
+     * Imports the file, if it exists.
+     *
+     * @param rules the remap rules that map to an origin
+     */
     public void read(List<RemapRule> rules) {
         // A strategy in the rule takes precedence over parent.config.
         List<RemapRule> unassigned = new ArrayList<>(
@@ -244,7 +248,7 @@ public final class ParentImport {
         retries(group, fields);
     }
 
-    /** Writes the ring mode, which says when the hosts of the second ring are used. */
+    /** Writes the ring mode, which determines when the hosts of the second ring (the backups) are used. */
     private static void rings(DraftNode group, Entry entry, String mode, List<Host> backups) {
         if (backups.isEmpty()) {
             return;

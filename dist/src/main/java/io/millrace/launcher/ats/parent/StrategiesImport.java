@@ -60,7 +60,11 @@ public final class StrategiesImport {
         this.writer = writer;
     }
 
-    /** @param rules the rules that map to an origin */
+    /**
+     * Imports the file, if it exists.
+     *
+     * @param rules the remap rules that map to an origin
+     */
     public void read(List<RemapRule> rules) {
         JoinedYaml yaml = JoinedYaml.read(
                 state,

@@ -22,7 +22,7 @@ final class CompressImport {
                     + " is not";
 
     private final ImportState state;
-    /** The sections of each file that was read, that for all other hosts first. */
+    /** The sections of each file that was read; the section for all other hosts is the first one. */
     private final Map<String, List<CompressSection>> sectionsByFile = new HashMap<>();
 
     private final Set<CompressSection> used = new HashSet<>();
@@ -83,7 +83,7 @@ final class CompressImport {
         }
     }
 
-    /** Returns the sections of a file. Returns null if the file is missing, which the line then says. */
+    /** Returns the sections of a file. Returns null if the file is missing; the line is then marked as not mapped. */
     private @Nullable List<CompressSection> sections(String name, Entry source) {
         if (name.isEmpty()) {
             return List.of(new CompressSection(""));

@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A section of a file of the plugin compress. It has the settings for one host, or for all hosts without a section.
- * Sections inherit nothing from each other. Confined to one thread.
+ * A section of a file of the plugin compress. It contains the settings for one host, or for all hosts without a section
+ * of their own. Sections inherit nothing from each other. Confined to one thread.
  */
 final class CompressSection {
     /** The encodings that the plugin and Millrace have, in the order in which the plugin prefers them. */
@@ -201,7 +201,10 @@ final class CompressSection {
         }
     }
 
-    /** Writes the smallest size, in a rule also the default, because rules inherit from the root. */
+    /**
+     * Writes the minimum size. Into a rule, it also writes the plugin's default size, because a rule inherits the size
+     * of the root.
+     */
     private void writeSize(DraftNode into) {
         if (sizeLine == null && !into.isElement()) {
             return;

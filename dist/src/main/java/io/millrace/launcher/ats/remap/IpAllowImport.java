@@ -214,7 +214,7 @@ public final class IpAllowImport {
         if (line.allow() && line.methods().isEmpty()) {
             line.entry().note("not needed: connections to origins are allowed by default");
         } else if (!isForward() && line.methods().equals(List.of("CONNECT"))) {
-            line.entry().note("requests to hosts that clients name are not forwarded: forward_proxy is off");
+            line.entry().note("forward_proxy is off: requests for hosts without a remap rule are not forwarded");
         } else if (!isForward() || (line.allows("GET") && line.allows("CONNECT"))) {
             line.entry()
                     .notMapped("remap rules are not filtered by the address of the origin; leave out"

@@ -101,7 +101,7 @@ public final class Plugins {
     /** The plugin that assembles pages. */
     static final String ESI = "esi.so";
 
-    /** The difference of the plugin {@link #ESI}. */
+    /** The differences between the plugin {@link #ESI} and Millrace. */
     static final String ESI_NOTE =
             "esi.so: the origin asks with Surrogate-Control: content=\"ESI/1.0\" instead of X-Esi; esi:choose and variables"
                     + " are not supported";

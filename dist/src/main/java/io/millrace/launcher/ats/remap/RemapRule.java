@@ -67,14 +67,12 @@ public final class RemapRule {
         return refererRedirect;
     }
 
-    /**
-     * Makes the rule deny all requests, such as for a plugin that denies clients and that Millrace lacks.
-     */
+    /** Makes the rule deny all requests, for example because a plugin denies clients and Millrace has no equivalent. */
     void markDenied() {
         denials++;
     }
 
-    /** Takes one {@link #markDenied} back, such as when the plugin was imported. */
+    /** Cancels one {@link #markDenied}, for example after the plugin was imported. */
     void unmarkDenied() {
         denials--;
     }

@@ -19,8 +19,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer of access logs as a list in {@code log.access}. Several logs, filters and sampling need a list. Confined
- * to one thread.
+ * The writer of access logs as a list in {@code log.access}. A list is needed for several logs, for filters and for
+ * sampling. Confined to one thread.
  */
 final class LogList {
     private static final int NAME_MAX = 32;

@@ -20,7 +20,7 @@ public record Words(Entry entry, List<String> words, List<Integer> columns) {
         return index < words.size() ? words.get(index) : "";
     }
 
-    /** Returns the words of every line that is not empty or a comment. */
+    /** Returns the words of every line that is neither empty nor a comment. */
     public static List<Words> of(SourceFile file) {
         return of(file, false);
     }

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Applies the revision that the head names for this node, and decides about canaries together with the other nodes. The
- * node that pushed a revision has no part in the decision, so it may die. Confined to the thread of the fleet.
+ * node that pushed a revision has no special part in the decision, so the decision does not depend on that node.
+ * Confined to the thread of the fleet.
  */
 public final class ConfigFollower {
     /** Interval at which the head is read, unless a report of another node names a later revision. */
@@ -34,7 +35,7 @@ public final class ConfigFollower {
     /** Interval at which a canary is observed. */
     static final long OBSERVE_MILLIS = 500;
 
-    /** Time in addition to twice the observation, after which a canary node without a verdict makes a canary fail. */
+    /** A canary fails if a canary node gives no verdict within twice the observation time plus this time. */
     static final long SILENCE_MILLIS = 30_000;
 
     private static final long LONG_AGO = Long.MIN_VALUE / 2;
@@ -81,7 +82,7 @@ public final class ConfigFollower {
     /** Whether this node has read a head that the servers still have. */
     private boolean hasHead;
 
-    /** Whether the entry that was read last was refused, so that another one than {@link #head} is in the store. */
+    /** True if the entry that was read last was refused. The store then contains another head than {@link #head}. */
     private boolean isRefused;
 
     private @Nullable ConfigHead head;
@@ -95,15 +96,21 @@ public final class ConfigFollower {
     private String delay = "";
 
     private long observedAt = LONG_AGO;
-    /** Number of the canary revision, the time since which it is known, and whether this node has given its verdict. */
+    /** Number of the canary revision that this node has seen last; 0 for none. */
     private long canary;
 
+    /** Time at which this node first read the canary revision. */
     private long canaryKnownAt;
+    /** True if this node has given its verdict about the canary revision. */
     private boolean hasVerdict;
-    /** Number of the revision whose requests are observed, the begin of the observation, and the requests until then. */
+
+    /** Number of the revision whose requests are observed. */
     private long observed;
 
+    /** Start of the observation. */
     private long observedSince;
+
+    /** The requests before the start of the observation. */
     private TrafficSample before = TrafficSample.none();
     private long reportedFailure;
 
@@ -146,7 +153,7 @@ public final class ConfigFollower {
     /**
      * Executes one round.
      *
-     * @param now time of a clock that is never set, in milliseconds since any moment
+     * @param now time of a monotonic clock, in milliseconds
      * @throws IOException if the servers do not answer
      */
     public void step(long now) throws IOException, InterruptedException {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * The entry of the store that says which revision each node must apply. Nodes replace it with a check of its version, so
- * that one of several concurrent decisions wins. Immutable.
+ * The entry of the store that names the revision that each node must apply. Nodes replace it with a check of its
+ * version, so that one of several concurrent decisions wins. Immutable.
  *
  * @param isCanary whether only the canary nodes of the current revision apply it
  * @param current the newest revision
@@ -22,7 +22,7 @@ import tools.jackson.core.JsonGenerator;
  * @param fallback the signed revision that replaces the current one if a guard fails; null unless canary
  * @param reserved highest number of a revision that was signed, including the fallback
  * @param failed number of the latest revision that was rolled back by a guard; 0 for none since the last push
- * @param reason the figure that decided, its value and its limit; empty unless failed
+ * @param reason the figure that made the guard fail, with its value and its limit; empty if {@code failed} is 0
  */
 public record ConfigHead(
         boolean isCanary,
@@ -35,7 +35,7 @@ public record ConfigHead(
     /** The key of the entry. */
     static final String KEY = "head";
 
-    private static final long FORM = 1;
+    private static final long FORMAT_VERSION = 1;
 
     /** Returns the revision that a node must apply; null for none. */
     @Nullable
@@ -106,7 +106,7 @@ public record ConfigHead(
 
     byte[] bytes() {
         return AdminReply.json(json -> {
-                    json.writeNumberProperty("v", FORM);
+                    json.writeNumberProperty("v", FORMAT_VERSION);
                     json.writeBooleanProperty("canary", isCanary);
                     json.writeNumberProperty("reserved", reserved);
                     json.writeNumberProperty("failed", failed);
@@ -132,10 +132,11 @@ public record ConfigHead(
             Long failed = Json.member(members, "failed", Long.class);
             String reason = Json.member(members, "reason", String.class);
             SignedRevision current = signed(members, "current");
-            if (!Long.valueOf(FORM).equals(members.get("v")) || current == null) {
+            if (!Long.valueOf(FORMAT_VERSION).equals(members.get("v")) || current == null) {
                 throw new RefusedRevisionException(
                         Reason.MALFORMED,
-                        "the head of the configuration has version " + members.get("v") + ", supported is " + FORM);
+                        "the head of the configuration has version " + members.get("v") + ", supported is "
+                                + FORMAT_VERSION);
             }
             boolean isCanary = Boolean.TRUE.equals(members.get("canary"));
             SignedRevision fallback = signed(members, "fallback");

@@ -19,7 +19,7 @@ public interface ConfigStore {
     Entry get(String key) throws IOException;
 
     /**
-     * Stores a value if the entry still has a version.
+     * Stores a value if the entry still has the given version.
      *
      * @param version 0 if there must be no entry
      * @return false if the entry has another version

@@ -71,7 +71,7 @@ public record RevisionStatement(
         guards = List.copyOf(guards);
     }
 
-    /** Returns true if a number that is not signed can be one of a revision: 0, for none, to 10^17. */
+    /** Returns true if an unsigned number is a possible revision number: from 0 (none) to 10^17. */
     public static boolean isNumber(long revision) {
         return revision >= 0 && revision <= NUMBER_MAX;
     }

@@ -44,7 +44,7 @@ final class RevisionStore {
      * A revision in the history.
      *
      * @param length length of the content, in bytes
-     * @param failure the figure that decided, its value and its limit; empty unless a guard failed
+     * @param failure the figure that made a guard fail, with its value and its limit; empty unless a guard failed
      */
     record Kept(SignedRevision signed, long length, String failure) {}
 
@@ -186,8 +186,8 @@ final class RevisionStore {
     }
 
     /**
-     * Deletes old revisions, and their contents unless a kept revision or the head names them. Contents of other
-     * origin stay, because they may belong to a push in progress.
+     * Deletes old revisions, and their contents unless a kept revision or the head names them. Contents that no deleted
+     * revision named stay, because they may belong to a push in progress.
      */
     void prune(ConfigHead head) throws IOException {
         NavigableMap<Long, Kept> history = history();

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdicts of canary nodes about a revision, each an entry of the store: {@code passed}, or {@code failed} with the
+ * The verdicts of canary nodes about a revision, each an entry of the store: {@code passed}, or {@code failed} and the
  * reason. Methods block. Thread-safe.
  */
 final class Verdicts {

@@ -96,8 +96,8 @@ public final class Draft {
     }
 
     /**
-     * Returns the part to remove because of an invalid key. It is the smallest part without which the other parts keep
-     * their meaning: a setting, or a list element.
+     * Returns the part to remove because of an invalid key: a setting or a list element. It is the smallest part that
+     * can be removed without a change in the meaning of the other parts.
      *
      * @param path the path in the validator's message, such as {@code remap[2].cache.volume}
      * @return null if there is no such part

@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of the configuration that an import builds. It is a scalar, a list of words, a section or a list. Has the
- * source lines from which it was made. Confined to one thread.
+ * A node of the configuration that an import builds. It is a scalar, a list of words, a section or a list. It refers to
+ * the source lines from which it was made. Confined to one thread.
  */
 public final class DraftNode {
     /** Target URL of rules that deny all clients. No request is sent to it. */
@@ -84,7 +84,7 @@ public final class DraftNode {
 
     /**
      * Moves an element before the first element of its list that has a given field. Returns false if the element
-     * precedes that one already.
+     * already precedes that one.
      */
     public boolean moveBefore(String path, DraftNode node, String field) {
         List<DraftNode> list = findOrCreate(path).elements;

@@ -16,8 +16,8 @@ public final class RuleTexts {
     }
 
     /**
-     * Returns true if a regular expression of another proxy is one in RE2 syntax. Conditions combine expressions, so
-     * that one with another syntax would make other conditions invalid too.
+     * Returns true if a regular expression of another proxy is also valid in RE2 syntax. Conditions combine
+     * expressions, so an invalid expression would make other conditions invalid too.
      */
     public static boolean isRe2(String expression) {
         try {

@@ -15,19 +15,21 @@ public final class UrlExpressions {
     /** Expression for scheme and host, the part of a URL before its path. */
     private static final String BEFORE_PATH = "^[a-z]+://[^/]+";
 
-    /** Escape sequences of a regular expression that stand for characters which paths of rules have encoded. */
+    /**
+     * Escape sequences of a regular expression that match characters which are percent-encoded in the paths of rules.
+     */
     private static final Pattern ENCODED_CLASS = Pattern.compile("\\\\[sxtrnfaQpP]");
 
     /** The beginning of a named group. */
     private static final Pattern GROUP_NAME = Pattern.compile("\\(\\?P?<\\w+>");
 
-    /** Characters that URLs have in encoded form. */
+    /** Characters that are always percent-encoded in the normal form of a URL. */
     public static final String ALWAYS_ENCODED = "\"<>`{}|^%[]\\";
 
-    /** Characters that clients can send in encoded form, which rules keep. */
+    /** Characters that may be percent-encoded or not in the normal form of a URL, as the client sent them. */
     public static final String KEPT_ENCODED = "./";
 
-    /** Characters of a character class that paths of rules have encoded. */
+    /** Characters of a character class that are percent-encoded in the paths of rules. */
     private static final Pattern ENCODED = Pattern.compile("[^!-~]|[\"<>`{}|^%\\\\\\[\\]]");
 
     private UrlExpressions() {}

@@ -54,7 +54,7 @@ public final class Entry {
         missing.add(why);
     }
 
-    /** Adds a note for the operator. A line with only notes has no effect. */
+    /** Adds a note for the operator. A line with notes but without keys gets the outcome {@link Outcome#NO_EFFECT}. */
     public void note(String text) {
         notes.add(text);
     }

@@ -54,7 +54,7 @@ public final class Quantity {
     public static BigDecimal number(String text) {
         BigDecimal value = new BigDecimal(text);
         if (value.precision() > DIGITS_MAX || Math.abs((long) value.scale()) > DIGITS_MAX) {
-            throw new NumberFormatException("too long");
+            throw new NumberFormatException("more than " + DIGITS_MAX + " digits");
         }
         return value;
     }
