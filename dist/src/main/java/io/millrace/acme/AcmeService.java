@@ -68,9 +68,11 @@ public final class AcmeService implements AutoCloseable {
     private final LongSupplier clockMillis;
     private final ClientFactory clients;
     private final ScheduledExecutorService thread;
-    private final ExecutorService asking;
-    private final ExecutorService ordering;
-    private final Executor orders;
+    private final ExecutorService askThreads;
+    private final ExecutorService orderThreads;
+    /** Runs the orders: {@link #orderThreads}, or another executor in tests. */
+    private final Executor orderExecutor;
+
     private final Random random = new Random();
     private final AtomicBoolean started = new AtomicBoolean();
     /** Tasks of other threads for the ACME thread. Bounded by the limits of orders and requests in progress. */
@@ -107,9 +109,9 @@ public final class AcmeService implements AutoCloseable {
         this.clockMillis = clockMillis;
         this.clients = clients;
         thread = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-acme", true));
-        asking = pool(ASKS_MAX, "millrace-acme-ask");
-        ordering = pool(ORDERS_MAX, "millrace-acme-order");
-        this.orders = orders == null ? ordering : orders;
+        askThreads = pool(ASKS_MAX, "millrace-acme-ask");
+        orderThreads = pool(ORDERS_MAX, "millrace-acme-order");
+        this.orderExecutor = orders == null ? orderThreads : orders;
     }
 
     /** Returns a thread pool whose idle threads end. Callers limit the number of queued tasks. */
@@ -248,7 +250,7 @@ public final class AcmeService implements AutoCloseable {
     private void run(String name, Supplier<Runnable> task) {
         schedule.begin(name);
         try {
-            orders.execute(() -> {
+            orderExecutor.execute(() -> {
                 Runnable then = () -> {};
                 try {
                     then = task.get();
@@ -268,30 +270,30 @@ public final class AcmeService implements AutoCloseable {
     }
 
     private void order(
-            NameIssuance current, String name, long nowSeconds, @Nullable CompletableFuture<AcmeRecord> wanted) {
+            NameIssuance current, String name, long nowSeconds, @Nullable CompletableFuture<AcmeRecord> forcedResult) {
         AcmeRecord known = schedule.record(name);
         schedule.pause(name, nowSeconds + BUSY_SECONDS);
         run(name, () -> {
             try {
                 NameIssuance.OrderOutcome outcome =
-                        current.order(known, nowSeconds, wanted != null).orElse(null);
-                return () -> finishOrder(current, name, outcome, wanted);
+                        current.order(known, nowSeconds, forcedResult != null).orElse(null);
+                return () -> finishOrder(current, name, outcome, forcedResult);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return () -> {};
             } catch (RuntimeException e) {
-                LOG.error("ACME: an error occurred while ordering a certificate for {}", name, e);
-                return () -> finishFailedOrder(known.retryAt(nowSeconds + FAULT_SECONDS), wanted, e);
+                LOG.error("ACME: an error occurred while orderThreads a certificate for {}", name, e);
+                return () -> finishFailedOrder(known.retryAt(nowSeconds + FAULT_SECONDS), forcedResult, e);
             }
         });
     }
 
     private void finishFailedOrder(
-            AcmeRecord record, @Nullable CompletableFuture<AcmeRecord> wanted, RuntimeException fault) {
+            AcmeRecord record, @Nullable CompletableFuture<AcmeRecord> forcedResult, RuntimeException fault) {
         schedule.put(record);
-        if (wanted != null) {
-            forced.remove(record.name(), wanted);
-            wanted.completeExceptionally(fault);
+        if (forcedResult != null) {
+            forced.remove(record.name(), forcedResult);
+            forcedResult.completeExceptionally(fault);
         }
         if (onDemand != null) {
             onDemand.decided(record.name());
@@ -303,9 +305,9 @@ public final class AcmeService implements AutoCloseable {
             NameIssuance orderedBy,
             String name,
             NameIssuance.@Nullable OrderOutcome outcome,
-            @Nullable CompletableFuture<AcmeRecord> wanted) {
+            @Nullable CompletableFuture<AcmeRecord> forcedResult) {
         if (outcome == null) {
-            if (wanted != null || (onDemand != null && onDemand.isPending(name))) {
+            if (forcedResult != null || (onDemand != null && onDemand.isPending(name))) {
                 urgent.add(name);
             }
             return;
@@ -314,9 +316,9 @@ public final class AcmeService implements AutoCloseable {
         if (orderedBy == issuance) {
             schedule.put(outcome.kept());
         }
-        if (wanted != null) {
-            forced.remove(name, wanted);
-            wanted.complete(outcome.result());
+        if (forcedResult != null) {
+            forced.remove(name, forcedResult);
+            forcedResult.complete(outcome.result());
         }
         if (onDemand != null && !urgent.contains(name)) {
             onDemand.decided(name);
@@ -385,15 +387,15 @@ public final class AcmeService implements AutoCloseable {
         }
         try {
             DirectoryStorage storage = DirectoryStorage.open(root);
-            AcmeConfig.OnDemand wanted = next.onDemand();
+            AcmeConfig.OnDemand onDemandConfig = next.onDemand();
             schedule.load(new AcmeFiles(root));
             issuance = new NameIssuance(next, storage, clients.client(next, storage), random::nextDouble, events);
-            onDemand = wanted == null
+            onDemand = onDemandConfig == null
                     ? null
                     : new OnDemandNames(
                             storage,
-                            new AskClient(wanted.ask(), next.caFile()),
-                            asking,
+                            new AskClient(onDemandConfig.ask(), next.caFile()),
+                            askThreads,
                             acmeThreadTasks::add,
                             this::answered);
             checkedSeconds = 0;
@@ -415,8 +417,8 @@ public final class AcmeService implements AutoCloseable {
     /** Ends the threads and abandons orders in progress. */
     @Override
     public void close() {
-        asking.shutdownNow();
-        ordering.shutdownNow();
+        askThreads.shutdownNow();
+        orderThreads.shutdownNow();
         thread.shutdownNow();
     }
 }

@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The schedule of the ACME client. It has the records of all names and the times of their next tasks. Times are in
+ * The schedule of the ACME client. It contains the records of all names and the times of their next tasks. Times are in
  * seconds since 1970.
  *
  * <p>Not thread-safe; confined to the ACME thread.

@@ -63,15 +63,15 @@ final class CheckCommand implements Callable<Integer> {
             err.println(problem.text());
         }
         ProxyConfig configuration = result.config();
-        if (configuration == null || !canOpen(configuration.extensions(), err)) {
+        if (configuration == null || !openAll(configuration.extensions(), err)) {
             return ExitCode.USAGE;
         }
         spec.commandLine().getOut().println(checked + ": ok");
         return ExitCode.OK;
     }
 
-    /** Opens and closes each extension, and prints every failure. Returns true if there is none. */
-    private static boolean canOpen(ExtensionsConfig extensions, PrintWriter err) {
+    /** Opens and closes each extension, and prints every failure. Returns true if all could be opened. */
+    private static boolean openAll(ExtensionsConfig extensions, PrintWriter err) {
         boolean opened = true;
         for (ExtensionSettings each : extensions.list()) {
             try (ConfiguredExtensions code =

@@ -134,7 +134,7 @@ final class Launcher {
             problem = e.text();
         }
         reader.push(null);
-        LOG.error("the last configuration of the fleet cannot be used, so only the local file is: {}", problem);
+        LOG.error("the last configuration of the fleet cannot be used, so only the local file is used: {}", problem);
         return local;
     }
 }

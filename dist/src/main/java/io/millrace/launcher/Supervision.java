@@ -209,6 +209,10 @@ final class Supervision implements AutoCloseable {
                 : settings.storedIn(launcherContext.state().defaultPaths().acme());
     }
 
+    /**
+     * Opens the listening sockets. Uses the sockets of an earlier launcher's worker, and those that the service manager
+     * has passed. Null if workers bind their own sockets.
+     */
     private @Nullable ListeningSockets listen(ProxyConfig firstConfig, LauncherContext launcherContext)
             throws LaunchException, IOException {
         Optional<WorkerIdentity.Survivor> survivor =
@@ -329,10 +333,10 @@ final class Supervision implements AutoCloseable {
     /** Stops the adopted worker if a stop signal has arrived. Called when the start of this launcher has failed. */
     private void stopAdoptedWorker() {
         if (stopping.get()) {
-            long patience = firstConfig.timeouts().drainNanos() + TAKEOVER_NANOS;
+            long limitNanos = firstConfig.timeouts().drainNanos() + TAKEOVER_NANOS;
             supervisor
                     .stop(firstConfig.timeouts().drainNanos())
-                    .completeOnTimeout(null, patience, TimeUnit.NANOSECONDS)
+                    .completeOnTimeout(null, limitNanos, TimeUnit.NANOSECONDS)
                     .join();
         }
     }

@@ -12,11 +12,11 @@ package io.millrace.store.index;
  * +-------------------+---------------------+-----------+---------+
  * </pre>
  *
- * <p>The length is the length of the whole record, and determines the size of the first read.
- * {@value #LENGTH_UNITS_MAX} units mean that length or more. A segment gets a new random tag each time it is reused.
- * The location has the low byte of the tag, so that most entries of a reclaimed segment are recognized without a read.
- * A record never starts at offset 0, because the segment's header is there. Therefore no location equals {@link #NONE}
- * or {@link #DELETED}.
+ * <p>The length is the length of the whole record, and determines the size of the first read. {@value
+ * #LENGTH_UNITS_MAX} units mean that length or more. A segment gets a new random tag each time it is reused. The
+ * location contains the low byte of the tag, so that most entries of a reclaimed segment are recognized without a read
+ * of the segment. A record never starts at offset 0, because the segment's header is there. Therefore no location
+ * equals {@link #NONE} or {@link #DELETED}.
  */
 public final class Location {
     /** Bytes of a unit; records start and end at multiples of it. */

@@ -1,6 +1,6 @@
 package io.millrace.store.index;
 
-/** A source of segment ages, by which {@link Eviction} compares entries. Called on the volume's writer thread. */
+/** A source of segment ages, which {@link Eviction} uses to compare entries. Called on the volume's writer thread. */
 @FunctionalInterface
 public interface SegmentAges {
     /**

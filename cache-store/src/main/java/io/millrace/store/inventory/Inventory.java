@@ -76,8 +76,8 @@ public final class Inventory {
     @FunctionalInterface
     public interface Visitor {
         /**
-         * Called for each entry in its encoded form, which {@link Inventory#location}, {@link Inventory#key} and
-         * {@link Inventory#decode} read. The bytes are borrowed.
+         * Called for each entry. {@link Inventory#location}, {@link Inventory#key} and {@link Inventory#decode} read
+         * the encoded entry. Its bytes are borrowed.
          *
          * @return true to keep the entry, false to remove it
          */

@@ -12,7 +12,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record that an inventory (table of stored objects) was closed cleanly. The record has a file of its own, because a
+ * A record that an inventory (table of stored objects) was closed cleanly. The record is in a separate file, because a
  * killed process leaves locks in the file of the map. Little-endian:
  *
  * <pre>
@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>The record is valid if the map was forced to the device, or if the machine was not rebooted since the close.
- * Without a reboot, the page cache has the pages that the device lacks. Before the map is opened again, the record is
- * overwritten with zeros and the zeros are forced.
+ * Without a reboot, the pages that are not yet on the device are still in the page cache. Before the map is opened
+ * again, the record is overwritten with zeros and the zeros are forced.
  *
  * <p>Immutable.
  *

@@ -43,8 +43,8 @@ public interface FileIo {
     void delete(Path file) throws IOException;
 
     /**
-     * Acquires the lease of a directory, which has one holder among all processes. The lease is released when it is
-     * closed or when the process ends.
+     * Acquires the lease of a directory. At most one process holds the lease of a directory. The lease is released when
+     * it is closed or when the process ends.
      *
      * @throws LeaseHeldException if another store holds the lease; the message names the holder if known
      */

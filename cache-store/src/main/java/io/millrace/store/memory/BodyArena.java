@@ -41,7 +41,9 @@ final class BodyArena {
 
     private static final int SUBLISTS_LOG2 = 4;
     private static final int SUBLISTS = 1 << SUBLISTS_LOG2;
+    /** Log2 of the minimum length of a block; the lists of level 0 contain blocks from this length on. */
     private static final int LEVEL_MIN = 5;
+
     private static final int LEVELS = Integer.SIZE - 1 - LEVEL_MIN;
     /**
      * Number of blocks that are checked in the first list, where some blocks are too short. In the next list all blocks
@@ -59,8 +61,11 @@ final class BodyArena {
     private volatile @Nullable ByteBuf[] regions = new ByteBuf[16];
 
     // Guarded by the lock.
+    /** One bit for each level: set if a list of the level contains a free block. */
     private int levels;
+    /** For each level, one bit for each of its lists: set if the list contains a free block. */
     private final int[] sublists = new int[LEVELS];
+    /** Place of the first block of each list; {@link #NONE} for an empty list. */
     private final long[] heads = new long[LEVELS * SUBLISTS];
     /** Number of regions that have no used block. */
     private int emptyRegions;
@@ -71,7 +76,7 @@ final class BodyArena {
     /**
      * Creates an arena without regions.
      *
-     * @param regionLength bytes of a region; a longer body has a region of its own
+     * @param regionLength bytes of a region; a longer body gets a separate region
      * @param source allocates a region: a direct buffer of at least this many bytes, which the arena releases
      */
     BodyArena(int regionLength, IntFunction<ByteBuf> source) {
@@ -274,16 +279,16 @@ final class BodyArena {
 
     private long firstOfLongerLists(int list) {
         int level = list >>> SUBLISTS_LOG2;
-        int in = sublists[level] & (-2 << (list & (SUBLISTS - 1)));
-        if (in == 0) {
+        int longerLists = sublists[level] & (-2 << (list & (SUBLISTS - 1)));
+        if (longerLists == 0) {
             int above = levels & (-2 << level);
             if (above == 0) {
                 return NONE;
             }
             level = Integer.numberOfTrailingZeros(above);
-            in = sublists[level];
+            longerLists = sublists[level];
         }
-        return heads[(level << SUBLISTS_LOG2) + Integer.numberOfTrailingZeros(in)];
+        return heads[(level << SUBLISTS_LOG2) + Integer.numberOfTrailingZeros(longerLists)];
     }
 
     private @Nullable ByteBuf freeAndMerge(long place) {

@@ -25,6 +25,7 @@ public final class BodyPool {
     private static final int REGION_BYTES_USUALLY_MAX = 4 << 20;
 
     private static final int REGION_BYTES_MAX = 128 << 20;
+    /** Number of regions above which regions are made longer, up to {@link #REGION_BYTES_USUALLY_MAX}. */
     private static final int REGIONS_WANTED = 512;
     /** Maximum number of regions, because Linux allows a process 65,530 memory mappings by default. */
     private static final int REGIONS_MAX = 16 << 10;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Epoch-based reclamation for entries of the RAM tier. It allows threads to read entries without reference counts. Each
- * reader has a number of its own, which it increments at the beginning and at the end of a read section. An entry that
- * was removed from the table is released when each reader that may have found it has ended its section.
+ * reader increments its own number at the beginning and at the end of a read section. An entry that was removed from
+ * the table is released when each reader that may have found it has ended its section.
  *
  * <pre>
  *   reader                              remover of an entry
@@ -155,6 +155,7 @@ final class EpochReclamation {
         waiting = queue.size();
     }
 
+    /** Returns the read sections that are in progress; null if there are none. */
     private @Nullable List<Reader> sectionsInProgress() {
         List<Reader> readers = null;
         for (Section section : sections) {

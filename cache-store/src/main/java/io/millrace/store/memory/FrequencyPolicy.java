@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Admits and evicts by frequency: Caffeine's W-TinyLFU. A new entry is soon evicted again if its key was requested less
- * often than that of the entry that it would displace. Thread-safe.
+ * often than the key of the entry that it would displace. Thread-safe.
  */
 final class FrequencyPolicy implements EvictionPolicy {
     private final Cache<RamEntry, RamEntry> cache;

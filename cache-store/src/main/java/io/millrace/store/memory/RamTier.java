@@ -57,18 +57,18 @@ public final class RamTier<E extends RamEntry> {
     /**
      * Divisor of the heap limit: the result is freed when entries reach the limit, so that evictions for heap are rare.
      */
-    private static final int HEAP_FREE_SHARE = 32;
+    private static final int HEAP_FREE_DIVISOR = 32;
     /**
-     * Divisor like {@link #HEAP_FREE_SHARE}, if the inserting thread must evict because housekeeping was too late. The
-     * thread evicts only a small part; housekeeping continues.
+     * Divisor like {@link #HEAP_FREE_DIVISOR}, for the case that the inserting thread must evict because housekeeping
+     * was too late. The thread evicts only a small part; housekeeping continues.
      */
-    private static final int HEAP_FREE_SHARE_AT_ONCE = 1024;
+    private static final int HEAP_FREE_DIVISOR_AT_ONCE = 1024;
 
     /**
      * Divisor of the current limit: usage may exceed the limit by the result, rounded down to
      * {@link #OVERDRAFT_UNIT_BYTES}. Above that, the inserting thread evicts; otherwise housekeeping does.
      */
-    private static final int OVERDRAFT_SHARE = 1024;
+    private static final int OVERDRAFT_DIVISOR = 1024;
 
     private static final long OVERDRAFT_UNIT_BYTES = 64 * 1024;
 
@@ -408,18 +408,18 @@ public final class RamTier<E extends RamEntry> {
         } else {
             accesses.addStored(entry);
         }
-        EvictionPolicy before = policy;
-        addTo(before, entry);
-        EvictionPolicy now = policy;
-        if (now != before) {
-            addTo(now, entry);
+        EvictionPolicy oldPolicy = policy;
+        addTo(oldPolicy, entry);
+        EvictionPolicy newPolicy = policy;
+        if (newPolicy != oldPolicy) {
+            addTo(newPolicy, entry);
         }
         if (entry.heapBytes() != heap) {
             // The entry may have grown before it was added to the policy.
             grown.add(entry);
         }
         long limit = bytesLimit;
-        if (bytes.get() > limit + limit / OVERDRAFT_SHARE / OVERDRAFT_UNIT_BYTES * OVERDRAFT_UNIT_BYTES) {
+        if (bytes.get() > limit + limit / OVERDRAFT_DIVISOR / OVERDRAFT_UNIT_BYTES * OVERDRAFT_UNIT_BYTES) {
             policy.evict();
         }
         budget.keepEntriesWithinHeap();
@@ -457,7 +457,7 @@ public final class RamTier<E extends RamEntry> {
             try {
                 // Another thread may have evicted in the meantime.
                 if (budget.bytes(MemoryBudget.Part.ENTRIES) > budget.entryBytesMax()) {
-                    limit(Math.min(bytesLimit, bytesThatHeapAllows(HEAP_FREE_SHARE_AT_ONCE)));
+                    limit(Math.min(bytesLimit, bytesThatHeapAllows(HEAP_FREE_DIVISOR_AT_ONCE)));
                 }
             } finally {
                 resizing.unlock();
@@ -466,17 +466,18 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns the size of the tier, in bytes, at which its heap usage reaches its limit. A free share is subtracted
-     * from the heap limit. The calculation assumes the current ratio of heap bytes to all bytes. While entries use less
-     * than half of the heap limit, the ratio is not reliable, and the method returns {@link Long#MAX_VALUE}.
+     * Returns the size of the tier, in bytes, at which its heap usage reaches its limit. A part of the heap limit, the
+     * limit divided by {@code freeDivisor}, stays free. The calculation assumes the current ratio of heap bytes to all
+     * bytes. While entries use less than half of the heap limit, the ratio is not reliable, and the method returns
+     * {@link Long#MAX_VALUE}.
      */
-    private long bytesThatHeapAllows(int freeShare) {
+    private long bytesThatHeapAllows(int freeDivisor) {
         long heap = heapBytes.get();
         long heapMax = budget.entryBytesMax() - (budget.bytes(MemoryBudget.Part.ENTRIES) - heap);
         if (heap <= budget.entryBytesMax() / 2) {
             return Long.MAX_VALUE;
         }
-        double share = (double) Math.max(0, heapMax - budget.entryBytesMax() / freeShare) / heap;
+        double share = (double) Math.max(0, heapMax - budget.entryBytesMax() / freeDivisor) / heap;
         return (long) (bytes.get() * share);
     }
 
@@ -498,7 +499,7 @@ public final class RamTier<E extends RamEntry> {
             // during a long read would evict more.
             long others = budget.totalBytes() - bytes.get() - reclamation.waitingBytes();
             long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
-            fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_SHARE));
+            fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_DIVISOR));
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
                 limit(fits);
             }

@@ -173,7 +173,7 @@ class VolumeCommandsTest {
             AtomicBoolean left = new AtomicBoolean();
             io.beforeReads(slot.config().path(), () -> {
                 if (left.compareAndSet(false, true)) {
-                    volumes.put(slot.without(new OfflineVolume("a test")));
+                    volumes.put(slot.offline(new OfflineVolume("a test")));
                     test.remove(key);
                 }
             });
@@ -207,7 +207,7 @@ class VolumeCommandsTest {
             test.put("k", "new", TestStore.body(2, 900));
             test.update("k", "newer");
             slot.volume().drain();
-            volumes.put(slot.without(new OfflineVolume("a test")));
+            volumes.put(slot.offline(new OfflineVolume("a test")));
             assertEquals("newer", test.head("k"));
             go.countDown();
             volumes.put(slot);

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * program ends.
  *
  * <p>The program gets no arguments, and no shell is used, because subjects and texts of alarms may contain text of
- * origins. The program's environment has only a few variables of the launcher, since other variables may contain
+ * origins. The program's environment contains only a few variables of the launcher, since other variables may contain
  * secrets.
  */
 final class AlarmCommand implements ActionQueue.Action {

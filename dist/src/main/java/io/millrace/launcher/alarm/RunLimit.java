@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
-/** Limits the starts of a command in any minute. Times are those of a monotonic clock. Not thread-safe. */
+/** Limits the starts of a command in any minute. Times are from a monotonic clock, in nanoseconds. Not thread-safe. */
 final class RunLimit {
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
 

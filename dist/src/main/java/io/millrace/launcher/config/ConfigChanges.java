@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The serial executor of configuration changes. One thread makes all changes in the order of the requests, so each
  * change sees the results of earlier changes. A change is applied completely or not at all. The overlay of the
- * configuration has the values that {@code millctl config set} changed without saving them to the file.
+ * configuration contains the values that {@code millctl config set} changed without saving them to the file.
  *
  * <p>Thread-safe.
  */
@@ -194,7 +194,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     public CompletionStage<ReloadReport> rollback(int entry, AdminCaller caller) {
         return queued(() -> {
             try {
-                return rolledBack(entry, caller);
+                return rollBackTo(entry, caller);
             } catch (IOException e) {
                 String why = FileFailure.text(e);
                 return new ReloadReport(
@@ -203,7 +203,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         });
     }
 
-    private ReloadReport rolledBack(int entry, AdminCaller caller) throws IOException {
+    private ReloadReport rollBackTo(int entry, AdminCaller caller) throws IOException {
         RunningConfig.Current now = running.current();
         ConfigHistory history = running.history();
         int number = entry > 0 ? entry : history.numberBefore(now.rolledBackTo());
@@ -238,18 +238,18 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
      * other note the keys that have the same value in the restored configuration.
      */
     private static List<String> overlayNotes(RunningConfig.Current before, ProxyConfig now, int number) {
-        List<String> gone = new ArrayList<>();
+        List<String> dropped = new ArrayList<>();
         List<String> restored = new ArrayList<>();
         for (String path : new TreeMap<>(before.source().overlay()).keySet()) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             boolean isSame = key != null
                     && String.valueOf(SettingTexts.whole(before.config(), key))
                             .equals(String.valueOf(SettingTexts.whole(now, key)));
-            (isSame ? restored : gone).add(path);
+            (isSame ? restored : dropped).add(path);
         }
         List<String> notes = new ArrayList<>();
-        if (!gone.isEmpty()) {
-            notes.add("values from config set were dropped: " + String.join(", ", gone));
+        if (!dropped.isEmpty()) {
+            notes.add("values from config set were dropped: " + String.join(", ", dropped));
         }
         if (!restored.isEmpty()) {
             notes.add("configuration " + number + " contains values from config set: " + String.join(", ", restored));
@@ -265,13 +265,13 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
                 settings.add(
                         report.ok()
                                 ? new Setting(key, Result.APPLIED, unchanged)
-                                : new Setting(key, Result.REJECTED, wrong(report, key)));
+                                : new Setting(key, Result.REJECTED, reasonFor(report, key)));
             }
         }
         return new ReloadReport(report.ok(), settings, report.problems(), report.notes());
     }
 
-    private static String wrong(ReloadReport report, String key) {
+    private static String reasonFor(ReloadReport report, String key) {
         for (Problem problem : report.problems()) {
             if (problem.path().equals(key)) {
                 return problem.message();

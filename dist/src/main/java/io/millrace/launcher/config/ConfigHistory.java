@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The history of applied configurations. Each entry is a file in the state directory, which only this user can read. An
- * entry has the configuration text as written, so environment variables and secret files appear only by name.
+ * entry contains the configuration text as it was written, so environment variables and secret files appear only by
+ * name.
  *
  * <p>Thread-safe: one thread writes each file completely and then renames it; any thread may read.
  */

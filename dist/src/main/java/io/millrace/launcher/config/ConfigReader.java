@@ -167,7 +167,7 @@ public final class ConfigReader {
         ConfigResult result = ConfigLoader.load(other, shared, overrides);
         ConfigDocument document = result.document();
         if (document == null) {
-            // The file could not be read. The result has a problem that says so.
+            // The file could not be read. The result contains a problem with the reason.
             document = new ConfigDocument(other.toString(), Path.of("/"), "", Map.of());
         }
         return new Reading(new ConfigSource(document, overrides, Map.of()), result);

@@ -16,8 +16,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A configuration that is to be applied. Immutable. The overlay of a configuration has the values that
- * {@code millctl config set} changed without saving them to the file.
+ * A configuration that is to be applied. Immutable. The overlay of a configuration contains the values that {@code
+ * millctl config set} changed without saving them to the file.
  *
  * @param config all settings; null if the configuration has errors
  * @param places the place where each key was set

@@ -109,7 +109,7 @@ final class OperatorsFile implements AutoCloseable {
     }
 
     /**
-     * Writes the result of {@link #edit} into a temporary copy in the same directory. The copy has the attributes of
+     * Writes the result of {@link #edit} into a temporary copy in the same directory. The copy gets the attributes of
      * the file.
      */
     void prepare() throws IOException {

@@ -129,7 +129,7 @@ public final class RunningConfig {
     Current current() {
         Current running = current;
         if (running == null) {
-            throw new IllegalStateException("not started");
+            throw new IllegalStateException("no configuration is in force yet");
         }
         return running;
     }
@@ -228,13 +228,13 @@ public final class RunningConfig {
      * @param caller the client that gave the command, for the event
      */
     ReloadReport apply(ConfigTarget target, String command, AdminCaller caller) {
-        ReloadReport report = applied(target, command);
+        ReloadReport report = applyChanges(target, command);
         String who = caller.inWords();
         ConfigEvents.report(report, who.isEmpty() ? command : command + " by " + who, name(), events);
         return report;
     }
 
-    private ReloadReport applied(ConfigTarget target, String by) {
+    private ReloadReport applyChanges(ConfigTarget target, String by) {
         ProxyConfig changed = target.config();
         if (changed == null) {
             return new ReloadReport(false, List.of(), target.problems(), target.notes());
@@ -469,7 +469,9 @@ public final class RunningConfig {
         try {
             held.applyTransparency(LauncherContext.transparency(config));
         } catch (LaunchException e) {
-            LOG.warn("after a failed change of the configuration: {}", e.getMessage());
+            LOG.warn(
+                    "the transparency of the listening sockets cannot be restored after a failed change: {}",
+                    e.getMessage());
         }
     }
 

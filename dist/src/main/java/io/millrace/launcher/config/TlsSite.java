@@ -75,7 +75,7 @@ public record TlsSite(
         text.append("\n    to: ").append(quoted(to)).append('\n');
     }
 
-    /** Returns the part of a URL after the host name. It has a port, unless it is the standard port, and a slash. */
+    /** Returns the part of a URL after the host name: the port, unless it is the standard port, and a slash. */
     private static String end(String address, String standardPort) {
         String port = address.substring(address.lastIndexOf(':') + 1);
         return port.equals(standardPort) ? "/" : ":" + port + "/";

@@ -24,10 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The latest {@value #EVENTS_MAX} events, in memory and in a file that survives restarts. When this number is reached, a
- * new event displaces the oldest event of the kind with the most events. So thousands of purges displace purges, but not
- * the one worker that died last week. A thread of its own writes the file. Events that are displaced before they are
- * written are missing in the file too.
+ * The latest {@value #EVENTS_MAX} events, in memory and in a file that survives restarts. When this number is reached,
+ * a new event displaces the oldest event of the kind with the most events. So thousands of purges displace other
+ * purges, but not the death of a worker last week. A thread of its own writes the file. Events that are displaced
+ * before they are written are missing in the file too.
  *
  * <p>Thread-safe. Recording and reading never block on the file.
  */

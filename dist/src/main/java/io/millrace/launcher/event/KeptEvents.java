@@ -24,7 +24,7 @@ final class KeptEvents {
         this.eventsMax = eventsMax;
     }
 
-    /** Adds an event, which must have a higher number than those before. */
+    /** Adds an event, whose number must be higher than the numbers of the events before. */
     void add(Numbered event) {
         byKind.computeIfAbsent(event.event().kind(), kind -> new ArrayDeque<>()).add(event);
         size++;

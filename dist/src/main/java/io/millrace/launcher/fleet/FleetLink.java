@@ -61,7 +61,7 @@ interface FleetLink extends AutoCloseable {
     long connections();
 
     /**
-     * Reads the state of the stream, and checks its form.
+     * Reads the state of the stream, and checks its settings.
      *
      * @throws FleetException if the stream cannot be used
      */

@@ -52,6 +52,7 @@ final class FleetSession {
     /** Age of the last message at which the first live node adds a message without a purge (a mark). */
     static final long MARK_AFTER_MILLIS = 24 * 3600 * 1000L;
 
+    /** Minimum interval between two marks of this node. */
     private static final long MARK_AGAIN_MILLIS = 600_000;
     /** Number of applied messages after which the stream is compared with the position before the interval ends. */
     private static final int ANCHORS_CHECKED = 256;
@@ -74,15 +75,20 @@ final class FleetSession {
     private boolean positionKnown;
     private boolean following;
     private long connections = -1;
-    /** Number of the connection for which the permissions were checked, and the time of the check. */
-    private long permitted = -1;
+    /** Number of the connection for which the permissions were checked last; -1 for none. */
+    private long checkedConnection = -1;
 
-    private long permittedAt;
+    private long permissionsCheckedAt;
+    /** Number of the next message of the subscription. A higher number shows that messages are missing. */
     private long expected;
+
     private long subscriptions;
     private long checkedAt;
+    /** Number of the last applied message at the latest check; -1 for none. */
     private long appliedAtCheck = -1;
+
     private String leader = "";
+    /** The position whose message the latest check found in the stream; null for none. */
     private @Nullable FleetPosition verified;
     /**
      * The position at the latest check, and the positions of messages applied since then. At most {@link
@@ -196,9 +202,10 @@ final class FleetSession {
     private void checkPermissions(long now) {
         String refused = link.isConnected() ? link.problem() : "";
         state.setRefusal(refused);
-        if (link.connections() != permitted || (!refused.isEmpty() && now - permittedAt >= REPORT_MILLIS)) {
-            permitted = link.connections();
-            permittedAt = now;
+        if (link.connections() != checkedConnection
+                || (!refused.isEmpty() && now - permissionsCheckedAt >= REPORT_MILLIS)) {
+            checkedConnection = link.connections();
+            permissionsCheckedAt = now;
             link.checkPermissions();
         }
     }

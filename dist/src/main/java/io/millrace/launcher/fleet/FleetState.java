@@ -39,6 +39,7 @@ final class FleetState {
     /** Guarded by the lock, like the next field. */
     private final Deque<String> refused = new ArrayDeque<>();
 
+    /** Times of the latest events about refused messages, epoch milliseconds, by reason and sender. */
     private final Map<String, Long> reported = new HashMap<>();
     private volatile @Nullable FleetConfig settings;
     private volatile String problem = "";
@@ -187,13 +188,14 @@ final class FleetState {
     void reportRefusal(String reason, String sender, String text) {
         figures.countRefused(reason);
         String key = reason + " " + sender;
-        if (isRepeated(key)) {
+        if (wasReportedRecently(key)) {
             return;
         }
         event(EventKind.FLEET_REFUSED, sender, text);
     }
 
-    private boolean isRepeated(String key) {
+    /** Returns true if an event for the key was reported less than a minute ago. Otherwise records the present time. */
+    private boolean wasReportedRecently(String key) {
         lock.lock();
         try {
             long now = nowMillis();

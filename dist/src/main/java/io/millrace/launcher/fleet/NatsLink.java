@@ -182,7 +182,7 @@ final class NatsLink implements FleetLink {
             fault = "it has " + found.getReplicas() + " replicas, fleet.replicas is " + settings.replicas();
         }
         if (fault != null) {
-            throw new FleetException("stream " + stream + " has the wrong form: " + fault);
+            throw new FleetException("stream " + stream + " has the wrong settings: " + fault);
         }
     }
 
@@ -246,7 +246,7 @@ final class NatsLink implements FleetLink {
 
     private static String leader(StreamInfo info) {
         ClusterInfo cluster = info.getClusterInfo();
-        // A server that becomes the leader again has a later time, so the text differs from the earlier one.
+        // If a server becomes the leader again, its time is later, so the text differs from the earlier text.
         return cluster == null || cluster.getLeader() == null
                 ? ""
                 : cluster.getLeader() + " since " + cluster.getLeaderSince();

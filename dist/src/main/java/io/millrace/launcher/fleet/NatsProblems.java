@@ -77,7 +77,8 @@ final class NatsProblems implements ErrorListener {
         String text = error.toLowerCase(Locale.ROOT);
         Matcher refusal = REFUSED.matcher(text);
         if (refusal.matches()) {
-            // The subject keeps its case: offsets of the lower-case copy are those of the original.
+            // The pattern matches a lower-case copy. Its offsets also apply to the original text, in which the subject
+            // keeps its case.
             String subject = error.substring(refusal.start(2), refusal.end(2));
             if (!recordRefusal(refusal.group(1).equals("publish"), subject)) {
                 LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Queries between the admin APIs of the nodes of a fleet. Sends queries of local clients to other nodes, and answers
- * queries of other nodes. A query is a JSON object with the target (path and parameters). An answer is a line with
- * status and media type, then the content. Thread-safe.
+ * queries of other nodes. A query is a JSON object that contains the target (path and parameters). An answer begins
+ * with a line that contains status and media type; the content follows. Thread-safe.
  */
 public final class NodeReads implements FleetReadResource.Reads {
     /** Limit of the content of an answer. NATS servers accept messages of 1 MiB by default. */

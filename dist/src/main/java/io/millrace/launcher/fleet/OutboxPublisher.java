@@ -54,20 +54,20 @@ final class OutboxPublisher {
     /** New identifiers of messages that waited under a former name of this node, by their former identifiers. */
     private final Map<String, String> renamedIds = new LinkedHashMap<>();
     /** Offset after the last line that was published. */
-    private long read;
+    private long publishedOffset;
     /** Offset after the last line that this node has received from the stream. */
     private long receivedOffset;
     /** Number of the subscription with which the lines in flight were published. */
     private long subscription;
-    /** Bytes that were removed from the file since this object exists. */
-    private long removed;
+    /** Bytes that were removed from the file since this object was created. */
+    private long removedBytes;
 
     private long retryAt;
     private long comparedAt;
 
     /** A published line. */
     private static final class InFlight {
-        /** Offset after the line, plus the bytes removed before it was read. */
+        /** Offset after the line, plus the bytes that were removed before the line was read. */
         final long end;
         /** Identifier of the message in the fleet; null for a line that is skipped. */
         final @Nullable String id;
@@ -108,11 +108,11 @@ final class OutboxPublisher {
         }
         long size = outbox.size();
         state.figures.outboxBytes.set(Math.max(0, size - receivedOffset));
-        if (size < read) {
+        if (size < publishedOffset) {
             // The file was deleted.
             restart();
             receivedOffset = 0;
-            read = 0;
+            publishedOffset = 0;
         }
         boolean worked = advance();
         if (position != null && link.isConnected()) {
@@ -121,14 +121,14 @@ final class OutboxPublisher {
         if (!link.isConnected() || position == null || state.nowMillis() < retryAt) {
             return worked;
         }
-        if (size > read && inFlight.size() < IN_FLIGHT_MAX) {
+        if (size > publishedOffset && inFlight.size() < IN_FLIGHT_MAX) {
             publish();
             worked = true;
         }
         if (receivedOffset > 0 && ((inFlight.isEmpty() && receivedOffset == size) || receivedOffset >= REMOVE_BYTES)) {
             outbox.removeBefore(receivedOffset);
-            removed += receivedOffset;
-            read -= receivedOffset;
+            removedBytes += receivedOffset;
+            publishedOffset -= receivedOffset;
             receivedOffset = 0;
         }
         return worked;
@@ -137,17 +137,17 @@ final class OutboxPublisher {
     private void restart() {
         inFlight.clear();
         inFlightById.clear();
-        read = receivedOffset;
+        publishedOffset = receivedOffset;
     }
 
     private void publish() throws IOException {
-        FleetOutboxFile.Lines lines = outbox.read(read, READ_BYTES);
+        FleetOutboxFile.Lines lines = outbox.read(publishedOffset, READ_BYTES);
         for (byte[] line : lines.lines()) {
             if (inFlight.size() >= IN_FLIGHT_MAX) {
                 break;
             }
-            read += line.length + 1;
-            InFlight next = publish(line, read + removed);
+            publishedOffset += line.length + 1;
+            InFlight next = publish(line, publishedOffset + removedBytes);
             inFlight.add(next);
             if (next.id != null) {
                 inFlightById.put(next.id, next);
@@ -222,7 +222,7 @@ final class OutboxPublisher {
         }
         boolean worked = false;
         for (InFlight first = inFlight.peek(); first != null && first.received; first = inFlight.peek()) {
-            receivedOffset = first.end - removed;
+            receivedOffset = first.end - removedBytes;
             inFlight.remove();
             if (first.id != null) {
                 inFlightById.remove(first.id);
@@ -273,7 +273,7 @@ final class OutboxPublisher {
         }
         ids.forEach((one, id) -> {
             long sequence = one.sequence.join();
-            // If the stream has removed the message already, nodes without it detect the truncation.
+            // If the stream has removedBytes the message already, nodes without it detect the truncation.
             boolean isInStream = id == null ? sequence < stream.first() : id.equals(one.id);
             if (!isInStream) {
                 LOG.warn("fleet {}: the servers have lost a purge, which is published again", settings.name());

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The positions, in the stream of the fleet, of purges that this node has published lately. Thread-safe. */
+/** The positions, in the stream of the fleet, of the purges that this node has published recently. Thread-safe. */
 final class OwnPurges {
     /** Limit of remembered purges. */
     static final int MAX = 10_000;

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A file of fixed size with the history of counters. Its archives have time steps of different lengths, such as 10
  * seconds and one minute. Each archive is a ring buffer of slots, in which a new step replaces the oldest one. A slot
- * has the time of its step and a checksum.
+ * contains the time of its step and a checksum.
  *
  * <p>Written steps survive the end of the process in the page cache. A power failure loses the last seconds, and may
  * damage one step of each archive. Not thread-safe; blocks.
@@ -70,7 +70,7 @@ final class HistoryRing implements AutoCloseable {
         return layout != null && layout.bytes() <= channel.size() ? layout : null;
     }
 
-    /** Creates a file with the figures of {@code earlier}. It has a temporary name until it is complete. */
+    /** Creates a file with the figures of {@code earlier}. The file has a temporary name until it is complete. */
     private static HistoryRing create(Path file, Layout layout, @Nullable HistoryRing earlier) throws IOException {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         FileChannel channel = FileChannel.open(

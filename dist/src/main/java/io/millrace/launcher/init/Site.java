@@ -61,7 +61,7 @@ record Site(String name, @Nullable String origin) {
     }
 
     /**
-     * Returns the URL of an origin in the form of the configuration file. Adds the scheme {@code http} if there is
+     * Returns the URL of an origin as it is written to the configuration file. Adds the scheme {@code http} if there is
      * none.
      *
      * @throws InvalidValueException if the text is not a URL of an origin

@@ -119,13 +119,14 @@ final class ExpressionLocations {
     /** Reports the directives of a location with an expression that its shared rule does not have. */
     private void reportNotImported(Location location, Location wider) {
         for (Directive each : location.source().children()) {
-            if (NOT_IMPORTED.contains(each.name()) && !isSame(each, wider)) {
+            if (NOT_IMPORTED.contains(each.name()) && !noteIfSame(each, wider)) {
                 each.notMapped("the location shares the rule for " + wider.path());
             }
         }
     }
 
-    private static boolean isSame(Directive directive, Location wider) {
+    /** Returns true and adds a note to the directive if the wider location contains the same directive. */
+    private static boolean noteIfSame(Directive directive, Location wider) {
         boolean same = wider.scope().all(directive.name()).stream()
                 .anyMatch(one -> one.text().equals(directive.text()));
         if (same) {

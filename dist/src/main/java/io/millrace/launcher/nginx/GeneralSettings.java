@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The translator of directives that become settings for all rules. Confined to one thread. */
 final class GeneralSettings {
-    /** The form of a directive's value. */
+    /** The type of a directive's value. */
     private enum Kind {
         TIME,
         SIZE,
@@ -225,7 +225,8 @@ final class GeneralSettings {
 
     /**
      * Translates limit_conn, which limits the requests in progress of one client, as limits.per_client.requests does.
-     * That limit holds for all rules, so it is written only if all of them have one: the largest.
+     * That limit applies to all rules. Therefore it is written only if each rule has a limit, and the largest one is
+     * written.
      */
     private void connections() {
         List<Scope> proxied = scopes.stream()
@@ -279,7 +280,7 @@ final class GeneralSettings {
         return zone(limit).stream().anyMatch(one -> one.arg(0).matches("\\$(binary_)?remote_addr"));
     }
 
-    /** Returns the time after which nginx removes a response without requests, in Millrace's form. */
+    /** Returns the time after which nginx removes a response without requests, in Millrace's syntax. */
     static String inactive(Scope http) {
         for (Directive each : http.own("proxy_cache_path")) {
             String option = Upstreams.option(each, "inactive");

@@ -103,7 +103,7 @@ final class Headers {
         for (Directive each : scope.all("proxy_hide_header", "grpc_hide_header")) {
             rules.removeResponseField(rule, each);
         }
-        // All levels have an effect, before expires and add_header.
+        // The directives of all levels apply, before expires and add_header.
         for (Directive each : scope.everywhere("more_set_headers", "more_clear_headers")) {
             rules.more(rule, each);
         }

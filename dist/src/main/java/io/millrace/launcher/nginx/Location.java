@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * A {@code location} block. A block such as {@code ~ ^/(img|css)/} becomes one location for each path. Immutable.
  *
  * @param path path of a prefix or exact location; empty for an expression
- * @param expression expression, also that of {@link Kind#PATHS}, or the name of a named location with its {@code @};
- *     empty for another path
+ * @param expression expression, also for {@link Kind#PATHS}, or the name of a named location with its {@code @}; empty
+ *     for another path
  * @param within path of the location that contains this one; {@code /} if there is none
  */
 record Location(Scope scope, Kind kind, String path, String expression, String within) {
@@ -96,7 +96,9 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         return ordered;
     }
 
-    /** Inserts an exact location before the first rule that has its path too, but after those for longer paths. */
+    /**
+     * Inserts an exact location before the first rule that also matches its path, but after the rules for longer paths.
+     */
     private static void insert(Location exact, List<Location> ordered) {
         int at = 0;
         while (at < ordered.size() && !ordered.get(at).contains(exact)) {

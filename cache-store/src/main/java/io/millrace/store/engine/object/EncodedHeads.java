@@ -96,7 +96,7 @@ public final class EncodedHeads<H> {
                 throw new CorruptHeadException("the encoded head is missing");
             }
             H head = codec.decode(bytes);
-            if (object.decoded(head)) {
+            if (object.setDecoded(head)) {
                 ram.addHeapBytes(object, codec.heapBytes(head));
             }
             return true;

@@ -32,8 +32,9 @@ public final class HotPieces {
     /** Minimum number of pieces; the cache is disabled if fewer fit into its share of the budget. */
     private static final int PIECES_MIN = 16;
     /** Number of hashes to record for each piece that fits into the cache. */
-    private static final int SEEN_SHARE = 4;
+    private static final int HASHES_PER_PIECE = 4;
 
+    /** Maximum number of recorded hashes. */
     private static final int SEEN_MAX = 1 << 16;
     /** Slots per hash bucket; the oldest hash is replaced. */
     private static final int SEEN_WAYS = 8;
@@ -52,7 +53,7 @@ public final class HotPieces {
         long share = ramBytes / RAM_DIVISOR;
         long fits = share / PIECE_BYTES;
         tier = RamTier.besideOthers(fits < PIECES_MIN ? 0 : share, PIECE_BYTES, budget, housekeeping);
-        long remembered = Math.max(SEEN_WAYS, Math.min(SEEN_MAX, fits * SEEN_SHARE));
+        long remembered = Math.max(SEEN_WAYS, Math.min(SEEN_MAX, fits * HASHES_PER_PIECE));
         seen = new AtomicLongArray(Integer.highestOneBit((int) remembered));
     }
 

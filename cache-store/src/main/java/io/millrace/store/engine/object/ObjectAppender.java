@@ -29,7 +29,7 @@ public final class ObjectAppender<H> {
         this.allocator = allocator;
     }
 
-    /** Returns the key's bytes and hashes in the form used by volumes. */
+    /** Returns the key's bytes and hashes as a {@link DiskKey}, the key type of volumes. */
     public static DiskKey diskKey(StoreKey key) {
         return new DiskKey(key.bytes(), key.hashHigh(), key.hashLow());
     }

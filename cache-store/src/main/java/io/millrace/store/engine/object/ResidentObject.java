@@ -33,7 +33,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
     private final long objectId;
     private final int volume;
     /** Place on disk from which the object was read; null if it was not read from disk. */
-    private final @Nullable ObjectPlace read;
+    private final @Nullable ObjectPlace diskPlace;
     /** Bytes of the encoded head after the body; 0 if there is none. */
     private final int headLength;
     /** The decoded head; null until it is decoded. */
@@ -47,7 +47,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
         hashHigh = key.hashHigh();
         objectId = place.objectId();
         volume = place.volume();
-        read = place.isUnwritten() ? null : place;
+        diskPlace = place.isUnwritten() ? null : place;
     }
 
     /**
@@ -61,18 +61,18 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
         hashHigh = key.hashHigh();
         objectId = place.objectId();
         volume = place.volume();
-        read = place.isUnwritten() ? null : place;
+        diskPlace = place.isUnwritten() ? null : place;
     }
 
     @Override
     public ResidentObject<H> withHead(H newHead, int headBytes) {
-        ObjectPlace place = read != null ? read : ObjectPlace.unwritten(objectId, volume);
+        ObjectPlace place = diskPlace != null ? diskPlace : ObjectPlace.unwritten(objectId, volume);
         return new ResidentObject<>(key(), newHead, headBytes, body().retain(), place);
     }
 
     @Override
     public long location() {
-        return read == null ? Location.NONE : read.location();
+        return diskPlace == null ? Location.NONE : diskPlace.location();
     }
 
     /** Returns the body; borrowed. */
@@ -91,7 +91,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
         return hashHigh;
     }
 
-    /** Returns the key in the form used by volumes; a new instance at each call. */
+    /** Returns the key as a {@link DiskKey}, the key type of volumes; a new instance at each call. */
     DiskKey diskKey() {
         return new DiskKey(keyBytes(), hashHigh, hashLow());
     }
@@ -111,7 +111,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
     }
 
     /** Sets the decoded head; false if another thread has set it already. */
-    boolean decoded(H decoded) {
+    boolean setDecoded(H decoded) {
         return HEAD.compareAndSet(this, null, decoded);
     }
 
@@ -147,7 +147,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
 
     @Override
     public long sequence() {
-        return read == null ? 0 : read.sequence();
+        return diskPlace == null ? 0 : diskPlace.sequence();
     }
 
     @Override
@@ -167,7 +167,9 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
     public void read(long position, int length, Executor replyOn, ReadCallback reply) {
         if (position < 0 || position >= length() || length <= 0) {
             Replies.failed(
-                    replyOn, reply, new IOException("read at " + position + " of a body of " + length() + " bytes"));
+                    replyOn,
+                    reply,
+                    new IOException("read at byte " + position + " of a body of " + length() + " bytes"));
             return;
         }
         int count = (int) Math.min(Math.min(length, READ_LENGTH_MAX), length() - position);

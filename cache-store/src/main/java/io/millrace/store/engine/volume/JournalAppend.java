@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The append of one journal entry to the journals of all volumes. A journal entry is a durable entry of the store's
- * user, such as a purge. The append replies when every journal has the entry or has failed.
+ * user, such as a purge. The append replies when every journal contains the entry or has failed.
  *
  * <p>Created and started by one thread, ended by the volumes' threads.
  */
@@ -47,14 +47,14 @@ final class JournalAppend {
     /**
      * Called after the entry was passed to all journals.
      *
-     * @param isNeeded whether at least one journal must have the entry
+     * @param isNeeded whether at least one journal must contain the entry
      */
     void started(boolean isNeeded) {
         needed = isNeeded;
         done();
     }
 
-    /** Called when a journal has the entry. */
+    /** Called when a journal contains the entry. */
     void written() {
         written = true;
         done();

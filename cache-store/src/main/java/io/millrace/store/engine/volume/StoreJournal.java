@@ -22,12 +22,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The journal of a store: durable entries of the store's user, such as purges, with a copy on each storage path. When
- * the store opens, it merges the entries of all paths that kept their content, because each of these paths has all
- * entries that concern its objects. Afterwards each volume writes its own copy on its own thread. Entries in force are
- * those that a restart needs.
+ * the store opens, it merges the entries of all paths that kept their content, because each of these journals contains
+ * all entries that concern the objects of its path. Afterwards each volume writes its own copy on its own thread.
+ * Entries in force are those that a restart needs.
  *
- * <p>Thread-safe; {@link #found}, {@link #heal} and {@link #takeOver} are confined to the thread that opens the store
- * or holds its life cycle lock.
+ * <p>Thread-safe; {@link #readAll}, {@link #heal} and {@link #addJoining} are confined to the thread that opens the
+ * store or holds its life cycle lock.
  */
 public final class StoreJournal implements Journal {
     private static final Logger LOG = LoggerFactory.getLogger(StoreJournal.class);
@@ -55,7 +55,7 @@ public final class StoreJournal implements Journal {
     }
 
     /** Reads the journals of the opened volumes. Call before any object is read from them. */
-    void found(List<OpenedVolume> volumes) {
+    void readAll(List<OpenedVolume> volumes) {
         journals.clear();
         List<JournalFile> kept = new ArrayList<>();
         for (OpenedVolume opened : volumes) {
@@ -134,7 +134,7 @@ public final class StoreJournal implements Journal {
      * Writes all entries in force to a joining volume, which may have missed some. Call before any object is looked up
      * in the volume.
      */
-    void takeOver(Volume volume) {
+    void addJoining(Volume volume) {
         journals.removeIf(journal -> journal.isOf(volume));
         VolumeJournal journal = new VolumeJournal(volume, JournalFile.read(io, volume.directory()), this::inForce);
         journals.add(journal);

@@ -84,8 +84,8 @@ public final class VolumeGroup {
         }
 
         /** Returns this slot with its volume offline. */
-        public Slot without(OfflineVolume out) {
-            return new Slot(number, config, null, null, out);
+        public Slot offline(OfflineVolume offlineRecord) {
+            return new Slot(number, config, null, null, offlineRecord);
         }
     }
 
@@ -108,8 +108,8 @@ public final class VolumeGroup {
         }
         VolumeSet set = VolumeSet.open(io, specs(), allocator, listener);
         storeId = set.storeId();
-        journal.found(set.volumes());
-        take(set);
+        journal.readAll(set.volumes());
+        startAll(set);
     }
 
     /**
@@ -136,8 +136,8 @@ public final class VolumeGroup {
             throw new IOException("the volumes now belong to another store");
         }
         Slot[] before = slots;
-        journal.found(set.volumes());
-        take(set);
+        journal.readAll(set.volumes());
+        startAll(set);
         journal.heal();
         for (int i = 0; i < before.length; i++) {
             deleteReaderList(before[i].volume(), slots[i].volume());
@@ -146,13 +146,13 @@ public final class VolumeGroup {
     }
 
     /** Deletes the reader list of an earlier volume whose pins a new volume has taken over. */
-    private static void deleteReaderList(@Nullable Volume from, @Nullable Volume to) throws IOException {
-        if (from != null && to != null && from.pins() == to.pins()) {
-            from.deleteReaderList();
+    private static void deleteReaderList(@Nullable Volume earlier, @Nullable Volume current) throws IOException {
+        if (earlier != null && current != null && earlier.pins() == current.pins()) {
+            earlier.deleteReaderList();
         }
     }
 
-    private void take(VolumeSet set) {
+    private void startAll(VolumeSet set) {
         openCount = set.openCount();
         generation = set.generation();
         Slot[] opened = new Slot[config.volumes().size()];
@@ -394,7 +394,7 @@ public final class VolumeGroup {
         returned.volume().start();
         boolean whole = false;
         try {
-            journal.takeOver(returned.volume());
+            journal.addJoining(returned.volume());
             returned.volume().drain();
             if (journal.isBehind(returned.volume())) {
                 throw new IOException(slot.config().path() + ": the journal of the volume cannot be written");
@@ -458,20 +458,22 @@ public final class VolumeGroup {
      * If another volume has taken the slot in the meantime, that volume removes its object of the key.
      *
      * @param number number of the volume that did not accept the change
-     * @param asked the volume that did not accept the change; null if none worked at that number
+     * @param refusing the volume that did not accept the change; null if none worked at that number
      */
-    public void missed(StoreKey key, int number, @Nullable Volume asked) {
+    public void missed(StoreKey key, int number, @Nullable Volume refusing) {
         for (int i = 0; i < slots.length; i++) {
-            missed(key, i, i == number ? asked : slots[i].volume(), volume -> hide(volume, key));
+            missed(key, i, i == number ? refusing : slots[i].volume(), volume -> removeFrom(volume, key));
         }
     }
 
     /**
-     * Records a change of the key for the offline volumes. Volumes that have returned since then remove their object of
-     * the key. @param seen the slots at the time the working volumes received the change
+     * Records a change of the key for the offline volumes. Volumes that have returned since {@code seen} was read
+     * remove their object of the key.
+     *
+     * @param seen the slots at the time the working volumes received the change
      */
     public void missed(StoreKey key, Slot[] seen) {
-        missed(key, seen, volume -> hide(volume, key));
+        missed(key, seen, volume -> removeFrom(volume, key));
     }
 
     /**
@@ -490,7 +492,7 @@ public final class VolumeGroup {
         return true;
     }
 
-    private static boolean hide(Volume volume, StoreKey key) {
+    private static boolean removeFrom(Volume volume, StoreKey key) {
         return volume.executeRemoval(() -> volume.removeWithRetry(ObjectAppender.diskKey(key)));
     }
 
@@ -580,7 +582,11 @@ public final class VolumeGroup {
         }
     }
 
-    /** Closes all volumes. */
+    /**
+     * Closes all volumes.
+     *
+     * @param suspended true if the volumes were handed over to another process, so that only their files are closed
+     */
     public void close(boolean suspended) throws IOException {
         endAll(suspended ? Volume::closeFile : Volume::close);
         for (Volume volume : handedOver) {

@@ -68,7 +68,7 @@ public final class VolumeSwitch {
         OfflineVolume absence = new OfflineVolume(reason);
         Volume volume = slot.volume();
         if (volume == null) {
-            group.put(slot.without(absence));
+            group.put(slot.offline(absence));
             return;
         }
         boolean inOrder = volume.isWorking();
@@ -79,7 +79,7 @@ public final class VolumeSwitch {
             group.lost(volume);
             group.drain();
         }
-        group.put(slot.without(absence));
+        group.put(slot.offline(absence));
         try {
             volume.close();
         } catch (IOException e) {
@@ -138,7 +138,7 @@ public final class VolumeSwitch {
         }
         OfflineVolume absence = slot.absence() == null ? new OfflineVolume("failed") : slot.absence();
         // From here on changes are recorded, even if none were recorded for this volume before.
-        group.put(slot.without(absence));
+        group.put(slot.offline(absence));
         VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.lastSuperblock());
         boolean joined = joinOrClose(slot, returned, absence);
         if (!joined) {

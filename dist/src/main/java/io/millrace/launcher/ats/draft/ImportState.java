@@ -106,7 +106,7 @@ public final class ImportState {
         return directory.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 
-    /** Returns true if the directory has a file that only versions after 10 read. */
+    /** Returns true if the directory contains a file that only versions after 10 read. */
     public boolean isAfterVersion10() {
         return Stream.concat(AFTER_VERSION_10.stream(), Stream.of("storage.yaml", "remap.yaml", "ssl_multicert.yaml"))
                 .anyMatch(this::has);
@@ -148,7 +148,7 @@ public final class ImportState {
                 : name;
     }
 
-    /** Returns true if the name is that of a subdirectory. */
+    /** Returns true if a subdirectory with this name exists. */
     public boolean isDirectory(String name) {
         return Files.isDirectory(directory.resolve(name));
     }

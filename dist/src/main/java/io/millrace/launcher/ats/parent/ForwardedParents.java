@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The importer of parents for forwarded requests, from parent.config. Forwarded requests are those that no remap rule
- * matches. Millrace has one group of parents for all of them. If Traffic Server reaches some hosts only through
+ * matches. In Millrace, all of them use one group of parents. If Traffic Server reaches some hosts only through
  * parents, and no group of parents can be written, forwarding is disabled. Confined to one thread.
  */
 public final class ForwardedParents {

@@ -86,7 +86,7 @@ public final class ParentImport {
         if (file != null) {
             lines(file, unassigned);
         }
-        // This record has the parents of all requests that no line matches.
+        // This record sets the parents of all requests that no line matches.
         Rec usual = state.records().take("http.parent_proxies");
         if (usual != null && usual.value() != null) {
             line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), unassigned);

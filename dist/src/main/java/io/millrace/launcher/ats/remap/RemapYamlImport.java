@@ -25,7 +25,7 @@ public final class RemapYamlImport {
 
     /**
      * The keys of a filter, with the corresponding words of remap.config. They have the order in which Traffic Server
-     * reads them. An ending {@code =~} stands for words with {@code ~}, which exclude addresses.
+     * reads them. If the word ends with {@code =~}, each value gets the prefix {@code ~}, which excludes its addresses.
      */
     private static final Map<String, String> TERMS = new LinkedHashMap<>();
 

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** Converts log filters of Traffic Server, such as {@code pssc MATCH 304}, to Millrace expressions. Stateless. */
 final class LogFilterText {
-    /** Thrown for a filter without an equivalent; the message has the reason. */
+    /** Thrown for a filter without an equivalent; the message states the reason. */
     static final class NoEquivalentException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -62,7 +62,7 @@ final class LogFilterText {
      *
      * @param action {@code accept} or {@code reject}
      * @param condition field, operator and value
-     * @throws NoEquivalentException if there is none
+     * @throws NoEquivalentException if the filter has no equivalent
      */
     static String of(String action, String condition) throws NoEquivalentException {
         String[] parts = condition.strip().split("\\s+", 3);

@@ -258,7 +258,9 @@ public final class LogImport {
         }
     }
 
-    /** Joins the conditions of filters by AND. A log of Traffic Server has the requests that pass all its filters. */
+    /**
+     * Joins the conditions of filters by AND. A log of Traffic Server contains the requests that pass all its filters.
+     */
     private static String joined(List<String> conditions) {
         if (conditions.size() == 1) {
             return conditions.get(0);

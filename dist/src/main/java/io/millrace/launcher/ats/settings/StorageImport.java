@@ -86,7 +86,7 @@ public final class StorageImport {
         return name(id);
     }
 
-    /** Returns true if the volume has the whole space of the cache. */
+    /** Returns true if the volume uses the whole space of the cache. */
     private boolean isWhole(@Nullable Volume volume) {
         if (volume == null) {
             return false;

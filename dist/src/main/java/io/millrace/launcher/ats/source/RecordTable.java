@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * 10.2. Immutable.
  */
 public final class RecordTable {
-    /** The form of a record's value. */
+    /** The type of a record's value. */
     enum Kind {
         SECONDS,
         SIZE,
@@ -44,8 +44,7 @@ public final class RecordTable {
             @Nullable String atsDefault,
             String note) {
         /**
-         * Converts the value to the form of Millrace. Always returns an empty list for {@code LIST}; see {@link
-         * #words}.
+         * Converts the value to Millrace's syntax. Always returns an empty list for {@code LIST}; see {@link #words}.
          */
         public String convert(String key, String value) throws BadValueException {
             return switch (kind) {

@@ -91,9 +91,10 @@ public final class ConfigFollower {
     /** The revision that is being applied, with its result. */
     private @Nullable Applying applying;
 
+    /** True if a rejected revision is to be tried again. */
     private boolean retries = true;
     /** Why the revision could not be applied for now; empty unless it is tried again. */
-    private String delay = "";
+    private String delayReason = "";
 
     private long observedAt = LONG_AGO;
     /** Number of the canary revision that this node has seen last; 0 for none. */
@@ -111,7 +112,8 @@ public final class ConfigFollower {
     private long observedSince;
 
     /** The requests before the start of the observation. */
-    private TrafficSample before = TrafficSample.none();
+    private TrafficSample beforeObservation = TrafficSample.none();
+    /** Number of the latest rolled-back revision that this node has reported; 0 for none. */
     private long reportedFailure;
 
     private record Applying(SignedRevision signed, @Nullable String text, CompletableFuture<List<String>> result) {}
@@ -179,7 +181,7 @@ public final class ConfigFollower {
 
     /** Returns the time between two reads of the head: less if a node has just reported a later revision. */
     private long interval(@Nullable ConfigHead known) {
-        if (!delay.isEmpty()) {
+        if (!delayReason.isEmpty()) {
             return POLL_MILLIS;
         }
         long newest = members.newest();
@@ -227,7 +229,7 @@ public final class ConfigFollower {
         } catch (RefusedRevisionException e) {
             LOG.error("fleet {}: {}", fleet, e.text());
             state.refuse(fleet, e);
-            // A server may not have all parts of the content yet.
+            // Perhaps not all parts of the content have reached this server yet.
             readVersion = e.reason() == Reason.CONTENT ? 0 : readVersion;
         } catch (IOException e) {
             readVersion = 0;
@@ -286,7 +288,7 @@ public final class ConfigFollower {
                 isSame && (targets.revision() == revision || !wanted.statement().hasContent());
         if (isInForce || (kept.rejected() == revision && !retries)) {
             retries = false;
-            delay = "";
+            delayReason = "";
             return;
         }
         retries = false;
@@ -308,7 +310,7 @@ public final class ConfigFollower {
             tryAgain(revision, e.getCause() == null ? e : e.getCause(), now);
             return;
         }
-        delay = "";
+        delayReason = "";
         if (problems.isEmpty()) {
             keep(() -> kept.applied(done.signed(), done.text()), revision);
             state.count(NodeConfigState.APPLIED);
@@ -332,10 +334,10 @@ public final class ConfigFollower {
     /** Applies a revision again after a time. Nothing was found wrong with it, so it is not rejected. */
     private void tryAgain(long revision, Throwable cause, long now) {
         String why = String.valueOf(cause instanceof AdminException refused ? refused.message() : cause.getMessage());
-        if (!why.equals(delay)) {
+        if (!why.equals(delayReason)) {
             LOG.warn("fleet {}: revision {} is applied again after a failure: {}", fleet, revision, why);
         }
-        delay = why;
+        delayReason = why;
         retries = true;
         readVersion = 0;
         polledAt = now;
@@ -367,7 +369,7 @@ public final class ConfigFollower {
     /** Begins to count the requests under a revision. Without figures of the worker, a later call tries again. */
     private void beginObservation(long revision, long now) throws InterruptedException {
         try {
-            before = traffic.sample();
+            beforeObservation = traffic.sample();
             observed = revision;
             observedSince = now;
         } catch (IOException e) {
@@ -385,9 +387,9 @@ public final class ConfigFollower {
         NodeConfigState next;
         if (running != null) {
             next = new NodeConfigState(inForce, newest, NodeConfigState.PENDING, "is being applied");
-        } else if (!delay.isEmpty()) {
+        } else if (!delayReason.isEmpty()) {
             next = new NodeConfigState(
-                    inForce, newest, NodeConfigState.PENDING, "is applied again after a failure: " + delay);
+                    inForce, newest, NodeConfigState.PENDING, "is applied again after a failure: " + delayReason);
         } else if (kept.rejected() != 0) {
             next = new NodeConfigState(inForce, newest, NodeConfigState.REJECTED, kept.reason());
         } else if (known != null
@@ -414,7 +416,7 @@ public final class ConfigFollower {
         if (isOwn && !hasVerdict) {
             giveVerdict(statement, now);
         }
-        // The first node may have no part in the configuration, so that after the time limit each node decides.
+        // The first node may not share the configuration. Therefore each node decides after the time limit.
         if (isOwn || members.isFirst() || now - canaryKnownAt >= limitMillis(statement)) {
             decide(known, statement, now);
         }
@@ -445,10 +447,10 @@ public final class ConfigFollower {
         }
         TrafficSample answered;
         try {
-            answered = traffic.sample().since(before);
+            answered = traffic.sample().since(beforeObservation);
         } catch (IOException e) {
             // The next step tries again. Without a verdict, the canary fails after a time.
-            LOG.debug("no figures of the worker", e);
+            LOG.debug("the traffic of the worker cannot be read", e);
             return;
         }
         String failure = null;

@@ -390,7 +390,7 @@ public final class ConfigPushes implements FleetConfigSource {
         return fallback;
     }
 
-    /** Returns the text of the uploaded content. Without an upload, the servers must have the content. */
+    /** Returns the text of the uploaded content. Without an upload, the content must already be on the servers. */
     private byte[] content(RevisionStore revisions, String content) throws RefusedRevisionException, IOException {
         byte[] compressed = takeUpload(content);
         return compressed == null

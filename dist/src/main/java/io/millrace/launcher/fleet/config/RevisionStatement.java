@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The signed description of a revision of the fleet's configuration. Its text has one line for each component, in a
- * fixed order, so that one revision has one text. Immutable.
+ * The signed description of a revision of the fleet's configuration. Its text consists of one line for each component,
+ * in a fixed order. Therefore each revision has exactly one text. Immutable.
  *
  * <pre>
  * millrace fleet config 1

@@ -91,7 +91,7 @@ final class RevisionStore {
     }
 
     /**
-     * Stores a content, if it is not stored. Compresses it here, so that its form does not depend on the client.
+     * Stores a content, if it is not stored. Compresses it here, so that the stored bytes do not depend on the client.
      *
      * @param text the content with this hash
      */

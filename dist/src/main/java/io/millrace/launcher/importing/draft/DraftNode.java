@@ -214,7 +214,7 @@ public final class DraftNode {
         return text != null || words != null;
     }
 
-    /** Returns true if this node and all nodes below have no value. */
+    /** Returns true if neither this node nor any node below it has a value. */
     boolean isEmpty() {
         return !isLeaf()
                 && elements.stream().allMatch(DraftNode::isEmpty)

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer of an imported configuration as YAML with comments. Keys have the order of the reference page. An object
- * writes one file.
+ * The writer of an imported configuration as YAML with comments. Keys are written in the order of the reference page.
+ * An object writes one file.
  */
 public final class DraftWriter {
     /** Scalars that need no quotes, neither alone nor in brackets. */

@@ -89,8 +89,8 @@ public final class UrlExpressions {
     }
 
     /**
-     * Converts an expression for paths that another proxy decodes to one for paths in the normal form of rules.
-     * Returns null if a character class or an escape sequence has a character that is always encoded.
+     * Converts an expression for paths that another proxy decodes to one for paths in the normal form of rules. Returns
+     * null if a character class or an escape sequence contains a character that is always encoded.
      *
      * @param characters characters that can be encoded in the normal form
      */
