@@ -56,13 +56,14 @@ final class ChallengeFiles {
                     "the issuer's challenge is for the name " + domain + ", but the order is for " + ordered);
         }
         return switch (config.challenge()) {
-            case HTTP_01 -> http(find(authorization, Http01Challenge.TYPE, Http01Challenge.class));
+            case HTTP_01 -> publishHttp(find(authorization, Http01Challenge.TYPE, Http01Challenge.class));
             case TLS_ALPN_01 ->
-                alpn(
+                publishTlsAlpn(
                         find(authorization, TlsAlpn01Challenge.TYPE, TlsAlpn01Challenge.class),
                         authorization.getIdentifier());
             case DNS_01 ->
-                dns(find(authorization, Dns01Challenge.TYPE, Dns01Challenge.class), authorization.getIdentifier());
+                publishDns(
+                        find(authorization, Dns01Challenge.TYPE, Dns01Challenge.class), authorization.getIdentifier());
         };
     }
 
@@ -74,13 +75,13 @@ final class ChallengeFiles {
                         + authorization.getIdentifier().getDomain() + "; choose another tls.acme.challenge"));
     }
 
-    private PublishedChallenge http(Http01Challenge challenge) throws IOException {
+    private PublishedChallenge publishHttp(Http01Challenge challenge) throws IOException {
         String path = "challenges/http-01/" + challenge.getToken();
         storage.put(path, challenge.getAuthorization());
         return new PublishedChallenge(challenge, () -> storage.delete(path));
     }
 
-    private PublishedChallenge alpn(TlsAlpn01Challenge challenge, Identifier name) throws IOException {
+    private PublishedChallenge publishTlsAlpn(TlsAlpn01Challenge challenge, Identifier name) throws IOException {
         // acme4j can sign this certificate only with RSA.
         KeyPair key = KeyPairUtils.createKeyPair(2048);
         X509Certificate certificate = challenge.createCertificate(key, name);
@@ -95,7 +96,8 @@ final class ChallengeFiles {
         return new PublishedChallenge(challenge, () -> storage.delete(path));
     }
 
-    private PublishedChallenge dns(Dns01Challenge challenge, Identifier name) throws IOException, InterruptedException {
+    private PublishedChallenge publishDns(Dns01Challenge challenge, Identifier name)
+            throws IOException, InterruptedException {
         Path program = config.dnsHook();
         if (program == null) {
             throw new IOException("tls.acme.dns_hook is not set, but dns-01 needs it");

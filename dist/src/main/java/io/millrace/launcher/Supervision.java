@@ -165,7 +165,7 @@ final class Supervision implements AutoCloseable {
                     supervision.alarms,
                     supervision.fleet);
             supervision.admin = opened;
-            supervision.event(
+            supervision.recordEvent(
                     EventKind.START,
                     "version " + BuildVersion.ofJar() + ", configuration " + supervision.config.name());
             Sampler sampler = opened.sampler(supervision.history);
@@ -322,7 +322,7 @@ final class Supervision implements AutoCloseable {
         group.schedule(() -> archiveRecorder.start(config.command()), RECORDING_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    private void event(EventKind kind, String text) {
+    private void recordEvent(EventKind kind, String text) {
         events.record(new Event(
                 System.currentTimeMillis(),
                 kind,
@@ -363,7 +363,7 @@ final class Supervision implements AutoCloseable {
             return;
         }
         LOG.info("stopping: waiting for requests in progress; a second signal stops immediately");
-        event(EventKind.STOP, "stopped by a signal");
+        recordEvent(EventKind.STOP, "stopped by a signal");
         service.stopping(
                 startCompleted.isDone()
                         ? config.drainNanos()

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The index of one volume, in the mapped file {@value #FILE_NAME}. For each 128-bit hash it holds a {@link Location},
- * an expiry, flags and a hit count. The hash identifies an object by its key, or a block: a part of a body in a record
- * of its own.
+ * an expiry, flags and a hit count. The hash identifies an object by its key, or a block: a part of a body in a
+ * separate record.
  *
  * <p>When three quarters of the slots are used or marked deleted, a new table is built, twice as large if needed. Each
  * put performs a small, bounded part of this work, and each {@link #step} a larger part (see {@link Growth}). Lookups

@@ -47,43 +47,43 @@ final class MappedMemory extends TableMemory {
         return buffers[(int) (word >>> REGION_SHIFT)];
     }
 
-    private static int at(long word) {
+    private static int byteOffset(long word) {
         return (int) (word & ((1L << REGION_SHIFT) - 1)) << 3;
     }
 
     @Override
     long get(long word) {
-        return (long) LONGS.get(region(word), at(word));
+        return (long) LONGS.get(region(word), byteOffset(word));
     }
 
     @Override
     long getOpaque(long word) {
-        return (long) LONGS.getOpaque(region(word), at(word));
+        return (long) LONGS.getOpaque(region(word), byteOffset(word));
     }
 
     @Override
     long getAcquire(long word) {
-        return (long) LONGS.getAcquire(region(word), at(word));
+        return (long) LONGS.getAcquire(region(word), byteOffset(word));
     }
 
     @Override
     void set(long word, long value) {
-        LONGS.set(region(word), at(word), value);
+        LONGS.set(region(word), byteOffset(word), value);
     }
 
     @Override
     void setOpaque(long word, long value) {
-        LONGS.setOpaque(region(word), at(word), value);
+        LONGS.setOpaque(region(word), byteOffset(word), value);
     }
 
     @Override
     void setRelease(long word, long value) {
-        LONGS.setRelease(region(word), at(word), value);
+        LONGS.setRelease(region(word), byteOffset(word), value);
     }
 
     @Override
     void setByte(long word, int number, byte value) {
-        region(word).put(at(word) + number, value);
+        region(word).put(byteOffset(word) + number, value);
     }
 
     @Override

@@ -138,30 +138,30 @@ final class SlotTable {
         head.setOpaque((PAGE_BYTES >>> WORD_SHIFT) + word, value);
     }
 
-    private static long word(long slot) {
+    private static long firstWord(long slot) {
         return slot << SLOT_WORDS_SHIFT;
     }
 
     long location(long slot) {
-        return slots.getAcquire(word(slot) + 2);
+        return slots.getAcquire(firstWord(slot) + 2);
     }
 
     boolean hasHash(long slot, long hashHigh, long hashLow) {
-        long word = word(slot);
+        long word = firstWord(slot);
         return slots.get(word + 1) == hashLow && slots.get(word) == hashHigh;
     }
 
     long hashHigh(long slot) {
-        return slots.get(word(slot));
+        return slots.get(firstWord(slot));
     }
 
     long hashLow(long slot) {
-        return slots.get(word(slot) + 1);
+        return slots.get(firstWord(slot) + 1);
     }
 
     /** Returns the last word of the slot: expiry, flags, hits and check. */
     long meta(long slot) {
-        return slots.getOpaque(word(slot) + 3);
+        return slots.getOpaque(firstWord(slot) + 3);
     }
 
     /** Returns the hit count in a word that {@link #meta} returned. */
@@ -187,7 +187,7 @@ final class SlotTable {
         long meta = meta(slot);
         int hits = hits(meta);
         if (hits < HITS_MAX) {
-            slots.setByte(word(slot) + 3, HITS_SHIFT / Byte.SIZE, (byte) (hits + 1));
+            slots.setByte(firstWord(slot) + 3, HITS_SHIFT / Byte.SIZE, (byte) (hits + 1));
         }
     }
 
@@ -227,7 +227,7 @@ final class SlotTable {
 
     /** Changes location and meta of the entry in the slot. */
     void move(long slot, long location, long newMeta) {
-        long word = word(slot);
+        long word = firstWord(slot);
         long meta = checked(hashHigh(slot), hashLow(slot), location, newMeta);
         // A reader must not see the location of a tombstone without the tombstone flag. Therefore the flag is set first
         // and removed last.
@@ -242,7 +242,7 @@ final class SlotTable {
 
     /** Writes an entry into an empty or deleted slot. */
     void fill(long slot, long hashHigh, long hashLow, long location, long meta) {
-        long word = word(slot);
+        long word = firstWord(slot);
         VarHandle.storeStoreFence();
         slots.set(word, hashHigh);
         slots.set(word + 1, hashLow);
@@ -252,7 +252,7 @@ final class SlotTable {
 
     /** Marks a slot as empty or deleted. */
     void clear(long slot, long mark) {
-        long word = word(slot);
+        long word = firstWord(slot);
         slots.setRelease(word + 2, mark);
         slots.setRelease(word + 3, mark == Location.DELETED ? DELETED_META : 0);
     }

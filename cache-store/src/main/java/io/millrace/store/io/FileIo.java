@@ -51,7 +51,8 @@ public interface FileIo {
     Closeable lease(Path directory) throws IOException;
 
     /**
-     * Opens a file or block device for reading and writing, with a lease of its own. Creates a missing file.
+     * Opens a file or block device for reading and writing, and acquires a lease on the file itself. Creates a missing
+     * file.
      *
      * @throws LeaseHeldException if another store holds the lease
      * @throws IOException also if a device is read-only, mounted or otherwise in use

@@ -96,7 +96,7 @@ public final class JournalFile {
         try (StoreFile file = io.openForReading(path)) {
             journal.decode(file);
         } catch (IOException e) {
-            journal.damaged(e.toString());
+            journal.markDamaged(e.toString());
         }
         return journal;
     }
@@ -136,7 +136,7 @@ public final class JournalFile {
         return end;
     }
 
-    private void damaged(String why) {
+    private void markDamaged(String why) {
         state = State.DAMAGED;
         problem = why;
     }
@@ -144,14 +144,14 @@ public final class JournalFile {
     private void decode(StoreFile file) throws IOException {
         long length = file.length();
         if (length < HEADER_BYTES || length > LENGTH_MAX) {
-            damaged("invalid length: actual=" + length + ", limit=" + LENGTH_MAX);
+            markDamaged("invalid length: actual=" + length + ", limit=" + LENGTH_MAX);
             return;
         }
         ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
         int got = file.read(in, 0);
         boolean sound = got == length && in.getLong(0) == MAGIC && in.getInt(28) == Checksums.crc32c(in, 0, 28);
         if (!sound || in.getInt(8) != VERSION) {
-            damaged(sound ? "format version: actual=" + in.getInt(8) + ", expected=" + VERSION : "invalid header");
+            markDamaged(sound ? "format version: actual=" + in.getInt(8) + ", expected=" + VERSION : "invalid header");
             return;
         }
         state = State.SOUND;
@@ -174,11 +174,11 @@ public final class JournalFile {
                 && in.getInt(at + 36) == Checksums.crc32c(in, at, 36);
         int contentLength = in.getInt(at + 4);
         if (!header || contentLength < 0 || contentLength > CONTENT_LENGTH_MAX) {
-            damaged("invalid record at byte " + at);
+            markDamaged("invalid record at byte " + at);
         } else if (left < RECORD_HEADER_BYTES + padded(contentLength)) {
             torn = true;
         } else if (in.getInt(at + 32) != Checksums.crc32c(in, at + RECORD_HEADER_BYTES, contentLength)) {
-            damaged("wrong checksum of the record at byte " + at);
+            markDamaged("wrong checksum of the record at byte " + at);
         } else {
             byte[] content = new byte[contentLength];
             in.get(at + RECORD_HEADER_BYTES, content);

@@ -13,8 +13,8 @@ final class HottestEntries {
      * Halves the hit count of every entry, so that older hits lose weight. Scans every entry without a lock.
      */
     static List<RamEntry> take(RamTable table, int max) {
-        // The first scan counts the entries per power of two of their hits. It gives a minimum, so that the second scan
-        // collects only few entries.
+        // The first scan counts the entries per power of two of their hits. These counts determine a minimum, so that
+        // the second scan collects only few entries.
         long[] countsByMagnitude = new long[Integer.SIZE + 1];
         table.forEach(entry -> countsByMagnitude[magnitude(entry)]++);
         int magnitudeMin = Integer.SIZE;

@@ -114,7 +114,7 @@ final class RecencyPolicy implements EvictionPolicy {
         lock.lock();
         try {
             if (entry.place != null) {
-                take(entry.place);
+                removePlace(entry.place);
             }
         } finally {
             lock.unlock();
@@ -152,7 +152,7 @@ final class RecencyPolicy implements EvictionPolicy {
             if (place == null || bytes <= bytesMax) {
                 return null;
             }
-            take(place);
+            removePlace(place);
             return place.entry;
         } finally {
             lock.unlock();
@@ -165,7 +165,7 @@ final class RecencyPolicy implements EvictionPolicy {
         try {
             active = false;
             for (Place place = oldest; place != null; place = oldest) {
-                take(place);
+                removePlace(place);
             }
         } finally {
             lock.unlock();
@@ -178,7 +178,7 @@ final class RecencyPolicy implements EvictionPolicy {
         place.weight = weight;
     }
 
-    private void take(Place place) {
+    private void removePlace(Place place) {
         detach(place);
         bytes -= place.weight;
         place.entry.place = null;

@@ -71,7 +71,7 @@ public final class StoreDump {
         Superblock superblock = view.superblock();
         boolean machineReadable = options.keysOnly() || options.json();
         if (!machineReadable) {
-            line("volume " + superblock.volumeId() + " store " + superblock.storeId() + " generation "
+            printLine("volume " + superblock.volumeId() + " store " + superblock.storeId() + " generation "
                     + superblock.generation() + " segments " + superblock.segmentCount() + " of "
                     + superblock.segmentBytes() + " bytes");
         }
@@ -81,7 +81,7 @@ public final class StoreDump {
             SegmentHeader header = wanted ? segments.header(segment) : null;
             if (header != null) {
                 if (!machineReadable) {
-                    line("segment " + segment + " sequence " + header.sequence() + " tag "
+                    printLine("segment " + segment + " sequence " + header.sequence() + " tag "
                             + Long.toHexString(header.tag()));
                 }
                 segments.walk(
@@ -90,12 +90,12 @@ public final class StoreDump {
                         SegmentHeader.BYTES,
                         segments.segmentBytes(),
                         true,
-                        (record, offset) -> record(header, record, offset));
+                        (record, offset) -> printRecord(header, record, offset));
             }
         }
     }
 
-    private void record(SegmentHeader segment, RecordHeader record, long offset) throws IOException {
+    private void printRecord(SegmentHeader segment, RecordHeader record, long offset) throws IOException {
         boolean hasKey = record.keyLength() > 0;
         if ((options.keysOnly() || !options.prefix().isEmpty()) && !hasKey) {
             return;
@@ -118,9 +118,9 @@ public final class StoreDump {
                         .member("expiry", Integer.toUnsignedLong(record.expiry()))
                         .member("pinned_until", record.pinnedUntil());
             }
-            line(json.member("key", hasKey ? key : null).toString());
+            printLine(json.member("key", hasKey ? key : null).toString());
         } else {
-            line(options.keysOnly() ? key : "  " + offset + " " + record + " " + key);
+            printLine(options.keysOnly() ? key : "  " + offset + " " + record + " " + key);
         }
     }
 
@@ -157,7 +157,7 @@ public final class StoreDump {
         return text.toString();
     }
 
-    private void line(String text) throws IOException {
+    private void printLine(String text) throws IOException {
         out.append(text).append('\n');
     }
 }

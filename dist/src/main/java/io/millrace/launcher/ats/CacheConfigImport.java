@@ -45,11 +45,11 @@ final class CacheConfigImport {
             return;
         }
         for (Words words : Words.of(file)) {
-            line(file, words);
+            readLine(file, words);
         }
     }
 
-    private void line(SourceFile file, Words words) {
+    private void readLine(SourceFile file, Words words) {
         DraftNode rule = new DraftNode();
         boolean hasEffect = false;
         for (int i = 0; i < words.words().size(); i++) {
@@ -58,7 +58,7 @@ final class CacheConfigImport {
             String name = equals < 0 ? word : word.substring(0, equals).toLowerCase(Locale.ROOT);
             String value = equals < 0 ? "" : word.substring(equals + 1);
             try {
-                String refused = field(words.entry(), rule, name, value);
+                String refused = convertField(words.entry(), rule, name, value);
                 if (refused != null) {
                     words.entry().notMapped(refused);
                     return;
@@ -97,7 +97,8 @@ final class CacheConfigImport {
      *
      * @return the reason why the rule has no equivalent; null if it has one
      */
-    private @Nullable String field(Entry entry, DraftNode rule, String name, String value) throws BadValueException {
+    private @Nullable String convertField(Entry entry, DraftNode rule, String name, String value)
+            throws BadValueException {
         switch (name) {
             case "dest_domain", "dest_host", "host_regex", "url_regex", "suffix", "port", "time" ->
                 rule.put(name, value);

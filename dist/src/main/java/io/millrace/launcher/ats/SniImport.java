@@ -110,21 +110,21 @@ final class SniImport {
         if (yaml == null) {
             return;
         }
-        yaml.items(oldName ? "" : "sni").forEach(this::policy);
-        rules.forEach(this::originTls);
-        rules.forEach(this::originSni);
+        yaml.items(oldName ? "" : "sni").forEach(this::readPolicy);
+        rules.forEach(this::writeOriginTls);
+        rules.forEach(this::writeOriginSni);
         reportUnusedOriginTls();
         boolean secure = state.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
-        clientTls(rules, secure);
+        writeClientTls(rules, secure);
         if (secure) {
-            rules.forEach(this::guard);
+            rules.forEach(this::addFilters);
         } else {
             policies.forEach(policy -> policy.entry.note("no address of listen has tls"));
         }
     }
 
     /** Writes the TLS settings of server names for clients. */
-    private void clientTls(List<RemapRule> rules, boolean secure) {
+    private void writeClientTls(List<RemapRule> rules, boolean secure) {
         NameCertificates names = new NameCertificates(state, certificates);
         List<Policy> strictWildcards = new ArrayList<>();
         for (int i = 0; i < policies.size(); i++) {
@@ -227,7 +227,7 @@ final class SniImport {
     }
 
     /** Writes TLS settings for the origin of a rule. The first policy that matches the name of the origin applies. */
-    private void originTls(RemapRule rule) {
+    private void writeOriginTls(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null || !rule.isToSecure() || rule.verb().equals("reverse_map") || rule.isExpression()) {
             return;
@@ -246,7 +246,7 @@ final class SniImport {
     /**
      * Writes the server name that is sent to a rule's origin. Traffic Server selects it by the client's server name.
      */
-    private void originSni(RemapRule rule) {
+    private void writeOriginSni(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null
                 || !rule.isToSecure()
@@ -289,7 +289,7 @@ final class SniImport {
         }
     }
 
-    private void policy(JoinedYaml.Item item) {
+    private void readPolicy(JoinedYaml.Item item) {
         String name = Yaml.text(item.node(), "fqdn").toLowerCase(Locale.ROOT);
         if (name.isEmpty()) {
             state.problem(item.entry(), "has no fqdn");
@@ -319,7 +319,7 @@ final class SniImport {
         boolean somePorts = Yaml.value(item.node(), "inbound_port_ranges") != null;
         NameSettings settings = NameSettings.of(state, item.node(), item.entry());
         policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, settings, origin));
-        hostPolicy(item.entry(), Yaml.text(item.node(), "host_sni_policy"), settings);
+        explainHostPolicy(item.entry(), Yaml.text(item.node(), "host_sni_policy"), settings);
     }
 
     /**
@@ -388,7 +388,7 @@ final class SniImport {
     }
 
     /** Explains host_sni_policy: Millrace always compares the policies of both names. */
-    private static void hostPolicy(Entry entry, String word, NameSettings settings) {
+    private static void explainHostPolicy(Entry entry, String word, NameSettings settings) {
         if (word.isEmpty()) {
             return;
         }
@@ -423,7 +423,7 @@ final class SniImport {
     }
 
     /** Returns true if a policy denies some clients. */
-    private boolean isGuard(Policy policy) {
+    private boolean deniesSomeClients(Policy policy) {
         return denied.contains(policy.entry) || (policy.allowed != null && !policy.allowed.covers(AddressSet.ALL));
     }
 
@@ -431,7 +431,7 @@ final class SniImport {
      * Adds the filters of policies to a rule. If the rule has one host, the first policy for that name applies. If the
      * rule has a regular expression, all policies apply that may match.
      */
-    private void guard(RemapRule rule) {
+    private void addFilters(RemapRule rule) {
         DraftNode node = rule.node();
         String from = rule.from();
         int start = from.indexOf("://");
@@ -444,22 +444,22 @@ final class SniImport {
         }
         String host = rule.fromHost();
         if (start < 0) {
-            guardEachName(rule, node);
+            addFiltersForEachName(rule, node);
         } else if (rule.verb().startsWith("regex")) {
-            guardManyHosts(
+            addFiltersForManyHosts(
                     rule,
                     node,
                     policies.stream().filter(policy -> mayMatch(host, policy)).toList());
         } else {
-            guard(node, policiesOf(host));
+            addFilters(node, policiesOf(host));
         }
     }
 
     /** Adds the filters of all given policies to a rule for many hosts. */
-    private void guardManyHosts(RemapRule rule, DraftNode node, List<Policy> matching) {
-        guard(node, matching);
+    private void addFiltersForManyHosts(RemapRule rule, DraftNode node, List<Policy> matching) {
+        addFilters(node, matching);
         matching.stream()
-                .filter(this::isGuard)
+                .filter(this::deniesSomeClients)
                 .forEach(policy -> policy.entry.note(
                         "applies to all hosts of " + rule.entry().place() + ", which has more hosts than this one"));
     }
@@ -469,15 +469,15 @@ final class SniImport {
      * copy. The copies are appended after all rules, but take precedence over the original: rules without a host are
      * searched last.
      */
-    private void guardEachName(RemapRule rule, DraftNode node) {
+    private void addFiltersForEachName(RemapRule rule, DraftNode node) {
         int last = -1;
         for (int i = 0; i < policies.size(); i++) {
-            last = isGuard(policies.get(i)) ? i : last;
+            last = deniesSomeClients(policies.get(i)) ? i : last;
         }
         List<Policy> matching = policies.subList(0, last + 1);
         if (rule.verb().equals("map_with_referer") && matching.stream().anyMatch(policy -> policy.hosts != null)) {
             // The rule kind map_with_referer does not exist with a regular expression.
-            guardManyHosts(rule, node, matching);
+            addFiltersForManyHosts(rule, node, matching);
             return;
         }
         for (int i = 0; i < matching.size(); i++) {
@@ -491,7 +491,7 @@ final class SniImport {
                             (many ? "regex_" : "") + rule.verb(),
                             "https://" + (many ? policy.hosts : policy.name) + rule.from());
             named.from(policy.entry);
-            guard(
+            addFilters(
                     named,
                     many && policy.somePorts
                             ? matching.subList(i, matching.size())
@@ -528,10 +528,10 @@ final class SniImport {
     }
 
     /** Inserts the filters of the policies, in their order, before the existing filters. */
-    private void guard(DraftNode rule, List<Policy> matching) {
+    private void addFilters(DraftNode rule, List<Policy> matching) {
         for (int i = matching.size() - 1; i >= 0; i--) {
             Policy policy = matching.get(i);
-            if (!isGuard(policy)) {
+            if (!deniesSomeClients(policy)) {
                 continue;
             }
             DraftNode filter = rule.addFirst("filters").from(policy.entry);

@@ -90,7 +90,9 @@ public final class PushedRevisions implements ConfigTargets {
         return running.reader().read(pushed);
     }
 
-    /** Returns true if a check was made just now and of the same local file, which includes no others. */
+    /**
+     * Returns true if the last check was made recently and with the same local file, and that file includes no others.
+     */
     private boolean isUnchanged(Checked last) {
         ConfigReader.Reading reading = last.reading();
         Path file = running.reader().file();

@@ -61,16 +61,16 @@ public record TlsSite(
         plain.forEach(address -> plainEnds.add(end(address, "80")));
         Set<String> secureEnds = new LinkedHashSet<>(List.of("/", end(https, "443")));
         for (String end : secureEnds) {
-            map(text, "map", "https://" + name + end, origin);
+            appendRule(text, "map", "https://" + name + end, origin);
         }
         for (String end : plainEnds) {
             String secureEnd = end.equals("/") ? "/" : end(https, "443");
-            map(text, "redirect", "http://" + name + end, "https://" + name + secureEnd);
+            appendRule(text, "redirect", "http://" + name + end, "https://" + name + secureEnd);
         }
         return text.toString();
     }
 
-    private static void map(StringBuilder text, String verb, String from, String to) {
+    private static void appendRule(StringBuilder text, String verb, String from, String to) {
         text.append("  - ").append(verb).append(": ").append(quoted(from));
         text.append("\n    to: ").append(quoted(to)).append('\n');
     }

@@ -41,16 +41,16 @@ final class FleetFigures {
     /** Returns the metrics in the text format of Prometheus. A node is away while its reports are missing. */
     String prometheusText(boolean connected, int live, int away) {
         StringBuilder text = new StringBuilder(2048);
-        one(text, FleetMetric.CONNECTED, connected ? 1 : 0);
-        many(text, FleetMetric.NODES, "state", Map.of("live", (long) live, "away", (long) away));
-        one(text, FleetMetric.APPLIED, lastApplied.get());
-        one(text, FleetMetric.LAG, lag());
-        one(text, FleetMetric.OUTBOX_BYTES, outboxBytes.get());
-        one(text, FleetMetric.PUBLISHED, published.get());
-        one(text, FleetMetric.RECEIVED, received.get());
-        many(text, FleetMetric.REFUSED, "reason", values(refused));
-        many(text, FleetMetric.GAPS, "reason", values(gaps));
-        many(text, FleetMetric.QUERIES, "result", values(queries));
+        appendSingle(text, FleetMetric.CONNECTED, connected ? 1 : 0);
+        appendLabelled(text, FleetMetric.NODES, "state", Map.of("live", (long) live, "away", (long) away));
+        appendSingle(text, FleetMetric.APPLIED, lastApplied.get());
+        appendSingle(text, FleetMetric.LAG, lag());
+        appendSingle(text, FleetMetric.OUTBOX_BYTES, outboxBytes.get());
+        appendSingle(text, FleetMetric.PUBLISHED, published.get());
+        appendSingle(text, FleetMetric.RECEIVED, received.get());
+        appendLabelled(text, FleetMetric.REFUSED, "reason", values(refused));
+        appendLabelled(text, FleetMetric.GAPS, "reason", values(gaps));
+        appendLabelled(text, FleetMetric.QUERIES, "result", values(queries));
         return text.toString();
     }
 
@@ -61,20 +61,20 @@ final class FleetFigures {
      */
     static String configText(ConfigState config, long inForce) {
         StringBuilder text = new StringBuilder(512);
-        one(
+        appendSingle(
                 text,
                 FleetMetric.CONFIG_REVISION,
                 Math.max(inForce, config.nodeState().revision()));
-        one(text, FleetMetric.CONFIG_NEWEST, config.nodeState().newest());
-        many(text, FleetMetric.CONFIG_REVISIONS, "result", config.revisions());
-        many(text, FleetMetric.CONFIG_REFUSED, "reason", config.refused());
+        appendSingle(text, FleetMetric.CONFIG_NEWEST, config.nodeState().newest());
+        appendLabelled(text, FleetMetric.CONFIG_REVISIONS, "result", config.revisions());
+        appendLabelled(text, FleetMetric.CONFIG_REFUSED, "reason", config.refused());
         return text.toString();
     }
 
     /** Returns the metric of the nodes that take requests of other nodes, by tier. */
     static String ringText(Map<String, Long> nodes) {
         StringBuilder text = new StringBuilder(256);
-        many(text, FleetMetric.RING_NODES, "tier", nodes);
+        appendLabelled(text, FleetMetric.RING_NODES, "tier", nodes);
         return text.toString();
     }
 
@@ -84,25 +84,25 @@ final class FleetFigures {
         return values;
     }
 
-    private static void head(StringBuilder text, FleetMetric family) {
+    private static void appendHead(StringBuilder text, FleetMetric family) {
         boolean counter = family.metricName().endsWith("_total");
         text.append("# HELP ").append(family.metricName()).append(' ').append(family.description());
         text.append("\n# TYPE ").append(family.metricName()).append(counter ? " counter\n" : " gauge\n");
     }
 
-    private static void one(StringBuilder text, FleetMetric family, long value) {
-        head(text, family);
+    private static void appendSingle(StringBuilder text, FleetMetric family, long value) {
+        appendHead(text, family);
         text.append(family.metricName())
                 .append("{application=\"millrace\"} ")
                 .append(value)
                 .append(".0\n");
     }
 
-    private static void many(StringBuilder text, FleetMetric family, String label, Map<String, Long> values) {
+    private static void appendLabelled(StringBuilder text, FleetMetric family, String label, Map<String, Long> values) {
         if (values.isEmpty()) {
             return;
         }
-        head(text, family);
+        appendHead(text, family);
         new TreeMap<>(values).forEach((name, value) -> text.append(family.metricName())
                 .append("{application=\"millrace\",")
                 .append(label)

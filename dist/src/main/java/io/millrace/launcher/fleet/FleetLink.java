@@ -84,7 +84,7 @@ interface FleetLink extends AutoCloseable {
      */
     CompletableFuture<byte[]> ask(String node, byte[] query, Duration timeout);
 
-    /** Sets the receiver of queries of other nodes, which returns answers. Called on any thread. */
+    /** Sets the function that answers queries of other nodes. Called on any thread. */
     void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);
 
     /**

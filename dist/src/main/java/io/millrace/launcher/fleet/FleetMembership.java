@@ -60,7 +60,7 @@ public final class FleetMembership implements AutoCloseable {
     private @Nullable Thread thread;
 
     /**
-     * @param directory the directory of the outbox, which workers share
+     * @param directory the directory of the outbox, shared with the workers
      * @param version version of the product, for other nodes
      */
     public FleetMembership(Path directory, EventSink events, String version) {

@@ -123,7 +123,10 @@ final class NatsLink implements FleetLink {
         T send() throws IOException, JetStreamApiException;
     }
 
-    /** Sends a request. The client reports a lost connection as an illegal state, which is a failure as any other. */
+    /**
+     * Sends a request. The client reports a lost connection with an IllegalStateException; this method throws an
+     * IOException instead.
+     */
     private static <T> T request(Request<T> request) throws IOException, JetStreamApiException {
         try {
             return request.send();

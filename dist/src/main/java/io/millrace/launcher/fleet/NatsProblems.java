@@ -87,7 +87,7 @@ final class NatsProblems implements ErrorListener {
             // A slow node, or a slow server, is no refusal.
             latest = error;
         } else if (text.contains("authorization") || text.contains("authentication")) {
-            fail(authorization(error));
+            recordFailure(authorization(error));
         } else {
             LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
         }
@@ -113,9 +113,10 @@ final class NatsProblems implements ErrorListener {
         LOG.debug("NATS client", exception);
         String text = rootOf(exception).getMessage();
         if (text != null && text.equals("SSL required by server.")) {
-            fail("requires TLS: write tls:// in fleet.servers, and set fleet.tls.ca_file");
+            recordFailure("requires TLS: write tls:// in fleet.servers, and set fleet.tls.ca_file");
         } else if (text != null && text.equals("SSL connection wanted by client.")) {
-            fail("offers no TLS: write nats:// in fleet.servers without fleet.tls, or give the server a certificate");
+            recordFailure("offers no TLS: write nats:// in fleet.servers without fleet.tls, or give the server a"
+                    + " certificate");
         } else {
             latest = text == null ? rootOf(exception).getClass().getSimpleName() : text;
         }
@@ -126,7 +127,7 @@ final class NatsProblems implements ErrorListener {
         LOG.warn("fleet {}: messages of the fleet arrive faster than this node applies them", fleet);
     }
 
-    private void fail(String reason) {
+    private void recordFailure(String reason) {
         if (failed.size() < SERVERS_MAX || failed.containsKey(server)) {
             failed.put(server, reason);
         }
@@ -137,15 +138,16 @@ final class NatsProblems implements ErrorListener {
         Throwable root = rootOf(failure);
         String text = String.valueOf(root.getMessage());
         if (failure.getMessage() != null && failure.getMessage().startsWith("Received fatal alert")) {
-            fail("refused the TLS handshake (" + failure.getMessage()
+            recordFailure("refused the TLS handshake (" + failure.getMessage()
                     + "): it may need fleet.tls.certificate and fleet.tls.key");
         } else if (text.startsWith("No subject alternative") || text.startsWith("No name matching")) {
-            fail("has a certificate for another host (" + text + "): use a host of the certificate in fleet.servers");
+            recordFailure("has a certificate for another host (" + text
+                    + "): use a host of the certificate in fleet.servers");
         } else if (root instanceof GeneralSecurityException) {
-            fail("has a certificate that is not trusted (" + text
+            recordFailure("has a certificate that is not trusted (" + text
                     + "): fleet.tls.ca_file must contain the authority that issued it");
         } else {
-            fail("failed in the TLS handshake (" + text + ")");
+            recordFailure("failed in the TLS handshake (" + text + ")");
         }
     }
 

@@ -175,8 +175,8 @@ final class OutboxPublisher {
     }
 
     /**
-     * Returns a message of this node's former name under its present name. The undo or cancellation of a purge that was
-     * renamed too gets the new identifier of this purge.
+     * Returns a message of this node's former name under its present name. If the message undoes or cancels a renamed
+     * purge, it refers to the new identifier of that purge.
      */
     private FleetMessage renamed(FleetMessage message) {
         String localId = FleetMessage.localId(message.node(), message.id());
@@ -250,7 +250,7 @@ final class OutboxPublisher {
 
     /**
      * Searches the stream for acknowledged messages that this node has not received. Either the subscription begins
-     * behind these messages, after a gap, or the servers have lost them.
+     * after these messages, because of a gap, or the servers have lost them.
      */
     private void compare(FleetPosition position) throws FleetException, IOException {
         InFlight first = inFlight.peek();

@@ -43,7 +43,7 @@ record InitDraft(
         text.append("  - ").append(TlsSite.quoted(http)).append('\n');
         text.append("  # HTTPS with HTTP/2. `tls: {}` uses the certificates below.\n");
         text.append("  - {address: ").append(TlsSite.quoted(https)).append(", tls: {}}\n\n");
-        certificates(text);
+        appendCertificates(text);
         text.append("# Rules that map URLs to origins. A URL that no rule maps is answered with 404.\n");
         text.append("remap:\n");
         for (Site site : sites) {
@@ -69,7 +69,7 @@ record InitDraft(
         return text.toString();
     }
 
-    private void certificates(StringBuilder text) {
+    private void appendCertificates(StringBuilder text) {
         text.append("tls:\n");
         if (certificates.isAutomatic()) {
             text.append("  # Certificates that are ordered and renewed automatically (ACME). Ports 80 and 443 of\n"

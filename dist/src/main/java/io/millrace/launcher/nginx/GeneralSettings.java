@@ -62,21 +62,21 @@ final class GeneralSettings {
     }
 
     void write() {
-        SIMPLE.forEach(this::simple);
+        SIMPLE.forEach(this::writeSimple);
         for (Directive each :
                 scopes.stream().flatMap(one -> one.all("send_timeout").stream()).toList()) {
             if (!each.isHandled()) {
                 each.note("timeouts.client_body also limits pauses of clients that read");
             }
         }
-        headerBuffers();
-        resolver();
-        realIp();
-        connections();
-        storage();
+        writeHeaderBuffers();
+        writeResolver();
+        writeRealIp();
+        writeConnections();
+        writeStorage();
     }
 
-    private List<Directive> found(String name) {
+    private List<Directive> directivesOf(String name) {
         Set<Directive> found = new LinkedHashSet<>();
         for (Scope scope : scopes) {
             Directive each = scope.last(name);
@@ -87,8 +87,8 @@ final class GeneralSettings {
         return List.copyOf(found);
     }
 
-    private void simple(Simple simple) {
-        List<Directive> found = found(simple.name);
+    private void writeSimple(Simple simple) {
+        List<Directive> found = directivesOf(simple.name);
         Directive most = null;
         long largest = -1;
         for (Directive each : found) {
@@ -154,8 +154,8 @@ final class GeneralSettings {
         };
     }
 
-    private void headerBuffers() {
-        List<Directive> found = found("large_client_header_buffers");
+    private void writeHeaderBuffers() {
+        List<Directive> found = directivesOf("large_client_header_buffers");
         for (Directive each : found) {
             Long size = Values.bytes(each.arg(1));
             if (size == null || !each.arg(0).matches("\\d{1,5}")) {
@@ -168,8 +168,8 @@ final class GeneralSettings {
         }
     }
 
-    private void resolver() {
-        for (Directive each : found("resolver")) {
+    private void writeResolver() {
+        for (Directive each : directivesOf("resolver")) {
             List<String> servers = new ArrayList<>();
             for (String word : each.args()) {
                 if (word.startsWith("valid=")) {
@@ -191,7 +191,7 @@ final class GeneralSettings {
                         .from(each.markHandled());
             }
         }
-        for (Directive each : found("resolver_timeout")) {
+        for (Directive each : directivesOf("resolver_timeout")) {
             String time = Values.time(each.arg(0));
             if (time != null) {
                 draft.set("dns.query_timeout", time, each.markHandled());
@@ -200,7 +200,7 @@ final class GeneralSettings {
         }
     }
 
-    private void realIp() {
+    private void writeRealIp() {
         Set<Directive> all = new LinkedHashSet<>();
         scopes.forEach(scope -> all.addAll(scope.all("set_real_ip_from")));
         List<String> from = new ArrayList<>();
@@ -212,7 +212,7 @@ final class GeneralSettings {
                     draft.root().putWords("access.trusted_proxies", from).removableIfInvalid();
             all.forEach(each -> node.from(each.markHandled()));
         }
-        for (Directive each : found("real_ip_header")) {
+        for (Directive each : directivesOf("real_ip_header")) {
             if (each.arg(0).equalsIgnoreCase("X-Forwarded-For") && !from.isEmpty()) {
                 draft.set("access.filter_by_x_forwarded_for", "true", each.markHandled());
             } else if (each.arg(0).equalsIgnoreCase("proxy_protocol")) {
@@ -228,7 +228,7 @@ final class GeneralSettings {
      * That limit applies to all rules. Therefore it is written only if each rule has a limit, and the largest one is
      * written.
      */
-    private void connections() {
+    private void writeConnections() {
         List<Scope> proxied = scopes.stream()
                 .filter(each -> !each.own("proxy_pass", "grpc_pass").isEmpty())
                 .toList();
@@ -292,7 +292,7 @@ final class GeneralSettings {
         return "10m";
     }
 
-    private void storage() {
+    private void writeStorage() {
         for (Directive each : http.own("proxy_cache_path")) {
             DraftNode element = draft.addElement("storage", each.markHandled());
             Path path = Path.of(Listeners.path(workspace, each.arg(0)));

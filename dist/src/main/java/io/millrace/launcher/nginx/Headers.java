@@ -74,7 +74,7 @@ final class Headers {
             } else if (name.equals("range") && value.replaceAll("[{}]", "").equals("$slice_range")) {
                 each.note("missing parts of ranges are fetched without slices");
             } else if (name.equals("connection")) {
-                connection(each, value);
+                explainConnection(each, value);
             } else if (value.replaceAll("[{}]", "").equals("$http_" + name.replace('-', '_'))) {
                 each.note("fields of clients are sent to origins unchanged");
             } else if (value.replaceAll("[{}]", "").matches("\\$(realip_)?remote_addr")) {
@@ -86,7 +86,7 @@ final class Headers {
         }
     }
 
-    private static void connection(Directive each, String value) {
+    private static void explainConnection(Directive each, String value) {
         if (value.isEmpty() || value.equalsIgnoreCase("keep-alive")) {
             each.note("connections to origins are kept open by default");
         } else if (value.equalsIgnoreCase("close")) {
@@ -113,7 +113,7 @@ final class Headers {
         for (Directive each : scope.all("add_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
             if (name.equals("strict-transport-security")) {
-                hsts(each, draft);
+                writeHsts(each, draft);
             } else if (each.arg(1).contains("$upstream_cache_status")) {
                 rules.cacheResult(rule, scope, each, "");
             } else {
@@ -159,7 +159,7 @@ final class Headers {
         }
     }
 
-    private static void hsts(Directive each, Draft draft) {
+    private static void writeHsts(Directive each, Draft draft) {
         String text = each.arg(1).toLowerCase(Locale.ROOT);
         java.util.regex.Matcher age =
                 java.util.regex.Pattern.compile("max-age=\"?(\\d{1,10})").matcher(text);

@@ -69,7 +69,7 @@ final class Listeners {
                     node.put("transparent", "out").from(bind.markHandled());
                 }
                 if (each.proxyProtocol()) {
-                    proxyProtocol(node, each, server.scope());
+                    writeProxyProtocol(node, each, server.scope());
                 }
             }
             if (on != null) {
@@ -83,12 +83,12 @@ final class Listeners {
             }
         });
         if (servers.stream().anyMatch(Server::hasTls)) {
-            certificates();
+            writeCertificates();
             settings();
         }
     }
 
-    private void proxyProtocol(DraftNode node, Listen listen, Scope scope) {
+    private void writeProxyProtocol(DraftNode node, Listen listen, Scope scope) {
         List<Directive> from = scope.all("set_real_ip_from");
         if (from.isEmpty()) {
             listen.source()
@@ -111,7 +111,7 @@ final class Listeners {
      * Writes each certificate with its key and the names of its servers. The certificate of the default server is
      * first.
      */
-    private void certificates() {
+    private void writeCertificates() {
         Map<String, List<String>> names = new LinkedHashMap<>();
         Map<String, DraftNode> elements = new LinkedHashMap<>();
         List<Server> sorted = new ArrayList<>(servers);
@@ -196,8 +196,8 @@ final class Listeners {
 
     private Map<String, Setting> settings(Scope scope) {
         Map<String, Setting> all = new LinkedHashMap<>();
-        protocols(scope, all);
-        ciphers(scope, all);
+        readProtocols(scope, all);
+        readCiphers(scope, all);
         Directive stapling = scope.last("ssl_stapling");
         if (stapling != null) {
             all.put("tls.ocsp_stapling", new Setting(Boolean.toString(stapling.isOn()), null, stapling));
@@ -233,7 +233,7 @@ final class Listeners {
         return all;
     }
 
-    private static void protocols(Scope scope, Map<String, Setting> all) {
+    private static void readProtocols(Scope scope, Map<String, Setting> all) {
         Directive protocols = scope.last("ssl_protocols");
         if (protocols == null) {
             return;
@@ -248,7 +248,7 @@ final class Listeners {
         all.put("tls.max_version", new Setting(tls13 ? "TLSv1.3" : "TLSv1.2", null, protocols));
     }
 
-    private static void ciphers(Scope scope, Map<String, Setting> all) {
+    private static void readCiphers(Scope scope, Map<String, Setting> all) {
         Directive ciphers = scope.last("ssl_ciphers");
         if (ciphers != null) {
             OpenSslNames.Translation suites = OpenSslNames.suites(ciphers.arg(0));

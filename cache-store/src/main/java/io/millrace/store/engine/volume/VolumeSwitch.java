@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes volumes of a running store offline and brings them back. A share is a volume with a name of its own, in the
- * subdirectory of that name below a storage path.
+ * Takes volumes of a running store offline and brings them back. A share is an additional volume with its own name, in
+ * the subdirectory of that name below a storage path.
  *
  * <p>Confined to the holder of the store's life cycle lock.
  */

@@ -84,12 +84,12 @@ public final class ParentImport {
                 rules.stream().filter(rule -> rule.strategy().isEmpty()).toList());
         SourceFile file = state.read(state.fileNameOf("http.parent_proxy.file", "parent.config"));
         if (file != null) {
-            lines(file, unassigned);
+            readLines(file, unassigned);
         }
         // This record sets the parents of all requests that no line matches.
         Rec usual = state.records().take("http.parent_proxies");
         if (usual != null && usual.value() != null) {
-            line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), unassigned);
+            readLine(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), unassigned);
         } else if (usual != null) {
             usual.entry().note("is empty");
         }
@@ -110,11 +110,11 @@ public final class ParentImport {
         }
     }
 
-    private void lines(SourceFile file, List<RemapRule> unassigned) {
+    private void readLines(SourceFile file, List<RemapRule> unassigned) {
         for (Words words : Words.of(file)) {
-            Map<String, String> fields = fields(words.entry(), file, words);
+            Map<String, String> fields = parseFields(words.entry(), file, words);
             if (!fields.isEmpty()) {
-                line(words.entry(), fields, unassigned);
+                readLine(words.entry(), fields, unassigned);
             }
         }
     }
@@ -133,7 +133,7 @@ public final class ParentImport {
         }
     }
 
-    private static Map<String, String> fields(Entry entry, SourceFile file, Words words) {
+    private static Map<String, String> parseFields(Entry entry, SourceFile file, Words words) {
         Map<String, String> fields = new LinkedHashMap<>();
         for (int i = 0; i < words.words().size(); i++) {
             String word = words.at(i);
@@ -148,7 +148,7 @@ public final class ParentImport {
         return fields;
     }
 
-    private void line(Entry entry, Map<String, String> fields, List<RemapRule> unassigned) {
+    private void readLine(Entry entry, Map<String, String> fields, List<RemapRule> unassigned) {
         for (String name : CONDITIONS) {
             if (fields.containsKey(name)) {
                 entry.notMapped(
@@ -234,7 +234,7 @@ public final class ParentImport {
         if (hashed) {
             group.put("hash_key", fields.getOrDefault("qstring", "consider").equals("ignore") ? "path" : "path_query");
             entry.note("the hash assigns URLs to hosts differently than Traffic Server");
-            rings(group, entry, fields.getOrDefault("secondary_mode", "1"), backups);
+            writeRingMode(group, entry, fields.getOrDefault("secondary_mode", "1"), backups);
             hosts.addAll(backups);
         } else if (!backups.isEmpty()) {
             entry.note("secondary_parent has an effect only with round_robin=consistent_hash");
@@ -245,11 +245,11 @@ public final class ParentImport {
                 "go_direct",
                 Boolean.toString(
                         proxies && !fields.getOrDefault("go_direct", "true").equals("false")));
-        retries(group, fields);
+        importRetries(group, fields);
     }
 
     /** Writes the ring mode, which determines when the hosts of the second ring (the backups) are used. */
-    private static void rings(DraftNode group, Entry entry, String mode, List<Host> backups) {
+    private static void writeRingMode(DraftNode group, Entry entry, String mode, List<Host> backups) {
         if (backups.isEmpty()) {
             return;
         }
@@ -296,7 +296,7 @@ public final class ParentImport {
         return hosts;
     }
 
-    private void retries(DraftNode group, Map<String, String> fields) {
+    private void importRetries(DraftNode group, Map<String, String> fields) {
         String retry = fields.getOrDefault("parent_retry", "none");
         boolean simple = retry.equals("simple_retry") || retry.equals("both");
         boolean unavailable = retry.equals("unavailable_server_retry") || retry.equals("both");

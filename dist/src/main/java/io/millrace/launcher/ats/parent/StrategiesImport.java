@@ -87,7 +87,7 @@ public final class StrategiesImport {
         for (JoinedYaml.Item item : yaml.items("groups")) {
             anchored.put(item.node(), item.entry());
         }
-        yaml.items("strategies").forEach(this::strategy);
+        yaml.items("strategies").forEach(this::readStrategy);
         for (RemapRule rule : rules) {
             if (!rule.strategy().isEmpty() && !strategies.containsKey(rule.strategy())) {
                 state.problem(rule.entry(), "no strategy is named '" + rule.strategy() + "'");
@@ -110,7 +110,7 @@ public final class StrategiesImport {
         }
     }
 
-    private void strategy(JoinedYaml.Item item) {
+    private void readStrategy(JoinedYaml.Item item) {
         String name = Yaml.text(item.node(), "strategy");
         String policy = Yaml.text(item.node(), "policy");
         if (name.isEmpty()) {
@@ -183,7 +183,7 @@ public final class StrategiesImport {
         List<Node> rings = Yaml.elements(Yaml.value(strategy.node, "groups"));
         for (int i = 0; i < rings.size(); i++) {
             for (Node host : Yaml.elements(rings.get(i))) {
-                Host read = host(strategy, host, rings.get(i), i > 0, wanted.isEmpty() ? scheme : wanted, self);
+                Host read = readHost(strategy, host, rings.get(i), i > 0, wanted.isEmpty() ? scheme : wanted, self);
                 if (read != null) {
                     hosts.add(read);
                 }
@@ -192,16 +192,16 @@ public final class StrategiesImport {
         if (rings.size() > 2) {
             strategy.entry.note("all groups except the first form one ring of backups");
         }
-        rings(strategy, group, failover, hashed, hosts);
+        writeRingMode(strategy, group, failover, hashed, hosts);
         writer.writeHosts(group, scheme, hosts, strategy.entry);
         group.put("parent_is_proxy", Boolean.toString(proxies));
         group.put("go_direct", Boolean.toString(flag(strategy.node, "go_direct", true)));
-        retries(strategy, group, failover);
-        health(strategy, group, failover, rings, wanted.isEmpty() ? scheme : wanted);
+        importRetries(strategy, group, failover);
+        writeHealthChecks(strategy, group, failover, rings, wanted.isEmpty() ? scheme : wanted);
     }
 
     /** Writes the ring mode. Without this key, Traffic Server alternates between the hosts of both rings. */
-    private static void rings(
+    private static void writeRingMode(
             Strategy strategy, DraftNode group, @Nullable Node failover, boolean hashed, List<Host> hosts) {
         String given = Yaml.text(failover, "ring_mode");
         String mode = RING_MODES.contains(given) ? given : "alternate_ring";
@@ -217,7 +217,8 @@ public final class StrategiesImport {
         }
     }
 
-    private @Nullable Host host(Strategy strategy, Node node, Node ring, boolean backup, String scheme, String self) {
+    private @Nullable Host readHost(
+            Strategy strategy, Node node, Node ring, boolean backup, String scheme, String self) {
         Node merged = Yaml.value(node, "<<");
         Node host = merged == null ? node : merged;
         String name = Yaml.text(host, "host");
@@ -265,7 +266,7 @@ public final class StrategiesImport {
         return all.isEmpty() ? null : all.get(0);
     }
 
-    private void retries(Strategy strategy, DraftNode group, @Nullable Node failover) {
+    private void importRetries(Strategy strategy, DraftNode group, @Nullable Node failover) {
         List<String> marks = codes(strategy, failover, "markdown_codes");
         Set<String> responses = new LinkedHashSet<>(codes(strategy, failover, "response_codes"));
         responses.addAll(marks);
@@ -310,7 +311,7 @@ public final class StrategiesImport {
      * Writes active health checks. For Traffic Server an external program sends the checks, but Millrace sends them
      * itself. The path "/" is not imported, since it is hardly a page for health checks.
      */
-    private static void health(
+    private static void writeHealthChecks(
             Strategy strategy, DraftNode group, @Nullable Node failover, List<Node> rings, String scheme) {
         if (!Yaml.words(Yaml.value(failover, "health_check")).contains("active")) {
             return;

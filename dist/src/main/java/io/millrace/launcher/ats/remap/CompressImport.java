@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The importer of the plugin compress, which was called gzip, into {@code compression}. Confined to one thread. */
+/** The importer of the plugin compress (formerly gzip) into {@code compression}. Confined to one thread. */
 final class CompressImport {
     private static final String DIFFERENCES =
             "compress.so: responses with 203, 403, 404 and 410 are compressed too; content above compression.max_size"

@@ -65,15 +65,15 @@ final class RemapArguments {
         String name = equals < 0 ? argument : argument.substring(0, equals);
         String value = equals < 0 ? "" : argument.substring(equals + 1);
         switch (name) {
-            case "plugin" -> plugin(value, rule);
-            case "pparam" -> parameter(value, rule);
-            case "volume" -> volume(value, rule);
+            case "plugin" -> importPlugin(value, rule);
+            case "pparam" -> importParameter(value, rule);
+            case "volume" -> importVolume(value, rule);
             case "strategy" -> rule.strategy(value.replaceAll("^['\"]|['\"]$", ""));
             default -> rule.entry().notMapped("'@" + argument + "' is not understood");
         }
     }
 
-    private void plugin(String path, RemapRule rule) {
+    private void importPlugin(String path, RemapRule rule) {
         plugin = path.substring(path.lastIndexOf('/') + 1);
         boolean known = plugin.equals("conf_remap.so")
                 || plugin.equals(Plugins.HEADER_REWRITE)
@@ -106,7 +106,7 @@ final class RemapArguments {
         }
     }
 
-    private void rewrite(String text, RemapRule rule) {
+    private void importRewriteParameter(String text, RemapRule rule) {
         if (text.startsWith(Plugins.GEO_PATH)) {
             Plugins.locations(state, text, rule.entry());
         } else if (text.startsWith("-")) {
@@ -116,16 +116,16 @@ final class RemapArguments {
         }
     }
 
-    private void parameter(String text, RemapRule rule) {
+    private void importParameter(String text, RemapRule rule) {
         int equals = text.indexOf('=');
         String name = equals < 0 ? text : text.substring(0, equals);
         String value = equals < 0 ? "" : text.substring(equals + 1);
         if (plugin.equals(Plugins.HEADER_REWRITE)) {
-            rewrite(text, rule);
+            importRewriteParameter(text, rule);
             return;
         }
         if (plugin.equals("conf_remap.so")) {
-            record(name, value, rule);
+            importRecord(name, value, rule);
             return;
         }
         if (CompressImport.isCompress(plugin)) {
@@ -133,7 +133,7 @@ final class RemapArguments {
             return;
         }
         if (plugin.equals(Plugins.URL_SIG)) {
-            signedUrls(text, rule);
+            importSignedUrlParameter(text, rule);
             return;
         }
         String key = KEYS.get(plugin + " " + name);
@@ -158,7 +158,7 @@ final class RemapArguments {
     }
 
     /** Imports a parameter of url_sig.so: the file of keys, then perhaps {@code pristineurl}. */
-    private void signedUrls(String text, RemapRule rule) {
+    private void importSignedUrlParameter(String text, RemapRule rule) {
         if (text.equalsIgnoreCase("pristineurl") && rule.settings().containsKey("signed_urls.keys")) {
             rule.settings().put("signed_urls.url", "client");
             return;
@@ -194,7 +194,7 @@ final class RemapArguments {
     }
 
     /** Imports a parameter of conf_remap.so, which sets a record for this rule only. */
-    private void record(String name, String value, RemapRule rule) {
+    private void importRecord(String name, String value, RemapRule rule) {
         RecordTable.Mapping mapping = name.startsWith("proxy.config.") ? RecordTable.find(name.substring(13)) : null;
         if (mapping == null) {
             rule.entry()
@@ -223,7 +223,7 @@ final class RemapArguments {
         }
     }
 
-    private void volume(String value, RemapRule rule) {
+    private void importVolume(String value, RemapRule rule) {
         String first = value.split(",", -1)[0];
         String name = storage.volume(first);
         if (name == null) {

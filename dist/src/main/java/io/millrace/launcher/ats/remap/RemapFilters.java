@@ -190,10 +190,10 @@ final class RemapFilters {
      */
     boolean take(RemapFilter filter, Entry line, String name, String value) {
         switch (name) {
-            case "action" -> action(filter, line, value);
+            case "action" -> takeAction(filter, line, value);
             case "src_ip" -> filter.addSource(value);
             case "in_ip" -> filter.addListener(value);
-            case "src_ip_category" -> category(filter, value);
+            case "src_ip_category" -> takeCategory(filter, value);
             case "method" -> filter.addMethod(value);
             case "internal" -> filter.setInternal();
             default -> {
@@ -203,7 +203,7 @@ final class RemapFilters {
         return true;
     }
 
-    private void action(RemapFilter filter, Entry line, String value) {
+    private void takeAction(RemapFilter filter, Entry line, String value) {
         if (!filter.setAction(value)) {
             throw new IllegalArgumentException("'" + value + "' is not an action");
         }
@@ -217,7 +217,7 @@ final class RemapFilters {
         }
     }
 
-    private void category(RemapFilter filter, String value) {
+    private void takeCategory(RemapFilter filter, String value) {
         boolean negative = value.startsWith("~");
         String name = negative ? value.substring(1) : value;
         if (ipAllow.category(name).isEmpty()) {

@@ -49,7 +49,7 @@ public final class RemapImport {
             } else if (words.at(0).startsWith(".")) {
                 filters.directive(file, words);
             } else {
-                rule(file, words);
+                readRule(file, words);
             }
         }
         openFiles.pop();
@@ -92,7 +92,7 @@ public final class RemapImport {
      * Imports a rule. Its words are the kind, two URLs and further arguments. Words that begin with {@code @} may be
      * anywhere between them.
      */
-    private void rule(SourceFile file, Words words) {
+    private void readRule(SourceFile file, Words words) {
         List<String> plain =
                 words.words().stream().filter(word -> !word.startsWith("@")).toList();
         if (plain.size() < 3) {

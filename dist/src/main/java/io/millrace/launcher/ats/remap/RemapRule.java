@@ -44,7 +44,7 @@ public final class RemapRule {
         return verb;
     }
 
-    /** The URL pattern of the rule, which is matched with the URL of the request. */
+    /** The URL pattern that the URL of a request must match. */
     public String from() {
         return from;
     }

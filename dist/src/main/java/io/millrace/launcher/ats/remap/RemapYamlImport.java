@@ -87,18 +87,18 @@ public final class RemapYamlImport {
             define(item.entry(), item.name(), item.node());
         }
         for (JoinedYaml.Item item : yaml.items("remap")) {
-            element(item.node(), item.entry());
+            readElement(item.node(), item.entry());
         }
         openFiles.pop();
         return null;
     }
 
-    private void element(Node node, Entry entry) {
+    private void readElement(Node node, Entry entry) {
         Map<String, NodeTuple> pairs = Yaml.pairs(node);
         for (String key :
                 List.of("include", "activate_filter", "deactivate_filter", "delete_filter", "define_filter")) {
             if (pairs.containsKey(key)) {
-                directive(key, pairs.get(key).getValueNode(), entry);
+                readDirective(key, pairs.get(key).getValueNode(), entry);
                 for (String other : pairs.keySet()) {
                     if (!other.equals(key)) {
                         entry.note(other + " is ignored, as in Traffic Server");
@@ -107,10 +107,10 @@ public final class RemapYamlImport {
                 return;
             }
         }
-        rule(node, entry);
+        readRule(node, entry);
     }
 
-    private void directive(String key, Node value, Entry entry) {
+    private void readDirective(String key, Node value, Entry entry) {
         switch (key) {
             case "include" -> include(Yaml.text(value), entry);
             case "activate_filter" -> filters.activate(entry, Yaml.text(value), true);
@@ -147,10 +147,10 @@ public final class RemapYamlImport {
 
     private void define(Entry entry, String name, Node node) {
         RemapFilter filter = filters.defineAnew(entry, name);
-        terms(filter, node, entry);
+        readTerms(filter, node, entry);
     }
 
-    private void terms(RemapFilter filter, @Nullable Node node, Entry entry) {
+    private void readTerms(RemapFilter filter, @Nullable Node node, Entry entry) {
         if (!(node instanceof MappingNode)) {
             state.problem(entry, "a filter must consist of names and values");
             return;
@@ -185,7 +185,7 @@ public final class RemapYamlImport {
         }
     }
 
-    private void rule(Node node, Entry entry) {
+    private void readRule(Node node, Entry entry) {
         String kind = Yaml.text(node, "type");
         List<String> from = urls(Yaml.value(node, "from"), true);
         List<String> to = urls(Yaml.value(node, "to"), false);
@@ -198,7 +198,7 @@ public final class RemapYamlImport {
             if (rule == null) {
                 return;
             }
-            optionalKeys(rule, node, entry);
+            readOptionalKeys(rule, node, entry);
             rules.write(rule);
         }
         if (from.size() > 1) {
@@ -206,10 +206,10 @@ public final class RemapYamlImport {
         }
     }
 
-    private void optionalKeys(RemapRule rule, Node node, Entry entry) {
+    private void readOptionalKeys(RemapRule rule, Node node, Entry entry) {
         Node filter = Yaml.value(node, "acl_filter");
         if (filter != null) {
-            terms(filters.begin(entry), filter, entry);
+            readTerms(filters.begin(entry), filter, entry);
         }
         Node redirect = Yaml.value(node, "redirect");
         if (redirect != null && rule.verb().equals("map_with_referer")) {

@@ -64,14 +64,14 @@ final class RewriteFile {
     static List<RewriteRule> read(SourceFile file, RewriteHook defaultHook) {
         RewriteFile reader = new RewriteFile(defaultHook);
         for (Words words : Words.of(file)) {
-            reader.line(words);
+            reader.readLine(words);
         }
         return List.copyOf(reader.rules);
     }
 
-    private void line(Words words) {
+    private void readLine(Words words) {
         switch (words.at(0).toLowerCase(Locale.ROOT)) {
-            case "cond" -> condition(words);
+            case "cond" -> readCondition(words);
             case "if" -> branches.push(new Level());
             case "elif" -> nextBranch(words.entry());
             case "else" -> nextBranch(words.entry());
@@ -80,7 +80,7 @@ final class RewriteFile {
                     branches.pop();
                 }
             }
-            default -> operator(words);
+            default -> readOperator(words);
         }
         if (Set.of("if", "elif", "else", "endif").contains(words.at(0).toLowerCase(Locale.ROOT))) {
             words.entry().note("is a part of the conditions of the lines that follow");
@@ -114,7 +114,7 @@ final class RewriteFile {
         branches.push(branch);
     }
 
-    private void condition(Words words) {
+    private void readCondition(Words words) {
         Level level = level();
         String name = words.at(1);
         if (!name.startsWith("%{") || !name.endsWith("}")) {
@@ -180,7 +180,7 @@ final class RewriteFile {
         }
     }
 
-    private void operator(Words words) {
+    private void readOperator(Words words) {
         level().hasOperator = true;
         List<String> conditions = new ArrayList<>();
         List<Entry> entries = new ArrayList<>();

@@ -73,7 +73,7 @@ public final class ListenImport {
         } else if (!old.isEmpty()) {
             readOld(old, ip);
         } else if (ip != null) {
-            listen(portOf(8080, address(ip, false)), ip.entry());
+            writeListener(portOf(8080, address(ip, false)), ip.entry());
         }
         Rec secure = state.records().take("ssl.enabled");
         if (secure != null) {
@@ -126,7 +126,7 @@ public final class ListenImport {
         for (Port port : ports) {
             if (!isCovered(port, ports)) {
                 setFamilyAddress(port, ports);
-                listen(port, rec.entry());
+                writeListener(port, rec.entry());
             }
         }
     }
@@ -152,7 +152,7 @@ public final class ListenImport {
         }
     }
 
-    private void listen(Port port, Entry entry) {
+    private void writeListener(Port port, Entry entry) {
         port.unsupportedOptions.forEach(entry::notMapped);
         port.notes.forEach(entry::note);
         if (port.unusable != null) {
@@ -174,7 +174,7 @@ public final class ListenImport {
         }
         DraftNode node = state.draft().addElement("listen", entry);
         node.put("address", whole);
-        socketRights(port, node);
+        writeSocketRights(port, node);
         if (port.transparent != null) {
             node.put("transparent", port.transparent);
             entry.note("'" + whole + "' is transparent, which needs CAP_NET_ADMIN");
@@ -196,7 +196,7 @@ public final class ListenImport {
     }
 
     /** Writes mode and owner of a Unix socket. Traffic Server's default mode is 0666. */
-    private static void socketRights(Port port, DraftNode node) {
+    private static void writeSocketRights(Port port, DraftNode node) {
         if (port.socket == null) {
             return;
         }
@@ -228,7 +228,7 @@ public final class ListenImport {
         String rest = descriptor;
         while (!rest.isEmpty()) {
             int end = endOf(rest);
-            option(rest.substring(0, end), port);
+            readOption(rest.substring(0, end), port);
             rest = end < rest.length() ? rest.substring(end + 1) : "";
         }
         if (port.number == 0 && port.socket == null && port.unusable == null) {
@@ -251,7 +251,7 @@ public final class ListenImport {
         return text.length();
     }
 
-    private static void option(String option, Port port) {
+    private static void readOption(String option, Port port) {
         String word = option.toLowerCase(Locale.ROOT);
         int equals = option.indexOf('=');
         if (word.matches("\\d+")) {
@@ -270,7 +270,7 @@ public final class ListenImport {
                 port.notes.add("a PROXY header determines the client address, also for logs and filters");
             }
         } else if (word.startsWith("proto=")) {
-            protocols(word.substring(equals + 1), port);
+            readProtocols(word.substring(equals + 1), port);
         } else if (word.startsWith("/")) {
             port.socket = option;
         } else if (word.startsWith("uds-perm=")) {
@@ -292,7 +292,7 @@ public final class ListenImport {
         }
     }
 
-    private static void protocols(String list, Port port) {
+    private static void readProtocols(String list, Port port) {
         List<String> known = new ArrayList<>();
         for (String protocol : list.split(";", -1)) {
             if (protocol.equals("http2") || protocol.equals("http")) {
@@ -323,10 +323,10 @@ public final class ListenImport {
 
     private void readOldRecord(Rec rec, @Nullable Rec ip) throws BadValueException {
         switch (rec.name()) {
-            case "http.server_port" -> listenOld(rec, ip, (int) Quantity.integer(rec.text()), false);
+            case "http.server_port" -> writeOldListener(rec, ip, (int) Quantity.integer(rec.text()), false);
             case "ssl.server_port" -> {
                 if (state.records().isOn("ssl.enabled", false)) {
-                    listenOld(rec, ip, (int) Quantity.integer(rec.text()), true);
+                    writeOldListener(rec, ip, (int) Quantity.integer(rec.text()), true);
                 } else {
                     rec.entry().note("ssl.enabled is off");
                 }
@@ -334,7 +334,7 @@ public final class ListenImport {
             case "http.server_other_ports" -> {
                 for (String each : RecordTable.split(rec.text())) {
                     String number = each.contains(":") ? each.substring(0, each.indexOf(':')) : each;
-                    listenOld(rec, ip, (int) Quantity.integer(number), false);
+                    writeOldListener(rec, ip, (int) Quantity.integer(number), false);
                 }
             }
             default -> {
@@ -347,10 +347,10 @@ public final class ListenImport {
         }
     }
 
-    private void listenOld(Rec rec, @Nullable Rec ip, int number, boolean tls) {
+    private void writeOldListener(Rec rec, @Nullable Rec ip, int number, boolean tls) {
         Port port = portOf(number, address(ip, false));
         port.tls = tls;
-        listen(port, rec.entry());
+        writeListener(port, rec.entry());
         if (ip != null && port.ip != null) {
             state.draft().elements("listen").forEach(node -> node.from(ip.entry()));
         }

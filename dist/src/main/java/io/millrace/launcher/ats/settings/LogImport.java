@@ -74,11 +74,11 @@ public final class LogImport {
         state.markNotMapped(
                 "logging.config", "logs described in Lua are not imported; set log.access, see docs/reference/logs.md");
         writeLogs();
-        standardLogs();
-        enabled();
+        importStandardLogs();
+        importEnabled();
         if (!hasList) {
             setFile();
-            rotation();
+            writeRotation();
         }
     }
 
@@ -98,7 +98,7 @@ public final class LogImport {
                 Entry entry = Yaml.entry(file, node, node);
                 switch (part.getKey()) {
                     case "formats" ->
-                        format(
+                        addFormat(
                                 entry,
                                 Yaml.text(node, "name"),
                                 Yaml.text(node, "format"),
@@ -152,7 +152,7 @@ public final class LogImport {
             if (!on) {
                 entry.note("proxy.config.log.custom_logs_enabled is off");
             } else if (kind.equals("logformat")) {
-                format(
+                addFormat(
                         entry,
                         fields.getOrDefault("name", ""),
                         fields.getOrDefault("format", ""),
@@ -177,7 +177,7 @@ public final class LogImport {
         return 1 + (int) text.substring(0, index).chars().filter(c -> c == '\n').count();
     }
 
-    private void format(Entry entry, String name, String text, boolean aggregated) {
+    private void addFormat(Entry entry, String name, String text, boolean aggregated) {
         if (aggregated) {
             entry.notMapped("sums over an interval are not logged; see the metrics");
         }
@@ -318,7 +318,7 @@ public final class LogImport {
     }
 
     /** Imports the records that enabled the standard log formats until version 5 of Traffic Server. */
-    private void standardLogs() {
+    private void importStandardLogs() {
         boolean common = !hasList
                 && state.records().isOn("log.common_log_enabled", false)
                 && !state.records().isOn("log.squid_log_enabled", true);
@@ -328,7 +328,7 @@ public final class LogImport {
         }
     }
 
-    private void enabled() {
+    private void importEnabled() {
         Rec rec = state.records().take("log.logging_enabled");
         if (rec != null && rec.value() != null) {
             boolean requests = !OFF.contains(rec.value().strip());
@@ -362,7 +362,7 @@ public final class LogImport {
         }
     }
 
-    private void rotation() {
+    private void writeRotation() {
         Rec mode = state.records().take("log.rolling_enabled");
         Rec interval = state.records().take("log.rolling_interval_sec");
         Rec size = state.records().take("log.rolling_size_mb");
@@ -375,7 +375,7 @@ public final class LogImport {
                     "rolling_interval_sec", interval == null ? "86400" : value(interval, "86400")));
             long megabytes = Quantity.integer(
                     logRolling.getOrDefault("rolling_size_mb", size == null ? "10" : value(size, "10")));
-            rotate(
+            writeRotationKey(
                     "log.access.rotate_interval",
                     rollingMode == 0 || rollingMode == 2 ? "0" : Quantity.seconds(seconds),
                     logRolling.containsKey("rolling_interval_sec") || logRolling.containsKey("rolling_enabled")
@@ -383,7 +383,7 @@ public final class LogImport {
                             : null,
                     mode,
                     interval);
-            rotate(
+            writeRotationKey(
                     "log.access.rotate_size",
                     rollingMode == 0 || rollingMode == 1 ? "0" : Quantity.size(megabytes << 20),
                     logRolling.containsKey("rolling_size_mb") || logRolling.containsKey("rolling_enabled") ? log : null,
@@ -404,7 +404,8 @@ public final class LogImport {
         return rec.value() == null ? otherwise : rec.value();
     }
 
-    private void rotate(String key, String text, @Nullable LogObject log, @Nullable Rec mode, @Nullable Rec amount) {
+    private void writeRotationKey(
+            String key, String text, @Nullable LogObject log, @Nullable Rec mode, @Nullable Rec amount) {
         boolean isSet = log != null || mode != null || amount != null;
         if (!isSet) {
             state.draft().setDefault(key, text, "proxy.config.log.rolling_enabled");

@@ -69,10 +69,10 @@ final class LogList {
         DraftNode node = state.draft().addElement("log.access", log.entry());
         node.put("name", nameOf(log.filename()));
         if (log.isBinary()) {
-            from(node.put("format", "binary"), log.entry(), formatEntry);
-            from(node.putWords("fields", LogImport.codesOf(format)), log.entry(), formatEntry);
+            addSources(node.put("format", "binary"), log.entry(), formatEntry);
+            addSources(node.putWords("fields", LogImport.codesOf(format)), log.entry(), formatEntry);
         } else if (!isDefault("format", format)) {
-            from(node.put("format", format), log.entry(), formatEntry);
+            addSources(node.put("format", format), log.entry(), formatEntry);
         } else if (formatEntry != null) {
             formatEntry.matchesDefaultOf("log.access[].format");
         }
@@ -80,7 +80,7 @@ final class LogList {
             DraftNode condition = node.put("filter", filter);
             filterEntries.forEach(condition::from);
         }
-        sample(node);
+        writeSampling(node);
         if (log.filename().equals("stdout")) {
             node.put("target", "stdout").from(log.entry());
             return;
@@ -89,10 +89,10 @@ final class LogList {
             node.put("path", state.fromPrefix(directory.value() + "/" + log.file()))
                     .from(directory.entry());
         }
-        rotation(node, log);
+        writeRotation(node, log);
     }
 
-    private static void from(DraftNode node, Entry log, @Nullable Entry other) {
+    private static void addSources(DraftNode node, Entry log, @Nullable Entry other) {
         node.from(log);
         if (other != null) {
             node.from(other);
@@ -129,7 +129,7 @@ final class LogList {
         return unique;
     }
 
-    private void sample(DraftNode node) {
+    private void writeSampling(DraftNode node) {
         if (sampling == null || sampling.value() == null) {
             return;
         }
@@ -141,19 +141,19 @@ final class LogList {
         }
     }
 
-    private void rotation(DraftNode node, LogObject log) {
+    private void writeRotation(DraftNode node, LogObject log) {
         Map<String, String> logRolling = log.rolling();
         try {
             long rollingMode = Quantity.integer(logRolling.getOrDefault("rolling_enabled", value(mode, "1")));
             long seconds = Quantity.integer(logRolling.getOrDefault("rolling_interval_sec", value(interval, "86400")));
             long megabytes = Quantity.integer(logRolling.getOrDefault("rolling_size_mb", value(size, "10")));
-            rotate(
+            writeRotationKey(
                     node,
                     "rotate_interval",
                     rollingMode == 0 || rollingMode == 2 ? "0" : Quantity.seconds(seconds),
                     log,
                     interval);
-            rotate(
+            writeRotationKey(
                     node,
                     "rotate_size",
                     rollingMode == 0 || rollingMode == 1 ? "0" : Quantity.size(megabytes << 20),
@@ -162,15 +162,15 @@ final class LogList {
             if (rollingMode == 4 && mode != null) {
                 mode.entry().note("the file is rotated by time and by size, whichever comes first");
             }
-            keep(node, log);
+            writeFileLimit(node, log);
         } catch (BadValueException e) {
             log.entry().notMapped("rotation: " + e.getMessage());
         }
     }
 
-    private void rotate(DraftNode node, String name, String text, LogObject log, @Nullable Rec amount) {
+    private void writeRotationKey(DraftNode node, String name, String text, LogObject log, @Nullable Rec amount) {
         if (!isDefault(name, text)) {
-            from(node.put(name, text), log.entry(), amount == null ? null : amount.entry());
+            addSources(node.put(name, text), log.entry(), amount == null ? null : amount.entry());
             if (mode != null) {
                 node.put(name, text).from(mode.entry());
             }
@@ -183,7 +183,7 @@ final class LogList {
         }
     }
 
-    private void keep(DraftNode node, LogObject log) {
+    private void writeFileLimit(DraftNode node, LogObject log) {
         String ownCount = log.rolling().get("rolling_min_count");
         String count = ownCount == null ? value(minCount, "") : ownCount;
         if (count.isEmpty()) {

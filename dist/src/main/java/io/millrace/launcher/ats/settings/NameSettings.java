@@ -59,13 +59,13 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
         }
 
         NameSettings read() {
-            clientCertificates();
-            bound("valid_tls_version_min_in", "min_version");
-            bound("valid_tls_version_max_in", "max_version");
-            versions();
-            list("server_cipher_suite", "ciphers", OpenSslNames::suites);
-            list("server_group_list", "groups", OpenSslNames::groups);
-            list("server_groups_list", "groups", OpenSslNames::groups);
+            readClientCertificates();
+            readBound("valid_tls_version_min_in", "min_version");
+            readBound("valid_tls_version_max_in", "max_version");
+            readVersions();
+            readList("server_cipher_suite", "ciphers", OpenSslNames::suites);
+            readList("server_group_list", "groups", OpenSslNames::groups);
+            readList("server_groups_list", "groups", OpenSslNames::groups);
             String http2 = text("http2").toUpperCase(Locale.ROOT);
             if (http2.equals("OFF") || text("disable_h2").equalsIgnoreCase("true")) {
                 values.put("http2", "false");
@@ -75,7 +75,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             return new NameSettings(values, lists, strict);
         }
 
-        private void clientCertificates() {
+        private void readClientCertificates() {
             String level = text("verify_client").toUpperCase(Locale.ROOT);
             boolean requestedByDefault = !state.records()
                     .value("ssl.client.certification_level", "0")
@@ -129,7 +129,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             return file.isEmpty() ? "" : state.fromDirectory(file);
         }
 
-        private void bound(String key, String millraceKey) {
+        private void readBound(String key, String millraceKey) {
             String word = text(key);
             String version = OpenSslNames.version(word);
             if (version != null) {
@@ -139,7 +139,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             }
         }
 
-        private void versions() {
+        private void readVersions() {
             List<String> named = Yaml.words(Yaml.value(item, "valid_tls_versions_in"));
             if (named.isEmpty()) {
                 return;
@@ -159,7 +159,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             }
         }
 
-        private void list(
+        private void readList(
                 String key, String millraceKey, Function<String, OpenSslNames.@Nullable Translation> translation) {
             String text = text(key);
             if (text.isEmpty()) {

@@ -34,11 +34,11 @@ public final class OriginTlsImport {
      * explains them.
      */
     void readRecords() {
-        verify();
+        importVerification();
         file(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
         file(CERTIFICATE, "ssl.client.cert.path", "origin.tls.certificate");
         if (state.records().value(CERTIFICATE, "").isEmpty()) {
-            note(KEY, "the matching certificate is not set");
+            addNote(KEY, "the matching certificate is not set");
         } else {
             file(KEY, "ssl.client.private_key.path", "origin.tls.key");
         }
@@ -47,7 +47,7 @@ public final class OriginTlsImport {
         if (sni != null && rec != null) {
             state.draft().set("origin.tls.sni", sni, rec.entry());
         }
-        protocols();
+        importProtocols();
     }
 
     /** Returns the value of {@code origin.tls.sni}; null for policies without an equivalent. */
@@ -59,7 +59,7 @@ public final class OriginTlsImport {
         };
     }
 
-    private void protocols() {
+    private void importProtocols() {
         if (!state.records().isSet(PROTOCOLS)) {
             return;
         }
@@ -70,7 +70,7 @@ public final class OriginTlsImport {
         }
     }
 
-    private void verify() {
+    private void importVerification() {
         String policy = state.records().value(POLICY, "");
         String properties = state.records().value(PROPERTIES, "");
         String word = policy.isEmpty() && properties.isEmpty() ? null : verifyWord(policy, properties);
@@ -94,7 +94,7 @@ public final class OriginTlsImport {
         if (rec == null || rec.value() == null) {
             return;
         }
-        note(pathRecord, "taken into account for " + key);
+        addNote(pathRecord, "taken into account for " + key);
         String name = rec.value();
         state.draft()
                 .set(
@@ -103,7 +103,7 @@ public final class OriginTlsImport {
                         rec.entry());
     }
 
-    private void note(String record, String text) {
+    private void addNote(String record, String text) {
         Rec rec = state.records().take(record);
         if (rec != null) {
             rec.entry().note(text);

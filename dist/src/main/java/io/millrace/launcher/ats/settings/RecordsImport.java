@@ -155,7 +155,7 @@ public final class RecordsImport {
                     && !rec.name().equals("ssl.client.certification_level")) {
                 rec.entry().note("no rule has an https origin");
             } else if (mapping != null) {
-                map(rec, mapping);
+                writeKeys(rec, mapping);
             } else {
                 RecordNotes.explain(rec.name(), rec.value(), rec.entry());
             }
@@ -182,7 +182,7 @@ public final class RecordsImport {
         return fields && !state.has("records.yaml") ? "131072" : mapping.atsDefault();
     }
 
-    private void map(Rec rec, RecordTable.Mapping mapping) {
+    private void writeKeys(Rec rec, RecordTable.Mapping mapping) {
         String value = rec.value();
         if (value == null) {
             rec.entry().note("is empty; Traffic Server's default applies");

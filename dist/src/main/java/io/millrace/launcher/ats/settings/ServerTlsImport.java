@@ -60,10 +60,10 @@ public final class ServerTlsImport {
             noteUnused();
             return;
         }
-        versions();
-        ifSet(SUITES, rec -> suites(rec.text(), "tls.ciphers", rec.entry()));
-        ifSet(GROUPS, rec -> groups(rec.text(), rec.entry()));
-        clientCertificates();
+        importVersions();
+        ifSet(SUITES, rec -> writeSuites(rec.text(), "tls.ciphers", rec.entry()));
+        ifSet(GROUPS, rec -> writeGroups(rec.text(), rec.entry()));
+        importClientCertificates();
         ifSet(TICKET_KEYS, rec -> {
             String directory = state.records().value("ssl.server.cert.path", "");
             draft.set(
@@ -90,13 +90,13 @@ public final class ServerTlsImport {
     }
 
     /** Imports the TLS versions. If minimum and maximum are set, the records for single versions have no effect. */
-    private void versions() {
+    private void importVersions() {
         long[] bounds = {-1, -1};
         ifSet(OLDEST, rec -> bounds[0] = Quantity.integer(rec.text()));
         ifSet(NEWEST, rec -> bounds[1] = Quantity.integer(rec.text()));
         boolean bounded = bounds[0] >= 0 && bounds[1] >= 0;
-        bound(OLDEST, "tls.min_version", bounds[0], bounded);
-        bound(NEWEST, "tls.max_version", bounds[1], bounded);
+        importBound(OLDEST, "tls.min_version", bounds[0], bounded);
+        importBound(NEWEST, "tls.max_version", bounds[1], bounded);
         if (bounded) {
             for (String name : List.of("ssl.TLSv1", "ssl.TLSv1_1", "ssl.TLSv1.enabled", "ssl.TLSv1_1.enabled")) {
                 ifSet(name, rec -> rec.entry().note(OLDEST + " and " + NEWEST + " take precedence"));
@@ -104,11 +104,11 @@ public final class ServerTlsImport {
         }
         boolean tls12 = isOn(TLS_1_2);
         boolean tls13 = isOn(TLS_1_3);
-        singleVersion(TLS_1_2, bounded, tls12, "tls.min_version", tls13 ? "TLSv1.3" : null);
-        singleVersion(TLS_1_3, bounded, tls13, "tls.max_version", tls12 ? "TLSv1.2" : null);
+        importSingleVersion(TLS_1_2, bounded, tls12, "tls.min_version", tls13 ? "TLSv1.3" : null);
+        importSingleVersion(TLS_1_3, bounded, tls13, "tls.max_version", tls12 ? "TLSv1.2" : null);
     }
 
-    private void bound(String record, String key, long version, boolean bounded) {
+    private void importBound(String record, String key, long version, boolean bounded) {
         ifSet(record, rec -> {
             String word = OpenSslNames.version(version);
             if (!bounded) {
@@ -126,7 +126,8 @@ public final class ServerTlsImport {
     }
 
     /** @param other the version that remains if this one is off; null if none remains */
-    private void singleVersion(List<String> records, boolean bounded, boolean on, String key, @Nullable String other) {
+    private void importSingleVersion(
+            List<String> records, boolean bounded, boolean on, String key, @Nullable String other) {
         for (String name : records) {
             ifSet(name, rec -> {
                 if (bounded) {
@@ -142,7 +143,7 @@ public final class ServerTlsImport {
         }
     }
 
-    private void suites(String list, String key, Entry entry) {
+    private void writeSuites(String list, String key, Entry entry) {
         OpenSslNames.Translation found = OpenSslNames.suites(list);
         if (found == null || found.words().isEmpty()) {
             entry.notMapped(noSuites(key));
@@ -164,7 +165,7 @@ public final class ServerTlsImport {
         return "BoringSSL does not support " + String.join(", ", found.unknown());
     }
 
-    private void groups(String list, Entry entry) {
+    private void writeGroups(String list, Entry entry) {
         OpenSslNames.Translation found = OpenSslNames.groups(list);
         if (found.words().isEmpty()) {
             entry.notMapped(unsupported(found));
@@ -176,7 +177,7 @@ public final class ServerTlsImport {
         }
     }
 
-    private void clientCertificates() {
+    private void importClientCertificates() {
         String file = clientCaFile(state);
         boolean[] requestsCertificates = new boolean[1];
         ifSet(LEVEL, rec -> {

@@ -42,27 +42,27 @@ public final class SpecialRecords {
 
     /** Writes the keys for the records. */
     public void read() {
-        via();
-        forwardedFields();
-        keys();
-        collapsing();
-        memory();
-        connections();
-        sourceAddress();
-        processes();
-        names();
-        proxyProtocol();
-        resolution();
+        importVia();
+        importForwardedFields();
+        importCacheKeys();
+        importCollapsing();
+        importMemory();
+        importConnections();
+        importSourceAddress();
+        importProcesses();
+        importNameLookups();
+        importProxyProtocol();
+        importResolution();
         ignoreServerNoCache();
-        post();
-        strictTransportSecurity();
+        importPost();
+        importStrictTransportSecurity();
     }
 
     /**
      * Imports the records of HSTS. Traffic Server replaces a Strict-Transport-Security field of the origin; Millrace
      * keeps it.
      */
-    private void strictTransportSecurity() {
+    private void importStrictTransportSecurity() {
         boolean[] on = new boolean[1];
         ifSet("ssl.hsts_max_age", rec -> {
             long seconds = Quantity.integer(rec.text());
@@ -87,7 +87,7 @@ public final class SpecialRecords {
     }
 
     /** Imports the caching of POST. Traffic Server stores responses by URL, regardless of the request content. */
-    private void post() {
+    private void importPost() {
         ifSet("http.cache.post_method", rec -> {
             boolean on = Quantity.integer(rec.text()) != 0;
             draft.set("cache.post_method", Boolean.toString(on), rec.entry());
@@ -135,7 +135,7 @@ public final class SpecialRecords {
     /**
      * Imports the records of Via and Server. Until version 5, {@code verbose_via_str} set the detail of the Via codes.
      */
-    private void via() {
+    private void importVia() {
         Rec verbose = state.records().take("http.verbose_via_str");
         long codes = 0;
         try {
@@ -173,7 +173,7 @@ public final class SpecialRecords {
         draft.setDefault("via.server", "own", "proxy.config.http.response_server_enabled");
     }
 
-    private void forwardedFields() {
+    private void importForwardedFields() {
         Rec squid = state.records().take("http.insert_squid_x_forwarded_for");
         Rec forwarded = state.records().take("http.insert_forwarded");
         boolean addresses = state.records().isOn("http.insert_squid_x_forwarded_for", true);
@@ -212,7 +212,7 @@ public final class SpecialRecords {
         }
     }
 
-    private void keys() {
+    private void importCacheKeys() {
         ifSet("http.cache.ignore_query", rec -> {
             boolean on = Quantity.integer(rec.text()) != 0;
             draft.set("cache.key.ignore_query", Boolean.toString(on), rec.entry());
@@ -229,7 +229,7 @@ public final class SpecialRecords {
      * Imports the collapsing of concurrent requests. Traffic Server polls for the response; Millrace waits for the same
      * total time.
      */
-    private void collapsing() {
+    private void importCollapsing() {
         Rec retries = state.records().take("http.cache.max_open_read_retries");
         Rec each = state.records().take("http.cache.open_read_retry_time");
         try {
@@ -259,7 +259,7 @@ public final class SpecialRecords {
         }
     }
 
-    private void memory() {
+    private void importMemory() {
         ifSet("cache.ram_cache.size", rec -> {
             long bytes = Quantity.integer(rec.text());
             if (bytes < 0) {
@@ -273,7 +273,7 @@ public final class SpecialRecords {
         });
     }
 
-    private void connections() {
+    private void importConnections() {
         List<Rec> known = new ArrayList<>();
         long[] lowestLimit = {Long.MAX_VALUE};
         for (String name : List.of("net.max_connections_in", "net.connections_throttle")) {
@@ -309,7 +309,7 @@ public final class SpecialRecords {
     }
 
     /** Imports the local addresses for connections to origins, at most one of each address family. */
-    private void sourceAddress() {
+    private void importSourceAddress() {
         for (String name : List.of("proxy.local.outgoing_ip_to_bind", "outgoing_ip_to_bind")) {
             ifSet(name, rec -> {
                 List<String> words = new ArrayList<>();
@@ -327,7 +327,7 @@ public final class SpecialRecords {
         }
     }
 
-    private void processes() {
+    private void importProcesses() {
         boolean automatic = state.records().isOn("exec_thread.autoconfig.enabled", true);
         ifSet("exec_thread.autoconfig.enabled", rec -> rec.entry()
                 .note(automatic ? "one event loop for each core" : "exec_thread.limit has the number"));
@@ -350,7 +350,7 @@ public final class SpecialRecords {
         });
     }
 
-    private void names() {
+    private void importNameLookups() {
         long[] mode = {0};
         ifSet("hostdb.ttl_mode", rec -> {
             mode[0] = Quantity.integer(rec.text());
@@ -375,7 +375,7 @@ public final class SpecialRecords {
         }
     }
 
-    private void proxyProtocol() {
+    private void importProxyProtocol() {
         ifSet("http.proxy_protocol_out", rec -> {
             long version = Quantity.integer(rec.text());
             if (version == 0) {
@@ -388,17 +388,17 @@ public final class SpecialRecords {
         });
     }
 
-    private void resolution() {
+    private void importResolution() {
         ifSet("hostdb.ip_resolve", rec -> {
             String first = null;
             for (String word : RecordTable.split(rec.text())) {
                 first = first == null && word.startsWith("ipv") ? word : first;
             }
-            prefer(first, rec);
+            setPreference(first, rec);
         });
     }
 
-    private void prefer(@Nullable String first, Rec rec) {
+    private void setPreference(@Nullable String first, Rec rec) {
         if (first == null) {
             rec.entry().notMapped("contains neither ipv4 nor ipv6; see dns.prefer");
             return;

@@ -24,14 +24,14 @@ public final class SplitDnsImport {
                 || state.records().isOn("dns.splitdns.enabled", false);
         for (Words words : Words.of(file)) {
             if (on) {
-                line(state, file, words);
+                readLine(state, file, words);
             } else {
                 words.entry().note("proxy.config.dns.splitDNS.enabled is off");
             }
         }
     }
 
-    private static void line(ImportState state, SourceFile file, Words words) {
+    private static void readLine(ImportState state, SourceFile file, Words words) {
         Entry entry = words.entry();
         String domain = "";
         List<String> servers = new ArrayList<>();

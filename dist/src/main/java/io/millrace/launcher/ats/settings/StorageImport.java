@@ -131,11 +131,11 @@ public final class StorageImport {
                     size = word;
                 }
             }
-            span(file, words.entry(), words.at(0), size);
+            writePath(file, words.entry(), words.at(0), size);
         }
     }
 
-    private void span(SourceFile file, Entry entry, String path, String size) {
+    private void writePath(SourceFile file, Entry entry, String path, String size) {
         try {
             DraftNode node = state.draft().addElement("storage", entry);
             node.put("path", state.fromPrefix(path));
@@ -168,7 +168,7 @@ public final class StorageImport {
                 Entry entry = Yaml.entry(file, node, node);
                 switch (part.getKey()) {
                     case "spans" -> {
-                        span(file, entry, Yaml.text(node, "path"), Yaml.text(node, "size"));
+                        writePath(file, entry, Yaml.text(node, "path"), Yaml.text(node, "size"));
                         if (!Yaml.text(node, "hash_seed").isEmpty()) {
                             entry.note("hash_seed: a path is identified by its content");
                         }
@@ -181,13 +181,13 @@ public final class StorageImport {
     }
 
     private void volume(SourceFile file, Entry entry, Node node) {
-        Yaml.pairs(node).keySet().forEach(name -> option(entry, name));
+        Yaml.pairs(node).keySet().forEach(name -> explainOption(entry, name));
         volumes.put(
                 Yaml.text(node, "id"), new Volume(entry, file, Yaml.text(node, "id"), Yaml.text(node, "size"), false));
     }
 
     /** Explains an option of a volume other than number and size. */
-    private static void option(Entry entry, String name) {
+    private static void explainOption(Entry entry, String name) {
         switch (name) {
             case "volume", "id", "size", "scheme" -> {}
             case "spans" -> entry.notMapped("spans: every volume has a share of every path");
@@ -211,7 +211,7 @@ public final class StorageImport {
                 String value = word.substring(equals + 1);
                 id = name.equals("volume") ? value : id;
                 size = name.equals("size") ? value : size;
-                option(words.entry(), name);
+                explainOption(words.entry(), name);
             }
             if (id.isEmpty() || size.isEmpty()) {
                 file.problem(words.entry(), "a volume needs volume= and size=");
@@ -238,11 +238,11 @@ public final class StorageImport {
                     default -> file.problem(words.entry(), "'" + word + "' is none of hostname=, domain= and volume=");
                 }
             }
-            host(file, words.entry(), host, ids);
+            readHost(file, words.entry(), host, ids);
         }
     }
 
-    private void host(SourceFile file, Entry entry, String host, List<String> ids) {
+    private void readHost(SourceFile file, Entry entry, String host, List<String> ids) {
         if (host.isEmpty() || ids.isEmpty()) {
             file.problem(entry, "needs hostname= or domain=, and volume=");
             return;

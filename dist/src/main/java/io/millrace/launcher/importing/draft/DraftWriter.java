@@ -39,14 +39,14 @@ public final class DraftWriter {
      * @param tail comment at the end
      */
     String write(DraftNode root, List<String> head, List<String> tail) {
-        comment("", head);
+        writeComment("", head);
         for (Map.Entry<String, DraftNode> field : sorted(root, "")) {
             out.append('\n');
-            field(field.getKey(), field.getKey(), field.getValue(), "");
+            writeField(field.getKey(), field.getKey(), field.getValue(), "");
         }
         if (!tail.isEmpty()) {
             out.append('\n');
-            comment("", tail);
+            writeComment("", tail);
         }
         return out.toString();
     }
@@ -74,31 +74,31 @@ public final class DraftWriter {
         return keys.size();
     }
 
-    private void field(String name, String path, DraftNode node, String indent) {
-        remarks(node, indent);
+    private void writeField(String name, String path, DraftNode node, String indent) {
+        writeRemarks(node, indent);
         out.append(indent).append(name).append(':');
-        value(path, node, indent);
+        writeValue(path, node, indent);
     }
 
-    private void value(String path, DraftNode node, String indent) {
+    private void writeValue(String path, DraftNode node, String indent) {
         if (node.isLeaf()) {
             out.append(' ').append(scalar(node));
             endLine(node);
         } else if (!node.elements().isEmpty()) {
             endLine(node);
             for (DraftNode element : node.elements()) {
-                element(path + "[]", element, indent + "  ");
+                writeElement(path + "[]", element, indent + "  ");
             }
         } else {
             endLine(node);
             for (Map.Entry<String, DraftNode> field : sorted(node, path)) {
-                field(field.getKey(), path + "." + field.getKey(), field.getValue(), indent + "  ");
+                writeField(field.getKey(), path + "." + field.getKey(), field.getValue(), indent + "  ");
             }
         }
     }
 
-    private void element(String path, DraftNode element, String indent) {
-        remarks(element, indent);
+    private void writeElement(String path, DraftNode element, String indent) {
+        writeRemarks(element, indent);
         if (element.isLeaf()) {
             out.append(indent).append("- ").append(scalar(element));
             endLine(element);
@@ -111,14 +111,14 @@ public final class DraftWriter {
                 continue;
             }
             if (!first) {
-                remarks(node, indent + "  ");
+                writeRemarks(node, indent + "  ");
             }
             out.append(indent)
                     .append(first ? "- " : "  ")
                     .append(field.getKey())
                     .append(':');
             int at = out.length();
-            value(path + "." + field.getKey(), node, indent + "  ");
+            writeValue(path + "." + field.getKey(), node, indent + "  ");
             if (first) {
                 sourceComment(element, at);
             }
@@ -182,7 +182,7 @@ public final class DraftWriter {
                 : node.sources().stream().map(Entry::place).distinct().collect(Collectors.joining(", "));
     }
 
-    private void remarks(DraftNode node, String indent) {
+    private void writeRemarks(DraftNode node, String indent) {
         List<String> lines = new ArrayList<>(node.remarks());
         for (Entry source : node.sources()) {
             String remark = source.remark();
@@ -190,10 +190,10 @@ public final class DraftWriter {
                 lines.add(remark);
             }
         }
-        comment(indent, lines);
+        writeComment(indent, lines);
     }
 
-    private void comment(String indent, List<String> lines) {
+    private void writeComment(String indent, List<String> lines) {
         for (String line : lines) {
             int width = Math.max(40, WIDTH - indent.length());
             String rest = Printable.text(line);
