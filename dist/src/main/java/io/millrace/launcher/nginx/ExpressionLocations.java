@@ -113,7 +113,7 @@ final class ExpressionLocations {
                 source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
             }
         }
-        cacheOnly(base, location, scope, server.handler(wider.scope()), wider);
+        writeCacheSettings(base, location, scope, server.handler(wider.scope()), wider);
     }
 
     /** Reports the directives of a location with an expression that its shared rule does not have. */
@@ -187,7 +187,7 @@ final class ExpressionLocations {
     }
 
     /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
-    private void cacheOnly(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
+    private void writeCacheSettings(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
         Directive source = location.source();
         String expression = ConditionText.urlOfPath(location.expression());
         if (expression == null) {

@@ -115,7 +115,7 @@ final class FieldRules {
         } else if (value.isEmpty()) {
             source.notMapped("rules have constant values: write set_response_header: {Cache-Control: max-age=SECONDS}");
         } else {
-            String when = both(extraCondition, STATUSES);
+            String when = joinConditions(extraCondition, STATUSES);
             String date = word.equals("max") ? LATEST : word.equals("epoch") ? EARLIEST : "";
             String key = date.isEmpty() ? "remove_response_header" : "set_response_header";
             put(of(node).responses, new Change(when, key, "Expires", date), source);
@@ -143,10 +143,14 @@ final class FieldRules {
         boolean always = source.args().size() > 2 && source.lastArg().equals("always");
         for (String result : RESULTS) {
             String word = result.substring(0, result.indexOf(' '));
-            String when = both(extraCondition, result.substring(word.length() + 1));
+            String when = joinConditions(extraCondition, result.substring(word.length() + 1));
             put(
                     of(node).responses,
-                    new Change(always ? when : both(when, STATUSES), "add_response_header", source.arg(0), word),
+                    new Change(
+                            always ? when : joinConditions(when, STATUSES),
+                            "add_response_header",
+                            source.arg(0),
+                            word),
                     source);
         }
     }
@@ -179,7 +183,7 @@ final class FieldRules {
         }
     }
 
-    private static String both(String one, String two) {
+    private static String joinConditions(String one, String two) {
         return one.isEmpty() ? two : two.isEmpty() ? one : one + " && " + two;
     }
 
@@ -208,7 +212,7 @@ final class FieldRules {
         boolean replaces = name.equalsIgnoreCase("ETag") || name.equalsIgnoreCase("Last-Modified");
         String key = replaces ? "set_response_header" : "add_response_header";
         values.forEach((when, value) -> {
-            String all = both(extraCondition, always ? when : both(when, STATUSES));
+            String all = joinConditions(extraCondition, always ? when : joinConditions(when, STATUSES));
             put(of(node).responses, new Change(all, key, name, value), source);
         });
     }

@@ -20,13 +20,17 @@ import org.jspecify.annotations.Nullable;
 record Location(Scope scope, Kind kind, String path, String expression, String within) {
     /** How a location matches. */
     enum Kind {
+        /** A path prefix without a modifier. */
         PREFIX,
         /** A prefix with {@code ^~}: if it is the longest matching prefix, no expressions are tested. */
         STRONG,
+        /** Exactly one path, with {@code =}. */
         EXACT,
         /** One path of an expression that is equivalent to prefixes. */
         PATHS,
+        /** A regular expression, with {@code ~} or {@code ~*}. */
         EXPRESSION,
+        /** A named location such as {@code @backend}, which only other directives refer to. */
         NAMED
     }
 
@@ -159,11 +163,12 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
     private static List<Location> expression(Scope scope, String text, boolean ignoreCase, String within) {
         PathPattern paths = PathPattern.of(text);
         String expression = (ignoreCase ? "(?i)" : "") + text;
-        // The condition for an expression refuses exactly its paths, in any case.
-        boolean closes =
+        // A location that refuses requests stays an expression unless the prefixes match exactly the same paths. Its
+        // condition then refuses exactly the paths of the expression.
+        boolean refuses =
                 AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null || AccessPlan.internal(scope) != null;
-        boolean loose = ignoreCase || (paths != null && paths.end() != PathPattern.End.ANY);
-        if (paths == null || (ignoreCase && paths.end() == PathPattern.End.EXACT) || (closes && loose)) {
+        boolean matchesMore = ignoreCase || (paths != null && paths.end() != PathPattern.End.ANY);
+        if (paths == null || (ignoreCase && paths.end() == PathPattern.End.EXACT) || (refuses && matchesMore)) {
             return List.of(new Location(scope, Kind.EXPRESSION, "", expression, within));
         }
         if (ignoreCase) {

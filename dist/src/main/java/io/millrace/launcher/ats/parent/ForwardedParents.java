@@ -37,7 +37,7 @@ public final class ForwardedParents {
     /** Handles a line with conditions that are not supported. */
     void handleUnsupported(Entry entry, Map<String, String> fields) {
         if (forwarding && decidedBy == null) {
-            forSomeHosts(entry, fields);
+            handleForSomeHosts(entry, fields);
         }
     }
 
@@ -48,13 +48,13 @@ public final class ForwardedParents {
         }
         String domain = fields.get("dest_domain");
         if (domain == null || !domain.replace(".", "").isEmpty()) {
-            forSomeHosts(entry, fields);
+            handleForSomeHosts(entry, fields);
             return false;
         }
         boolean parents = !fields.getOrDefault("parent", "").isEmpty();
         String scheme = fields.getOrDefault("scheme", "").toLowerCase(Locale.ROOT);
         if (!scheme.isEmpty() && !parents) {
-            forSomeHosts(entry, fields);
+            handleForSomeHosts(entry, fields);
             return false;
         }
         decidedBy = entry;
@@ -78,7 +78,7 @@ public final class ForwardedParents {
     }
 
     /** Handles a line that applies to some hosts only. */
-    private void forSomeHosts(Entry entry, Map<String, String> fields) {
+    private void handleForSomeHosts(Entry entry, Map<String, String> fields) {
         if (fields.getOrDefault("parent", "").isEmpty()) {
             exceptions.add(entry);
             return;

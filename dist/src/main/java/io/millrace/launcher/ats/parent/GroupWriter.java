@@ -163,20 +163,21 @@ public final class GroupWriter {
      * @param marks status codes that mark a host down
      */
     void writeRetries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
-        long attempts = number("http.parent_proxy.total_connect_attempts", "4");
-        number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", Math.max(attempts, moreTries + 1), "");
+        long attempts = numberOf("http.parent_proxy.total_connect_attempts", "4");
+        long tries = Math.max(attempts, moreTries + 1);
+        writeNumber(group, "retry.tries", "http.parent_proxy.total_connect_attempts", tries, "");
         group.putWords("retry.response_codes", responses);
-        long threshold = number("http.parent_proxy.fail_threshold", "10");
-        number(group, "markdown.fail_threshold", "http.parent_proxy.fail_threshold", threshold, "");
-        long retrySeconds = number("http.parent_proxy.retry_time", "300");
-        number(group, "markdown.retry_time", "http.parent_proxy.retry_time", retrySeconds, "s");
+        long threshold = numberOf("http.parent_proxy.fail_threshold", "10");
+        writeNumber(group, "markdown.fail_threshold", "http.parent_proxy.fail_threshold", threshold, "");
+        long retrySeconds = numberOf("http.parent_proxy.retry_time", "300");
+        writeNumber(group, "markdown.retry_time", "http.parent_proxy.retry_time", retrySeconds, "s");
         if (retrySeconds > 300) {
             group.put("markdown.retry_time_max", retrySeconds + "s");
         }
         group.putWords("markdown.codes", marks);
     }
 
-    private void number(DraftNode group, String key, String record, long value, String unit) {
+    private void writeNumber(DraftNode group, String key, String record, long value, String unit) {
         Rec rec = state.records().take(record);
         DraftNode node = group.put(key, value + unit);
         if (rec != null && rec.value() != null) {
@@ -186,7 +187,7 @@ public final class GroupWriter {
         }
     }
 
-    private long number(String record, String defaultValue) {
+    private long numberOf(String record, String defaultValue) {
         Rec rec = state.records().take(record);
         try {
             return Quantity.integer(state.records().value(record, defaultValue));

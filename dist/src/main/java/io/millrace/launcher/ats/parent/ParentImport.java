@@ -317,14 +317,14 @@ public final class ParentImport {
      * Returns the configured status codes; without the field, the default.
      *
      * @param usual the default
-     * @param counting regular expression of the codes that are not ignored
+     * @param validCodes regular expression for valid codes; other codes are ignored
      */
-    private static List<String> codes(Map<String, String> fields, String name, String usual, String counting) {
+    private static List<String> codes(Map<String, String> fields, String name, String usual, String validCodes) {
         String list = fields.get(name);
         return list == null
                 ? List.of(usual)
                 : RecordTable.split(list).stream()
-                        .filter(code -> code.matches(counting))
+                        .filter(code -> code.matches(validCodes))
                         .toList();
     }
 

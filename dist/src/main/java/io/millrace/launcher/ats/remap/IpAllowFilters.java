@@ -91,10 +91,10 @@ final class IpAllowFilters {
     }
 
     /**
-     * Writes named filters that deny the same requests as the general filters. Returns the names of these filters. A
-     * rule needs them if its own filters take precedence over the general filters.
+     * Writes named filters that deny the same requests as the filters in {@code access.filters}. Returns their names. A
+     * rule needs them if its own filters take precedence over {@code access.filters}.
      */
-    List<String> namesOfDenying() {
+    List<String> writeDenyFilters() {
         List<String> names = new ArrayList<>();
         List<String> before = new ArrayList<>();
         AddressSet known = AddressSet.NONE;
@@ -135,7 +135,7 @@ final class IpAllowFilters {
      */
     boolean write(DraftNode rule, FilterTerms allowedByRule) {
         AddressSet known = AddressSet.NONE;
-        boolean any = false;
+        boolean hasAllowFilter = false;
         for (Line line : lines) {
             FilterTerms lineTerms = line.terms();
             if (known.covers(lineTerms.sources())) {
@@ -149,7 +149,7 @@ final class IpAllowFilters {
             boolean hasAllowed = (line.allow || !line.methods.isEmpty()) && !both.matchesNothing();
             if (hasAllowed) {
                 both.write(rule.addElement("filters").from(line.entry), true);
-                any = true;
+                hasAllowFilter = true;
             }
             boolean allRequestsAllowed = hasAllowed
                     && both.sources().covers(lineTerms.sources())
@@ -160,8 +160,8 @@ final class IpAllowFilters {
                 rule.addWord("filters", writeDenyFilter(line, line.addresses, List.of(), ""));
             }
         }
-        if (!lines.isEmpty() && !any) {
-            // Without an allow filter in this list, the general filters would apply too. They might allow the request.
+        if (!lines.isEmpty() && !hasAllowFilter) {
+            // Without an allow filter in this list, access.filters would apply too, and might allow the request.
             rule.addElement("filters").put("action", "deny");
         }
         return !lines.isEmpty();

@@ -242,9 +242,9 @@ final class RemapFilters {
         filters.forEach(filter -> filter.explain(filter.entry()));
         RuleFilters writer = new RuleFilters(state, ipAllow, this, rule, node);
         if (firstMatchDecides()) {
-            writer.writeFirstDeciding(filters, ipAllowActive);
+            writer.writeFirstMatchDecides(filters, ipAllowActive);
         } else {
-            writer.writeAllPassed(filters, ipAllowActive);
+            writer.writeRequiringAll(filters, ipAllowActive);
         }
         if (rule.verb().contains("redirect") && !filters.isEmpty()) {
             rule.entry().note("Traffic Server redirects without checking filters; Millrace checks the filters first");

@@ -29,7 +29,7 @@ final class RuleFilters {
      *
      * @param ipAllowApplies whether the rules of ip_allow apply to the remap rule
      */
-    void writeAllPassed(List<RemapFilter> filters, boolean ipAllowApplies) {
+    void writeRequiringAll(List<RemapFilter> filters, boolean ipAllowApplies) {
         filters.forEach(RemapFilter::markUsed);
         List<RemapFilter> allowing =
                 filters.stream().filter(RemapFilter::allows).toList();
@@ -71,7 +71,7 @@ final class RuleFilters {
             return;
         }
         if (ipAllowApplies) {
-            ipAllow.namesOfDenying().forEach(name -> node.addWord("filters", name));
+            ipAllow.writeDenyFilters().forEach(name -> node.addWord("filters", name));
         }
         if (allowing.size() == 1) {
             writeFilter(allowing.get(0), all);
@@ -87,7 +87,7 @@ final class RuleFilters {
      * Writes filters for a rule in which the first filter that matches the client decides. A filter whose action begins
      * with {@code add_} decides only about its methods. The next filter decides about other methods.
      */
-    void writeFirstDeciding(List<RemapFilter> filters, boolean ipAllowApplies) {
+    void writeFirstMatchDecides(List<RemapFilter> filters, boolean ipAllowApplies) {
         boolean allows = false;
         for (RemapFilter filter : filters) {
             filter.markUsed();

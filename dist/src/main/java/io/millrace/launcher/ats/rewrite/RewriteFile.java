@@ -22,12 +22,14 @@ final class RewriteFile {
     /** The conditions of a rule, a branch or a group that were read so far. */
     private static final class Level {
         final List<String> conditions = new ArrayList<>();
+        /** For each condition, true if OR follows it, false if AND follows it. */
         final List<Boolean> alternatives = new ArrayList<>();
         final List<Entry> entries = new ArrayList<>();
         /** Condition that no earlier branch of the same {@code if} applies; null in the first branch. */
         @Nullable
         String earlier;
 
+        /** Reason why a condition has no equivalent; null for none. */
         @Nullable
         String problem;
 
