@@ -33,7 +33,7 @@ public final class AbTest implements Extension, CacheKeyHook, OriginRequestHook,
     private String cookie = "";
     private String attributes = "";
 
-    /** Upper bound of the share of each variant, counted from 0. */
+    /** Sum of the shares of each variant and of all variants before it. */
     private Map<String, Long> bounds = Map.of();
 
     private long total;

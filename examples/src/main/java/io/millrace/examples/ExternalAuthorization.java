@@ -131,7 +131,7 @@ public final class ExternalAuthorization implements Extension, Authorizer {
         return sender.sendAsync(request, HttpResponse.BodyHandlers.discarding()).thenApply(HttpResponse::statusCode);
     }
 
-    /** Remembers a result of the service. If the memory is full, all results are given up. */
+    /** Remembers a result of the service. If too many results are remembered, all are dropped. */
     private void remember(Question question, int status) {
         if (isDecision(status)) {
             if (results.size() >= resultsMax) {

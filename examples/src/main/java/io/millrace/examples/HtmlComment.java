@@ -45,7 +45,8 @@ public final class HtmlComment implements Extension, BodyTransformHook {
     public void open(ExtensionContext context) throws ExtensionConfigException {
         String text = context.config().text("text");
         if (text.contains("--") || text.startsWith(">") || text.endsWith("-")) {
-            throw context.config().problem("text", "cannot be part of a comment: it has -- or a > at its begin");
+            throw context.config()
+                    .problem("text", "cannot be part of a comment: it contains --, begins with > or ends with -");
         }
         context.config().rejectOtherKeys();
         comment = ("<!-- " + text + " -->").getBytes(StandardCharsets.UTF_8);

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The sources of the admin API as {@link ProxyCache}. Thread-safe. */
 final class CacheAccess implements ProxyCache {
-    /** Responses that are read before the receiver of a listing gets them. */
+    /** Number of responses that a listing reads before it passes them to its receiver. */
     static final int PAGE = 1000;
 
     /**
@@ -50,7 +50,7 @@ final class CacheAccess implements ProxyCache {
     record Sources(
             BooleanSupplier isClosed, LookupSource lookup, PurgeAdmin purges, ListSource listing, CurveSource curve) {}
 
-    /** Begins work. */
+    /** An asynchronous call of a source. */
     @FunctionalInterface
     private interface Work<T> {
         CompletionStage<T> begin() throws AdminException;
@@ -65,7 +65,7 @@ final class CacheAccess implements ProxyCache {
         this.executor = executor;
     }
 
-    /** Begins work, and converts its result on the executor. */
+    /** Begins a call, and converts its result on the executor. */
     private <T, R> CompletionStage<R> run(Work<T> work, Function<T, R> convert) {
         CompletionStage<T> begun;
         try {

@@ -126,8 +126,8 @@ public final class ProxyServer implements AutoCloseable {
 
     /**
      * Rounds of empty tasks over all event loops at close. A task of one loop may submit a task to another. The
-     * longest chain has three tasks: the store replies to the loop of a waiting request, which calls
-     * the loop of the fetch, which replies.
+     * longest chain has three tasks: the store replies to the loop of a waiting request. That loop calls
+     * the loop of the fetch, which replies to it.
      */
     private static final int CLOSING_ROUNDS = 3;
 
@@ -358,7 +358,7 @@ public final class ProxyServer implements AutoCloseable {
      */
     public void start() throws IOException {
         if (state != ProxyState.NEW) {
-            throw new IllegalStateException("started before; state " + state);
+            throw new IllegalStateException("the proxy was started before; its state is " + state);
         }
         try {
             for (ServingLoop loop : loops) {

@@ -144,8 +144,8 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the file that has the hooks of extensions in progress. After the end of the process, for example without
-     * free memory, {@link io.millrace.proxy.extension.trail.HookTrail#read} names them.
+     * Sets the file that records which hooks of extensions are running. After the process has ended, for example for
+     * lack of memory, {@link io.millrace.proxy.extension.trail.HookTrail#read} returns their names.
      */
     public ProxyServerBuilder hookTrail(Path file) {
         hookTrail = file;
@@ -240,7 +240,7 @@ public final class ProxyServerBuilder {
         }
     }
 
-    /** Opens extensions whose code is given up when they are closed, or now if they cannot be opened. */
+    /** Opens the extensions. If that fails, releases their code at once; otherwise closing them releases it. */
     private ExtensionSet open(ConfiguredExtensions configured, EventSink sink) throws IOException {
         try {
             ExtensionSet opened =

@@ -329,12 +329,12 @@ class PurgeMethodTest {
     /** A TLS terminator on the same machine has a listed address; those for whom it asks have not. */
     @ParameterizedTest
     @CsvSource({
-        "X-Forwarded-For: 203.0.113.9, 403, purge.allow does not have 203.0.113.9 of X-Forwarded-For",
-        "'X-Forwarded-For: 127.0.0.1, 203.0.113.9', 403, purge.allow does not have 203.0.113.9 of X-Forwarded-For",
+        "X-Forwarded-For: 203.0.113.9, 403, purge.allow does not contain 203.0.113.9 of X-Forwarded-For",
+        "'X-Forwarded-For: 127.0.0.1, 203.0.113.9', 403, purge.allow does not contain 203.0.113.9 of X-Forwarded-For",
         "X-Forwarded-For: unknown, 403, X-Forwarded-For has an element that is not an IP address",
-        "X-Real-IP: 203.0.113.9, 403, purge.allow does not have 203.0.113.9 of X-Real-IP",
-        "Via: 1.1 terminator, 403, 'another proxy at 127.0.0.1 (it has Via), and no X-Forwarded-For names the client'",
-        "Forwarded: for=127.0.0.1, 403, 'at 127.0.0.1 (it has Forwarded), and no X-Forwarded-For names the client'",
+        "X-Real-IP: 203.0.113.9, 403, purge.allow does not contain 203.0.113.9 of X-Real-IP",
+        "Via: 1.1 terminator, 403, 'at 127.0.0.1 (it has the field Via), and no X-Forwarded-For names the client'",
+        "Forwarded: for=127.0.0.1, 403, '(it has the field Forwarded), and no X-Forwarded-For names the client'",
         "X-Forwarded-For: 127.0.0.1, 200, ''",
         "'X-Forwarded-For: ::1, 127.0.0.7', 200, ''"
     })

@@ -42,7 +42,7 @@ final class MirrorWriter {
      * Translates the directives of a rule.
      *
      * @param own the origin of the rule
-     * @param keepsPath whether this origin gets the path of the client
+     * @param keepsPath whether this origin gets the path unchanged from the client
      */
     void write(Server server, Scope scope, Target own, boolean keepsPath, RuleSettings.Rule rule) {
         List<Directive> lines = scope.all("mirror");
@@ -60,8 +60,8 @@ final class MirrorWriter {
             return;
         }
         if (!keepsPath) {
-            first.notMapped("copies have the path that the origin gets, in nginx that of the client; write mirror.to if"
-                    + " this path is right for them");
+            first.notMapped("copies get the changed path that the origin gets; nginx sends them the client's path;"
+                    + " write mirror.to if the changed path is right for them");
             return;
         }
         Directive pass = inner.own("proxy_pass").get(0);
@@ -90,7 +90,8 @@ final class MirrorWriter {
     private void settings(Scope scope, Scope inner, Directive first, Destination to, RuleSettings.Rule rule) {
         if (CachePlan.isOn(scope)) {
             first.entry()
-                    .note("only requests that go to the origin are copied, in nginx also those that the cache answers");
+                    .note("only requests that go to the origin are copied;"
+                            + " nginx also copies those that its cache answers");
         }
         for (Directive each : inner.own("if")) {
             each.note("taken into account with mirror.sample");
@@ -104,7 +105,7 @@ final class MirrorWriter {
         origins.translateTls(inner, rule, target, "mirror.tls.");
     }
 
-    /** Returns true for {@code if ($variable = "") return}, with the variable that selects the copied requests. */
+    /** Returns true for {@code if ($variable = "") return}, if the variable is that of {@code split}. */
     private static boolean selectsCopies(Directive block, @Nullable SplitClients split) {
         Conditions.Condition condition = Conditions.of(block);
         return split != null
@@ -117,8 +118,8 @@ final class MirrorWriter {
     }
 
     /**
-     * Returns the origin of a URL without path. If a part of the requests has it, writes {@code mirror.sample}. Returns
-     * null if there is no equivalent, and marks the directive.
+     * Returns the origin of a URL without path. If only a part of the requests is copied, writes {@code mirror.sample}.
+     * Returns null if there is no equivalent, and marks the directive.
      */
     private static @Nullable Destination sampled(
             Directive mirror, Scope inner, String url, @Nullable SplitClients split, RuleSettings.Rule rule) {
@@ -159,8 +160,8 @@ final class MirrorWriter {
     private static @Nullable Destination destination(Directive mirror, Scope inner, String url) {
         Matcher parts = ORIGIN.matcher(url);
         if (!parts.matches()) {
-            mirror.notMapped("'" + url + "' is not an origin for mirror.to: scheme, host and port, without path,"
-                    + " variables and Unix socket");
+            mirror.notMapped("'" + url + "' is not an origin for mirror.to: scheme, host and port, without a path,"
+                    + " variables or a Unix socket");
             return null;
         }
         String name = parts.group(2);
@@ -203,7 +204,7 @@ final class MirrorWriter {
         if (!off.isEmpty()) {
             for (Directive each : off) {
                 each.markHandled().matchesDefaultOf("mirror.bodies");
-                each.entry().note("requests with content are not copied, in nginx without their content");
+                each.entry().note("requests with content are not copied; nginx copies them without their content");
             }
             return;
         }
@@ -217,7 +218,7 @@ final class MirrorWriter {
         }
     }
 
-    /** Reports the fields of copies, which are those that the origin gets. */
+    /** Reports that copies have the same header fields as the requests to the origin. */
     private static void fields(Scope scope, Scope inner, Directive first, Destination to, RuleSettings.Rule rule) {
         boolean pristine = "true".equals(rule.text("pristine_host_hdr"));
         Directive host = Headers.host(inner);
@@ -228,7 +229,7 @@ final class MirrorWriter {
         } else if (!client && pristine) {
             first.entry().note("copies have the Host field of the client, as the origin");
         } else if (!client && host == null && !to.name.equals(field)) {
-            first.entry().note("copies have the Host field " + field + ", in nginx " + to.name);
+            first.entry().note("copies have the Host field " + field + "; nginx sends " + to.name);
         }
         for (Directive each : inner.own("proxy_set_header")) {
             String name = each.arg(0);

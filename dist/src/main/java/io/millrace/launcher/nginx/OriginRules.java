@@ -20,26 +20,26 @@ import org.jspecify.annotations.Nullable;
  */
 final class OriginRules {
     /**
-     * A rule of the kind {@code reverse_map}.
+     * A {@code reverse_map} rule to be written.
      *
      * @param origin URL of the origin
      * @param client URL for clients
      * @param source the line with the origin
-     * @param written the line for which the rule is written
+     * @param written the line that the rule translates
      */
     private record Reverse(String origin, String client, Entry source, Entry written) {
         boolean changesPath() {
             return !origin.substring(origin.indexOf('/', 8)).equals(client.substring(client.indexOf('/', 8)));
         }
 
-        /** The part of the responses for which Millrace uses the first rule only. */
+        /** Origin URL and client host. Of several rules with the same key, Millrace uses only the first. */
         String key() {
             return origin + " " + client.replaceFirst("^(https?://[^/:]+).*", "$1");
         }
     }
 
     private final Workspace workspace;
-    /** Rules of the kind {@code reverse_map}. */
+    /** The planned {@code reverse_map} rules. */
     private final List<Reverse> reversed = new ArrayList<>();
 
     OriginRules(Workspace workspace) {
@@ -63,7 +63,7 @@ final class OriginRules {
         } else if (host.arg(1).matches("\\$(proxy_host|\\{proxy_host}).*")) {
             host.markHandled().matchesDefaultOf("pristine_host_hdr");
         } else {
-            host.notMapped("the Host field is that of the client (pristine_host_hdr) or that of the rule's to");
+            host.notMapped("the Host field can only be the client's (pristine_host_hdr) or the host in the rule's to");
         }
     }
 
@@ -234,8 +234,8 @@ final class OriginRules {
     }
 
     /**
-     * Writes the rules of the kind {@code reverse_map}. Those for longer origin URLs are written first. Of several rules
-     * for one origin URL and one host of clients, Millrace would use the first only. This is the one with equal paths.
+     * Writes the {@code reverse_map} rules, those for longer origin URLs first. Of several rules for one origin URL and
+     * one client host, Millrace would use only the first. A rule that keeps the path is therefore preferred.
      */
     void writeReverseRules() {
         reversed.sort(

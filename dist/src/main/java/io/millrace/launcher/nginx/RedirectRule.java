@@ -70,7 +70,7 @@ record RedirectRule(Directive source, String when, String to, int status) {
                 && (absolute || List.of("permanent", "redirect").contains(rewrite.arg(2)));
     }
 
-    /** Converts the variables of a target to placeholders. Returns null if one has none. */
+    /** Converts the variables of a target to placeholders. Returns null if a variable has no placeholder. */
     private static @Nullable String target(String text, UrlBase base, String serverName) {
         String target = text.replaceAll("\\$\\{(\\w+)}", "\\$$1");
         if (base.scheme().isEmpty()) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Translates {@code return} and {@code rewrite} directives to redirections. Stateless. */
 final class Redirects {
-    /** Endings of a target URL that stand for the whole path of the request. */
+    /** Endings of a target URL that append the whole path of the request. */
     private static final List<String> WHOLE_PATH =
             List.of("$request_uri", "$uri$is_args$args", "$uri$is_args$query_string", "$uri?$args", "$uri");
 
@@ -38,7 +38,7 @@ final class Redirects {
             boolean rest,
             boolean whole,
             boolean exact) {
-        /** Returns true if a location with a path has the redirection for some of its paths only. */
+        /** Returns true if a location with this path redirects only some of the paths below it. */
         boolean isPartOf(String path) {
             return source.name().equals("rewrite") && (exact || (prefix != null && !path.startsWith(prefix)));
         }
@@ -154,7 +154,7 @@ final class Redirects {
 
     /**
      * Returns true if a server redirects any of its paths by a rule of its own. Below a mapped {@code location /}, the
-     * rule for that location has the redirections.
+     * rule for that location contains the redirections.
      */
     static boolean redirectsSome(Scope server) {
         boolean maps = server.own("location").stream()
@@ -197,7 +197,7 @@ final class Redirects {
         return slash < 0 ? target + "/" : target;
     }
 
-    /** Returns the key of a redirection rule. */
+    /** Returns the key that makes a remap rule a redirection, such as {@code redirect_temporary}. */
     static String verb(int status, UrlBase base) {
         boolean permanent = status == 301 || status == 308;
         return (base.expression() ? "regex_redirect" : "redirect") + (permanent ? "" : "_temporary");

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Confined to one thread.
  */
 final class RequestRules {
-    /** Writers of elements of {@code rules}, by verb and URL pattern of the remap rule for their requests. */
+    /** Writers of elements of {@code rules}, by key ({@code map} or similar) and URL pattern of their remap rule. */
     private final Map<String, List<Consumer<DraftNode>>> planned = new HashMap<>();
 
     /** Plans an element for the remap rule of a location. */
@@ -34,9 +34,9 @@ final class RequestRules {
     }
 
     /**
-     * Plans the answer or redirection of an {@code if} directive in a block for some of its locations.
+     * Plans the answer or redirection of an {@code if} directive, as an element of the rules of some locations.
      *
-     * @param more condition to append
+     * @param more text to append to the condition, such as {@code  && path == "/x"}; may be empty
      */
     void conditionalAnswer(
             Server server, UrlBase base, Scope scope, Directive block, String more, List<Location> locations) {

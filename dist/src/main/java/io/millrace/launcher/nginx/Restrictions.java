@@ -29,7 +29,7 @@ final class Restrictions {
     /** Plans the conditional answer of a block in the rule of another location. */
     @FunctionalInterface
     interface ConditionalAnswers {
-        /** @param more condition to append */
+        /** @param more text to append to the condition, which begins with {@code &&} */
         void plan(Directive block, String more, Location host);
     }
 
@@ -92,7 +92,7 @@ final class Restrictions {
         return separated;
     }
 
-    /** Returns what a condition in the rule of a location excludes: the exact locations that share the rule. */
+    /** Returns the text to append to a condition, which excludes the exact locations that share the rule. */
     String exclusion(Location location) {
         StringBuilder text = new StringBuilder();
         for (Location each : locations) {
@@ -116,7 +116,7 @@ final class Restrictions {
         return RuleTexts.literal(UrlBase.encoded(exact.path()));
     }
 
-    /** Returns the location whose rule has the requests of an exact location. Returns null if it has a rule itself. */
+    /** Returns the location whose rule handles the requests of an exact location; null if there is none. */
     private @Nullable Location host(Location exact) {
         if (exact.kind() != Kind.EXACT) {
             return null;
@@ -136,7 +136,7 @@ final class Restrictions {
         return null;
     }
 
-    /** Returns true if the rule of a location has the {@code rules} that are planned for it. */
+    /** Returns true if the rule of a location can contain elements of {@code rules}. */
     private boolean isOpen(Location location) {
         Scope scope = location.scope();
         Directive refusal = AccessPlan.refusal(scope);
@@ -201,7 +201,7 @@ final class Restrictions {
                 refuse(location, and(when, refused), each);
             }
             if (own == null) {
-                each.source().notMapped("the filters of the rule for " + location.path() + " hold for it too");
+                each.source().notMapped("the filters of the rule for " + location.path() + " apply to it too");
             }
         }
         if (own != null && !own.isEmpty() && !other.isEmpty()) {
@@ -242,11 +242,11 @@ final class Restrictions {
         } else if (own != null) {
             separated.add(exact);
         } else {
-            exact.source().entry().note("its filters hold for longer paths too");
+            exact.source().entry().note("its filters apply to longer paths too");
         }
     }
 
-    /** Plans the refusal of longer paths that no location has, or one whose rule cannot have them. */
+    /** Plans the refusal of longer paths, unless another location and its rule can handle them. */
     private void closeLonger(Location exact) {
         boolean around = around(exact) != null;
         if (around && server.isMapping(exact)) {
@@ -260,7 +260,7 @@ final class Restrictions {
         });
     }
 
-    /** Returns the location that has the longer paths of an exact one in nginx. Returns null if there is none. */
+    /** Returns the location that nginx uses for paths that only begin like an exact one; null if there is none. */
     private @Nullable Location around(Location exact) {
         return locations.stream()
                 .filter(each -> each.kind() != Kind.EXACT
@@ -357,7 +357,8 @@ final class Restrictions {
     }
 
     /**
-     * Plans the restrictions of an expression that ignores the case, for paths in another case than that of its rules.
+     * Plans the restrictions of an expression that ignores case. Its own rules cover only paths
+     * in the case of the expression; the rules of other locations restrict the same paths in another case.
      */
     private void otherCases(Location location) {
         Scope scope = location.scope();

@@ -46,7 +46,7 @@ final class RuleWriter {
     /** Hosts for which some paths are redirected. */
     private final Set<UrlBase> redirecting = new HashSet<>();
 
-    /** Verbs and URL patterns of the remap rules without filters, whose restrictions are elements of {@code rules}. */
+    /** Keys and URL patterns of the remap rules whose restrictions are elements of {@code rules}, not filters. */
     private final Set<String> separated = new HashSet<>();
 
     private final RequestLimits limits;
@@ -267,7 +267,7 @@ final class RuleWriter {
 
     /**
      * Returns the redirection of paths below a mapped location. Returns null if it has no equivalent, or if another
-     * location has some of its paths.
+     * location handles some of its paths.
      */
     private static @Nullable RedirectRule below(
             Server server,
@@ -326,7 +326,7 @@ final class RuleWriter {
         Directive internal = AccessPlan.internal(location.scope());
         boolean closed = AccessPlan.onlyDenies(location.scope()) || internal != null;
         if (internal != null) {
-            internal.markHandled().note("all clients are refused with 403, in nginx with 404");
+            internal.markHandled().note("all clients are refused with 403; nginx answers 404");
         }
         Directive answer = AnswerRule.of(location.scope());
         if (refusal != null && AccessPlan.isDenial(refusal)) {
@@ -409,8 +409,8 @@ final class RuleWriter {
     }
 
     /**
-     * Returns the authorisation server of a location. Returns null if there is none, and if the location has
-     * restrictions that hold for a part of its paths.
+     * Returns the authorisation server of a location. Returns null if there is none, or if the location has
+     * restrictions that apply to only a part of its paths.
      */
     private @Nullable AuthRequest authorization(Server server, UrlBase base, Location location, boolean denies) {
         boolean simple = !denies

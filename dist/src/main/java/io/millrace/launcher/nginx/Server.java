@@ -39,7 +39,7 @@ final class Server {
         }
     }
 
-    /** Adds a name. The form {@code .example.com} means both the name and {@code *.example.com}. */
+    /** Adds a name. The notation {@code .example.com} means both the name and {@code *.example.com}. */
     private void addName(String name) {
         if (name.startsWith(".")) {
             names.add(name.substring(1));

@@ -41,7 +41,7 @@ final class SplitWriter {
             return;
         }
         source.recordKey("remap[].split");
-        source.note("the hash is not that of nginx, so that clients may get another branch than before");
+        source.note("Millrace uses another hash than nginx, so clients may get another branch than before");
         if (by.startsWith("cookie")) {
             node.put("split_by", by).from(source);
             source.note("without the cookie the client's address decides; the name of the cookie is case-sensitive");

@@ -32,8 +32,8 @@ record Target(
     private static final Pattern SOCKET = Pattern.compile("(?i)(https?|grpcs?)://unix:(/[^:$\\s]+)(?::(/[^$\\s]*)?)?");
 
     /**
-     * Returns the origin of a scope. Returns null if there is none, or none with an equivalent. Marks the directive in
-     * that case.
+     * Returns the origin of a scope. Returns null if there is none. Returns null and marks the directive if it has no
+     * equivalent.
      */
     @Nullable
     static Target of(Scope scope) {
@@ -87,20 +87,20 @@ record Target(
         return last;
     }
 
-    /** Returns the reason why this cannot be an origin of a split; null if it can be one. */
+    /** Returns the reason why this origin and {@code other} cannot belong to one split; null if they can. */
     private @Nullable String fault(@Nullable Target other) {
         if (socket != null) {
             return "remap[].split cannot have a Unix socket; write an upstream with the socket";
         }
         if (path != null && !appends) {
-            return "in a URL with variables this path replaces that of all requests";
+            return "in a URL with variables, nginx replaces the path of all requests by this path";
         }
         return other == null || (other.scheme.equals(scheme) && Objects.equals(other.path, path))
                 ? null
                 : "the origins of a split need the same scheme and path";
     }
 
-    /** Returns the origin for a value of the split of an origin. */
+    /** Returns the origin that one value of a split chooses. Returns null if the origin has no split. */
     static @Nullable Target ofPart(Scope scope, Target own, SplitClients.Part part) {
         return own.split == null
                 ? null

@@ -148,7 +148,7 @@ final class Upstreams {
             if (each.args().contains("down")) {
                 each.note("the server is marked as down, so that it gets no requests; the host is left out");
             } else if (!seen.add(authority)) {
-                each.note("the host is listed before");
+                each.note("an earlier line lists the same host");
             } else {
                 host(group.addElement("hosts").from(each.markHandled()), each, scheme, seen.size());
                 settings.add(each);
@@ -214,7 +214,7 @@ final class Upstreams {
             if (value != null && first == null) {
                 first = each;
             } else if (first != null && value != null && !value.equals(option(first, name))) {
-                each.notMapped(name + ": the group has one value, that of "
+                each.notMapped(name + ": the group has one value, from "
                         + first.entry().place());
             }
         }

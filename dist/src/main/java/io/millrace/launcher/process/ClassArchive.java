@@ -236,7 +236,7 @@ final class ClassArchive {
 
     /**
      * Forces a file to disk. After a power failure, a renamed file is complete only then. Opens the file for reading,
-     * because the JVM of Java 17 writes archives without the right to write, also for their owner.
+     * because the JVM of Java 17 writes archives without write permission, even for their owner.
      */
     private static void synchronize(Path written) throws IOException {
         try (FileChannel channel = FileChannel.open(written, StandardOpenOption.READ)) {

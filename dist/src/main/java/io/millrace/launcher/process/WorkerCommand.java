@@ -80,7 +80,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     private static final Pattern TRIMMING_VERSIONS = Pattern.compile(
             "JAVA_VERSION=\"" + "(?:17[.]0[.](?:9|[1-9][0-9])|21[.]0[.][1-9]|2[2-9]|[3-9][0-9])[^\"]*\"");
 
-    /** Memory that compilers have freed goes back to the kernel after this time. */
+    /** Option that returns memory freed by the JIT compilers to the kernel, every 120,000 ms. */
     private static final String TRIM_OPTION = "-XX:TrimNativeHeapInterval=120000";
 
     @Override
@@ -342,8 +342,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Returns the feature release of the JDK in {@code javaHome}. If its release file has no version, returns that of
-     * this JVM.
+     * Returns the feature release of the JDK in {@code javaHome}. If its release file has no version, returns the
+     * feature release of this JVM.
      */
     static int feature(Path javaHome) {
         Matcher matcher = RELEASE_VERSION.matcher(release(javaHome));

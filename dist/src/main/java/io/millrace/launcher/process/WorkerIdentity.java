@@ -35,7 +35,7 @@ public final class WorkerIdentity {
      */
     private static final int START_TICKS = 22 - 3;
 
-    /** Limit of the wait until one of two workers exits that have lost their launcher. */
+    /** Limit of the wait for the exit of one worker, if two workers have lost their launcher. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long SETTLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -149,7 +149,7 @@ public final class WorkerIdentity {
     }
 
     /**
-     * Returns the start time in the form {@code TICKS@BOOT}. If {@code /proc} is not readable, returns a wall clock
+     * Returns the start time in the format {@code TICKS@BOOT}. If {@code /proc} is not readable, returns a wall clock
      * time.
      */
     private static String startOf(ProcessHandle process) {

@@ -131,7 +131,7 @@ public final class WorkerProcess {
     }
 
     /** Records that the worker was sent its assignment: its configuration and listening sockets. */
-    public void wasAssigned() {
+    public void markAssigned() {
         assigned = true;
     }
 

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The listening sockets that systemd has bound and passed to the launcher (sd_listen_fds(3)). The variable {@code
- * LISTEN_FDS} has the number of descriptors, which begin with 3. If there are fewer sockets than event loops, the loops
- * share a socket. A new connection then wakes all these loops, and the first loop accepts it.
+ * LISTEN_FDS} contains the number of descriptors. The first descriptor is 3. If there are fewer sockets than event
+ * loops, the loops share a socket. A new connection then wakes all these loops, and the first loop accepts it.
  *
  * <p>Immutable. The caller of {@link #take} owns the sockets in its result.
  */
@@ -141,7 +141,7 @@ public final class InheritedSockets {
      * @param addresses the socket address for each configured address
      * @param perAddress number of event loops that accept at each address
      * @param adopted sockets that an adopted worker has returned
-     * @throws LaunchException if a socket has none of these addresses, because its clients would not be served
+     * @throws LaunchException if a socket is bound to none of these addresses, because its clients would not be served
      */
     public Map<ListenerSockets, List<FileDescriptor>> take(
             Map<String, ? extends SocketAddress> addresses,
@@ -171,7 +171,7 @@ public final class InheritedSockets {
     /**
      * Returns the configured addresses whose sockets the service manager owns.
      *
-     * @throws LaunchException if a socket has none of {@code addresses}
+     * @throws LaunchException if a socket is bound to none of {@code addresses}
      */
     public Set<String> names(Map<String, ? extends SocketAddress> addresses) throws LaunchException {
         Set<String> names = new HashSet<>();

@@ -296,7 +296,7 @@ public final class ListeningSockets implements AutoCloseable {
 
     /**
      * Closes the sockets that {@code other} does not share. Deletes the files of Unix sockets for addresses that {@code
-     * other} does not have. Idempotent.
+     * other} does not contain. Idempotent.
      */
     public void closeExcept(@Nullable ListeningSockets other) {
         for (Group group : groups) {

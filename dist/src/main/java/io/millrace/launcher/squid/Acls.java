@@ -49,7 +49,7 @@ final class Acls {
             Set.of("url_regex", "urlpath_regex", "dstdom_regex", "browser", "referer_regex");
 
     private final Map<String, Acl> all = new LinkedHashMap<>();
-    /** True if lists of type src have the client in X-Forwarded-For. Rules have the address of the connection. */
+    /** True if lists of type src compare the client in X-Forwarded-For; rules compare the connection's address. */
     private final boolean forwarded;
 
     Acls(SquidReader reader) {
@@ -108,7 +108,7 @@ final class Acls {
 
     /**
      * Returns the addresses of a list of type src for conditions, which compare the address of the connection. Returns
-     * null if the list compares the client in X-Forwarded-For, and if {@link #addresses} does.
+     * null if the list compares the client in X-Forwarded-For, or if {@link #addresses} returns null.
      */
     @Nullable
     List<String> connections(Acl acl) {

@@ -214,9 +214,9 @@ final class HeaderImport {
             case "browser" -> found("request_header[\"User-Agent\"]", acl.values());
             case "referer_regex" -> found("request_header[\"Referer\"]", acl.values());
             case "dstdom_regex" -> found("host", acl.values());
-            case "url_regex" -> all(acl.values().stream().map(UrlCondition::of).toList());
+            case "url_regex" -> anyOrNull(acl.values().stream().map(UrlCondition::of).toList());
             case "urlpath_regex" ->
-                all(acl.values().stream().map(UrlCondition::ofPath).toList());
+                anyOrNull(acl.values().stream().map(UrlCondition::ofPath).toList());
             default -> null;
         };
     }
@@ -228,7 +228,7 @@ final class HeaderImport {
     }
 
     /** Returns the condition that any of the parts is true. Returns null if one of them is null. */
-    private static @Nullable String all(List<@Nullable String> parts) {
+    private static @Nullable String anyOrNull(List<@Nullable String> parts) {
         List<String> texts = new ArrayList<>();
         for (String part : parts) {
             if (part == null) {

@@ -14,7 +14,7 @@ final class PosixExpression {
     /** An interval such as {@code {2,3}}. */
     private static final Pattern INTERVAL = Pattern.compile("\\{\\d+(,\\d*)?}");
 
-    /** Escaped letters with the meaning that the C library gives them too. */
+    /** Escaped letters that mean the same in RE2 and in the regular expressions of the C library. */
     private static final String SAME_LETTERS = "wWsSbB";
 
     private PosixExpression() {}
@@ -30,7 +30,7 @@ final class PosixExpression {
             boolean counted = c == '{' && interval.find(i) && interval.start() == i;
             boolean repeats = c == '*' || c == '+' || c == '?' || counted;
             boolean group = c == '(' && expression.startsWith("(?", i);
-            // A second repetition is one more in POSIX, and a preference for short matches in RE2.
+            // In POSIX, a second quantifier repeats once more. In RE2, it makes the first one prefer short matches.
             if ((c == '{' && !counted) || group || (repeats && repeated)) {
                 return null;
             }

@@ -168,7 +168,7 @@ final class Settings {
         }
     }
 
-    /** Converts a time such as {@code 1 minute} to Millrace's form. Returns null if the words are not a time. */
+    /** Converts a time such as {@code 1 minute} to Millrace's notation. Returns null if the words are not a time. */
     static @Nullable String time(List<String> words) {
         if (words.isEmpty() || !words.get(0).matches("\\d{1,9}(\\.\\d{1,3})?")) {
             return null;

@@ -87,7 +87,7 @@ final class SquidReader {
         }
     }
 
-    /** Finds the files that a name or pattern means. In a copy of the directory, names still begin with /etc/squid. */
+    /** Finds the files for a name or pattern. In a copy of the directory, names still begin with /etc/squid. */
     private List<Path> find(String word, Path from) {
         Path parent = from.toAbsolutePath().getParent();
         List<Path> candidates = new ArrayList<>();

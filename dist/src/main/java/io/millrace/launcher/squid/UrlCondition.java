@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Converts expressions for URLs, in RE2 syntax, to conditions of {@code rules}, which test path and query separately. Stateless. */
 final class UrlCondition {
-    /** An expression for URLs whose path has a fixed part, or that have a query. Debian's configuration has it. */
+    /** An expression for URLs whose path has a fixed part, or that have a query. Debian's squid.conf contains one. */
     private static final Pattern DYNAMIC = Pattern.compile("\\(?(/?[a-z-]+/?)\\|\\\\\\?\\)?");
 
     /** The parts of an expression that cannot match a question mark, so that it can be split at the query. */
@@ -27,7 +27,7 @@ final class UrlCondition {
         if (body.equals("\\?")) {
             return "query =~ \".\"";
         }
-        // With a slash inside, an expression can begin in the host.
+        // An expression with a slash inside may match from within the host on.
         boolean inside = body.contains("/") && !body.matches("\\(?/.*");
         return body.startsWith("^") || inside ? null : inPathOrQuery(flag, body, !body.contains("/"));
     }

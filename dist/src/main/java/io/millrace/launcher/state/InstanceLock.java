@@ -28,9 +28,9 @@ import org.slf4j.LoggerFactory;
 public final class InstanceLock implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
 
-    private static final Set<StandardOpenOption> HELD =
+    private static final Set<StandardOpenOption> OPEN_OPTIONS =
             Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-    private static final FileAttribute<?> FOR_GROUP =
+    private static final FileAttribute<?> GROUP_READABLE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----"));
 
     private final Path file;
@@ -49,7 +49,7 @@ public final class InstanceLock implements AutoCloseable {
      * @throws LaunchException if another process holds the lock; the message contains its process id
      */
     public static InstanceLock acquire(Path file) throws IOException, LaunchException {
-        FileChannel channel = FileChannel.open(file, HELD, FOR_GROUP);
+        FileChannel channel = FileChannel.open(file, OPEN_OPTIONS, GROUP_READABLE);
         @Nullable FileLock lock;
         try {
             lock = channel.tryLock();

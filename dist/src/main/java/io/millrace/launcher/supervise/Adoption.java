@@ -55,7 +55,7 @@ public final class Adoption {
     private final EventLoop loop;
     private final BiConsumer<WorkerProcess, String> kill;
     private final CompletableFuture<Result> result = new CompletableFuture<>();
-    private final CompletableFuture<Void> hasStoppedAccepting = new CompletableFuture<>();
+    private final CompletableFuture<Void> acceptingEnded = new CompletableFuture<>();
     /** Sockets that the worker has to return. */
     private List<ListenerSockets> expectedSockets = List.of();
 
@@ -75,8 +75,8 @@ public final class Adoption {
     }
 
     /** Completes when the worker no longer accepts connections, because it drains or has exited. */
-    CompletableFuture<Void> hasStoppedAccepting() {
-        return hasStoppedAccepting;
+    CompletableFuture<Void> acceptingEnded() {
+        return acceptingEnded;
     }
 
     /** Handles the worker's {@code Hello}: requests its sockets, if it holds any. */
@@ -104,13 +104,13 @@ public final class Adoption {
     /** Records that the worker no longer accepts connections. */
     void finishes() {
         result.complete(new Result(Found.FINISHING, Map.of()));
-        hasStoppedAccepting.complete(null);
+        acceptingEnded.complete(null);
     }
 
     /** Records that the worker has exited. */
     void gone() {
         result.complete(Result.NOTHING);
-        hasStoppedAccepting.complete(null);
+        acceptingEnded.complete(null);
     }
 
     /** Handles the descriptors that the worker has sent, and takes ownership of them. */

@@ -71,7 +71,7 @@ public final class Supervisor implements ServingWorker {
      */
     public CompletableFuture<Void> dismiss(long drainNanos) {
         loop.execute(() -> succession.drainCurrent(drainNanos));
-        return succession.adoption().hasStoppedAccepting();
+        return succession.adoption().acceptingEnded();
     }
 
     /**

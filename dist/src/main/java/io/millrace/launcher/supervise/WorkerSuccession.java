@@ -503,7 +503,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             boolean standby = worker == candidate;
             worker.send(new ControlMessage.Assignment(
                     worker.plan().listeners(), worker.plan().config(), standby, standby && worker.warms()));
-            worker.wasAssigned();
+            worker.markAssigned();
         }
     }
 

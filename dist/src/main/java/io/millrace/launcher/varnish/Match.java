@@ -131,7 +131,7 @@ final class Match {
         return !statuses.isEmpty() && others.isEmpty() && urls.isEmpty() && cookies.isEmpty() && hosts.isEmpty();
     }
 
-    /** Returns true if only responses meet the tests for which rules set no lifetime anyway. */
+    /** Returns true if rules set no lifetime anyway for the responses that meet the tests. */
     boolean isForbidden() {
         return forbidden;
     }

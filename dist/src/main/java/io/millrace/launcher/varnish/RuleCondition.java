@@ -111,7 +111,7 @@ final class RuleCondition {
 
     /**
      * Returns the condition for responses that a statement excludes from storing. It may hold for more responses than in
-     * VCL. Returns null if it has no equivalent, and if all responses would meet it.
+     * VCL. Returns null if it has no equivalent, or if all responses would meet it.
      */
     @Nullable
     String ofExcluded(List<Condition> around) {
@@ -121,7 +121,7 @@ final class RuleCondition {
         return text == null || readsClient(text) ? null : text;
     }
 
-    /** Returns a condition that holds whenever another one does. Returns null if only one for all requests does. */
+    /** Returns a condition that is true whenever the given one is. Returns null if none restricts the requests. */
     private @Nullable String wider(Condition condition) {
         if (condition instanceof Condition.Not || condition instanceof Test) {
             String text = text(condition);
@@ -221,8 +221,8 @@ final class RuleCondition {
     }
 
     /**
-     * Returns the condition for a test of the status. Varnish makes 206 and 304 of a response with 200 after VCL has
-     * tested the status. In rules, the status is that of the response to the client.
+     * Returns the condition for a test of the status. Varnish turns a response with 200 into 206 or 304 after VCL
+     * has tested the status. In rules, the status is the one that the client gets.
      */
     private static @Nullable String status(Test test) {
         String operator = test.operator();

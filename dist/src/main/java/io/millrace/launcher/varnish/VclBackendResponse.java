@@ -25,7 +25,7 @@ final class VclBackendResponse extends Walker {
 
     /** Reason for a lifetime whose condition has no equivalent. */
     private static final String UNEQUAL =
-            "rules cannot test the condition, or that of an earlier return; write a rule that sets CDN-Cache-Control";
+            "rules cannot test this condition, or one of an earlier return; write a rule that sets CDN-Cache-Control";
 
     /** Reason for a lifetime that would hold for excluded responses; the place of the excluding line follows. */
     private static final String UNKNOWN = "the lifetime would also hold for responses that rules cannot exclude: see ";
@@ -341,10 +341,10 @@ final class VclBackendResponse extends Walker {
     }
 
     /**
-     * Gives the lifetime to the responses that reach a statement, by a field for this cache only. Excludes those that the
-     * built-in VCL does not store. Reports a statement whose condition has no equivalent, and one beside a statement that
-     * excludes responses by a test that rules do not have. Returns false for a statement with a condition that other
-     * settings can express.
+     * Writes a rule that gives the lifetime of a statement to the responses that reach it, by a field for this cache
+     * only. The rule excludes responses that the built-in VCL does not store. Reports the statement if its condition
+     * has no equivalent, or if another statement excludes responses by a test that rules do not have. Returns false if
+     * other settings can express the condition.
      */
     private boolean lifetime(Statement each) {
         long seconds = VclImportState.seconds(each.value());
@@ -379,7 +379,7 @@ final class VclBackendResponse extends Walker {
         return true;
     }
 
-    /** Adds to a condition that the built-in VCL permits to store the response. */
+    /** Returns a condition that also excludes the responses that the built-in VCL does not store. */
     private String permitted(Statement each, String when) {
         boolean isCookieRemoved = isCookieRemoved(state.vcl().sub("vcl_backend_response"), each)
                 || isCookieRemoved(state.vcl().sub("vcl_fetch"), each);
@@ -451,7 +451,7 @@ final class VclBackendResponse extends Walker {
         }
         DraftNode known = state.workspace().draft().root().find("cache.force_stale_while_revalidate");
         if (!around.isEmpty() && known != null) {
-            each.notMapped("all responses have the same time, that of an earlier line");
+            each.notMapped("all responses have the same time, from an earlier line");
             return;
         }
         if (!around.isEmpty()) {

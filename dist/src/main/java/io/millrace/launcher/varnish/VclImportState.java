@@ -67,7 +67,7 @@ final class VclImportState {
         builtInReached = false;
     }
 
-    /** Converts a time of VCL to Millrace's form. Returns null if the text is not a constant time. */
+    /** Converts a time of VCL to Millrace's notation. Returns null if the text is not a constant time. */
     static @Nullable String time(String text) {
         Matcher matcher = TIME.matcher(text.strip());
         if (!matcher.matches()) {

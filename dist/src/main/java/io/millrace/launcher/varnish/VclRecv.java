@@ -20,6 +20,7 @@ final class VclRecv extends Walker {
     /**
      * A remap rule that selects a backend.
      *
+     * @param verb key of the URL pattern, such as {@code map} or {@code regex_map}
      * @param map the URL pattern of the rule, or only its path
      * @param chain number of the innermost {@code if} around the statement; its {@code elsif} and {@code else} have the
      *     same number. {@link Integer#MAX_VALUE} for a refusal, whose rule is written first
@@ -38,6 +39,7 @@ final class VclRecv extends Walker {
     /** Kinds of requests whose cookies vcl_recv removes. */
     private final Set<String> dropped = new LinkedHashSet<>();
 
+    /** Patterns of the query parameters that vcl_recv removes from URLs. */
     private final List<String> excluded = new ArrayList<>();
     private @Nullable String defaultBackend;
     private @Nullable Entry defaultBackendSource;

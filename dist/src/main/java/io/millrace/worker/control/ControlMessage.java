@@ -21,7 +21,7 @@ public sealed interface ControlMessage {
     /**
      * Version of the protocol, which increases with every change of the messages. A launcher starts only workers of its
      * own version, but may adopt a worker of another version. The following messages, which an adoption needs, never
-     * change their form: {@link Hello}, {@link Ready}, {@link Beat}, {@link ReturnSockets}, {@link ReopenLogs},
+     * change their format: {@link Hello}, {@link Ready}, {@link Beat}, {@link ReturnSockets}, {@link ReopenLogs},
      * {@link Drain} and {@link Draining}.
      */
     int PROTOCOL_VERSION = 6;

@@ -29,7 +29,7 @@ public record ControlPaths(Path directory) {
         return workerHooks(workerAdmin(generation));
     }
 
-    /** Returns the same for the worker with an admin socket. */
+    /** Returns the file with the hooks of extensions that the worker with this admin socket runs. */
     public static Path workerHooks(Path adminSocket) {
         return adminSocket.resolveSibling(adminSocket.getFileName() + ".hooks");
     }

@@ -69,7 +69,7 @@ final class HeadersFile implements Supplier<Map<String, String>> {
         readTime = time;
         readBytes = bytes;
         if (bytes > BYTES_MAX) {
-            throw new IOException(file + " has " + bytes + " bytes; the limit is " + BYTES_MAX);
+            throw new IOException(file + " has " + bytes + " bytes; the limit is " + BYTES_MAX + " bytes");
         }
         fields = parse(Files.readString(file, StandardCharsets.UTF_8));
     }
@@ -86,7 +86,7 @@ final class HeadersFile implements Supplier<Map<String, String>> {
             int colon = content.indexOf(':');
             String name = colon < 0 ? "" : content.substring(0, colon).strip();
             if (name.isEmpty() || !name.chars().allMatch(HeadersFile::isNameCharacter)) {
-                throw new IOException(file + ":" + number + ": the line is not of the form 'Name: value'");
+                throw new IOException(file + ":" + number + ": the line does not have the format 'Name: value'");
             }
             found.put(name, content.substring(colon + 1).strip());
         }

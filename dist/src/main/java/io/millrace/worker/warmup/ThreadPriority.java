@@ -40,7 +40,7 @@ public final class ThreadPriority {
     /** Lowers the priority of the calling thread. Blocks for some milliseconds. */
     static void lowerOwn() {
         try {
-            // The target of the link has the form PID/task/TID.
+            // The target of the link has the format PID/task/TID.
             Path own = Files.readSymbolicLink(Path.of("/proc/thread-self"));
             lower(List.of(String.valueOf(own.getFileName())));
         } catch (IOException | UnsupportedOperationException e) {

@@ -69,8 +69,8 @@ public final class WarmUp implements AutoCloseable {
     }
 
     /**
-     * Completes when the warm-up has ended. Never completes exceptionally: the report of a failed warm-up has the
-     * reason.
+     * Completes when the warm-up has ended. Never completes exceptionally: the report of a failed warm-up contains
+     * the reason.
      */
     public CompletableFuture<WarmUpReport> finished() {
         return finished.copy();
@@ -132,8 +132,8 @@ public final class WarmUp implements AutoCloseable {
     }
 
     /**
-     * Returns the configuration of the warm-up proxy. From the worker's configuration, it has only the settings that
-     * select code paths.
+     * Returns the configuration of the warm-up proxy. From the worker's configuration, it copies only the settings
+     * that select code paths.
      */
     private ProxyConfig config(String originUrl, WarmUpCertificate certificate) {
         WorkerConfig worker = plan.worker().worker();

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * The HTTP origin server of the warm-up, at a loopback address. The path of a request selects the response.
  * Thread-safe.
  *
- * <p>A path has the form {@code /KIND/SIZE/NAME}, where KIND is a value of {@link Kind} in lower case. Each connection
- * has its own thread.
+ * <p>A path has the format {@code /KIND/SIZE/NAME}, where KIND is a value of {@link Kind} in lower case. Each
+ * connection has its own thread.
  */
 final class WarmUpOrigin implements AutoCloseable {
     /** The kind of a response. */

@@ -99,7 +99,7 @@ class HandOverTest {
 
     @Test
     void aSuccessorServesWithoutItsPredecessor() {
-        next.wasAssigned();
+        next.markAssigned();
         handOver.completeAlone(next);
         assertFalse(handOver.isInProgress());
         assertEquals(new ControlMessage.Serve(false), nextControl.readOutbound());

@@ -259,7 +259,7 @@ class OtlpExportTest {
         Path file = Files.writeString(directory.resolve("headers"), "A: b\nsecret\n");
         IOException problem = assertThrows(
                 IOException.class, () -> OtlpExport.open(settings("http://127.0.0.1:1", file), new SpanCounts()));
-        assertEquals(file + ":2: the line is not of the form 'Name: value'", problem.getMessage());
+        assertEquals(file + ":2: the line does not have the format 'Name: value'", problem.getMessage());
     }
 
     @Test

@@ -24,7 +24,7 @@ public final class CountryField {
         return name == null ? null : new CountryField(FieldName.of(name));
     }
 
-    /** Returns the fields of a request with the country, and without a field of this name from the client. */
+    /** Returns the fields of a request, in which the country replaces any field of this name from the client. */
     public FieldSection set(FieldSection request, GeoLocation location) {
         String country = location.country();
         FieldSection field = country == null || country.isEmpty() || !isToken(country)

@@ -10,7 +10,7 @@ public interface CredentialCheck {
     interface Result {}
 
     /**
-     * The result of a check, with what was checked. The settings may have changed since the check began.
+     * The result of a check, with a digest of its input. The settings may have changed since the check began.
      *
      * @param digest the credentials and the settings of the check
      * @param result the result, which counts for this digest only

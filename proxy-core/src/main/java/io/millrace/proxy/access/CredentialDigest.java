@@ -5,8 +5,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * A keyed digest of credentials and of the settings by which they are checked. Results of checks are remembered under
- * it, and the credentials cannot be computed from it. Immutable.
+ * A keyed digest of credentials and of the settings by which they are checked. It is the key
+ * under which results of checks are remembered. The credentials cannot be computed from it. Immutable.
  *
  * @param high the first 64 bits
  * @param low the next 64 bits
@@ -27,7 +27,7 @@ public record CredentialDigest(long high, long low) {
      * @param with the digest function of the calling thread
      * @param secret the key
      * @param settings digest of the settings
-     * @param bytes has the credentials between the positions
+     * @param bytes array that contains the credentials between the two positions
      */
     public static CredentialDigest of(
             MessageDigest with, byte[] secret, byte[] settings, byte[] bytes, int from, int to) {

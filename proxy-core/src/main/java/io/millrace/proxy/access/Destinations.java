@@ -56,7 +56,7 @@ public final class Destinations {
     }
 
     /**
-     * Returns the IPv4 address embedded in an IPv6 address; null for none. The forms are NAT64 (RFC 6052 s2.1), 6to4
+     * Returns the IPv4 address embedded in an IPv6 address; null for none. The formats are NAT64 (RFC 6052 s2.1), 6to4
      * (RFC 3056 s2), Teredo (RFC 4380 s4), IPv4-translated (RFC 2765 s2.1) and IPv4-compatible (RFC 4291 s2.5.5.1).
      */
     static @Nullable IpAddress embedded(IpAddress address) {

@@ -113,7 +113,7 @@ public final class Guards {
     /**
      * Returns the guards of a configuration; null if it has none.
      *
-     * @throws IllegalArgumentException if a file has a fault
+     * @throws IllegalArgumentException if a file is invalid
      */
     public static @Nullable Guards of(ProxyConfig config) {
         boolean anyGuard = hasGuard(config.values())

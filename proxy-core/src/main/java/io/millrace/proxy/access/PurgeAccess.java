@@ -48,7 +48,7 @@ public final class PurgeAccess {
         List<AddressRange> allowed = ruleIndex == AccessRules.NO_RULE ? unmapped : byRule.get(ruleIndex);
         String list = allowed.equals(unmapped) ? "purge.allow" : "purge.allow of remap[" + ruleIndex + "]";
         if (peer == null || !contains(allowed, peer)) {
-            return list + " does not have " + (peer == null ? "your address" : peer.getHostAddress());
+            return list + " does not contain " + (peer == null ? "your address" : peer.getHostAddress());
         }
         boolean named = false;
         for (FieldName name : FORWARDED_FOR) {
@@ -62,14 +62,14 @@ public final class PurgeAccess {
                     return name.text() + " has an element that is not an IP address";
                 }
                 if (!contains(allowed, address)) {
-                    return list + " does not have " + NetUtil.bytesToIpAddress(address) + " of " + name.text();
+                    return list + " does not contain " + NetUtil.bytesToIpAddress(address) + " of " + name.text();
                 }
             }
         }
         FieldName proxied = fields.contains(FieldName.VIA) ? FieldName.VIA : FieldName.FORWARDED;
         return fields.contains(proxied) && !named
-                ? "the request came through another proxy at " + peer.getHostAddress() + " (it has " + proxied.text()
-                        + "), and no X-Forwarded-For names the client"
+                ? "the request came through another proxy at " + peer.getHostAddress() + " (it has the field "
+                        + proxied.text() + "), and no X-Forwarded-For names the client"
                 : null;
     }
 

@@ -58,7 +58,7 @@ public final class ReceivedFields {
     }
 
     /**
-     * Returns the fields of a request without the client's fields of these names, with those received.
+     * Returns the fields of a request in which the received fields replace the client's fields of these names.
      *
      * @param received fields of this proxy or of the server
      * @param withoutAuthorization whether Authorization of the client is removed

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The filters of each rule and the general filters. The rule's own filters are checked first, and the first one that
- * matches the request decides. If no filter of the rule matches, but one of them allows requests, the request is
- * denied. Otherwise the general filters decide in the same way, and an undecided request is allowed. An unknown address
- * matches all denying filters and no allowing one. Immutable.
+ * matches the request decides. If no filter of the rule matches, although the rule has an allowing filter, the request
+ * is denied. Otherwise the general filters decide in the same way, and an undecided request is allowed. An unknown
+ * address matches all denying filters and no allowing one. Immutable.
  */
 final class RequestFilters {
     private final FilterList[] byRule;

@@ -16,8 +16,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies the signatures of URLs, in the form of Traffic Server's plugin url_sig and in Millrace's own form. Both
- * have their parameters at the end of the query; the signature is last and covers the text before it.
+ * Verifies the signatures of URLs, in the format of Traffic Server's plugin url_sig and in Millrace's own format. Both
+ * formats have their parameters at the end of the query; the signature is last and covers the text before it.
  *
  * <p>Confined to one event loop.
  */
@@ -89,7 +89,7 @@ public final class SignedUrl {
         String base = url.substring(url.indexOf("//") + 2, question);
         int own = startOf(whole, OWN_SIGNATURE);
         if (own >= 0) {
-            return verifyOwnForm(keys, base, whole, own, client, nowSeconds);
+            return verifyOwnFormat(keys, base, whole, own, client, nowSeconds);
         }
         int signature = startOf(whole, "S=");
         return signature < 0 ? Result.MISSING : verifyUrlSig(keys, base, whole, signature, client, nowSeconds);
@@ -140,8 +140,8 @@ public final class SignedUrl {
         return result(expected, given, whole, start);
     }
 
-    /** Verifies a signature of Millrace's own form. */
-    private Result verifyOwnForm(
+    /** Verifies a signature in Millrace's own format. */
+    private Result verifyOwnFormat(
             SigningKeys keys, String base, String whole, int signature, @Nullable IpAddress client, long nowSeconds) {
         Map<String, String> values = new HashMap<>();
         int start = parameters(whole, signature, "mr-expires mr-key mr-client mr-prefix", values);
@@ -209,8 +209,9 @@ public final class SignedUrl {
     }
 
     /**
-     * Returns the signed parts of host and path, each with a slash behind it. The last digit applies to all remaining
-     * parts.
+     * Returns the signed parts of host and path, each with a slash behind it.
+     *
+     * @param parts a digit for each part, 1 if it is signed; the last digit applies to all remaining parts
      */
     private static String partsOf(String base, String parts) {
         StringBuilder signed = new StringBuilder();
@@ -260,7 +261,7 @@ public final class SignedUrl {
                 throw new IllegalStateException("this Java runtime has no " + key.getAlgorithm(), e);
             }
             if (macs.size() >= MACS_MAX) {
-                // The map still has keys of earlier configurations.
+                // The map still contains keys of earlier configurations.
                 macs.clear();
             }
             macs.put(key, mac);

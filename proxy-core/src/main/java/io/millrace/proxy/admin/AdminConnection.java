@@ -111,7 +111,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             reply.fail(new AdminException(503, "busy", "too many connections with a token are open; try again"));
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
-            answering(true);
+            setAnswering(true);
             if (method.equals("POST")) {
                 reply.countAsChange(changes);
             }
@@ -214,9 +214,9 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
                 .schedule(() -> reply.fail(refusal), tcp.wrongTokenDelay().toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    private void answering(boolean isAnswering) {
+    private void setAnswering(boolean isAnswering) {
         if (tcp != null) {
-            tcp.slot().answering(isAnswering);
+            tcp.slot().setAnswering(isAnswering);
         }
     }
 
@@ -248,7 +248,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     /** Begins the next request after an answer was written. Call on the event loop. */
     void replied(ChannelHandlerContext context) {
         pending = null;
-        answering(false);
+        setAnswering(false);
         if (!waiting.isEmpty()) {
             // The next request begins in a later task. Otherwise immediate answers to many pipelined requests would
             // recurse deeply.

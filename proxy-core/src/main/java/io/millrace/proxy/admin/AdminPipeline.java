@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Initializes the connections of one listener, and refuses connections above its limit. TCP and Unix sockets have
- * separate limits, so that TCP clients cannot lock out operators. {@link TcpSlots} has the limit of TCP.
+ * separate limits, so that TCP clients cannot lock out operators. {@link TcpSlots} contains the limits of TCP.
  *
  * <table>
  *   <caption>Limits</caption>

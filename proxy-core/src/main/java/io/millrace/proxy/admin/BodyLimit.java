@@ -10,8 +10,8 @@ import io.netty.handler.codec.http.HttpUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Aggregates requests up to {@link AdminServer#MAX_BODY_BYTES}. A longer request gets a 413 in the form of the API,
- * and the connection is closed without reading the rest. Confined to one event loop.
+ * Aggregates requests up to {@link AdminServer#MAX_BODY_BYTES}. A longer request gets a 413 in the error format of the
+ * API, and the connection is closed without reading the rest. Confined to one event loop.
  */
 final class BodyLimit extends HttpObjectAggregator {
     private final AdminConnection connection;

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reports a request that is not complete in time. A client that sends a byte from time to time is never idle and could
- * otherwise keep a connection without a token. It is placed before the codec. Confined to one event loop.
+ * otherwise keep a connection open without a token. This handler is placed before the codec. Confined to one event
+ * loop.
  */
 final class RequestDeadline extends ChannelInboundHandlerAdapter {
     private Duration time;

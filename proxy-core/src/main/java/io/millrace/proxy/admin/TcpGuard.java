@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Checks requests to the admin API over TCP. A request needs a token or a session of the dashboard, and must not come
  * from a page of another site in a browser. Such a page can reach this port under a name of its own (DNS rebinding).
  * Without TLS the Host must therefore be an address, {@code localhost}, or the name that the listener was configured
- * with; with TLS the certificate excludes other names. An Origin must be this server's own.
+ * with; with TLS the certificate excludes other names. The field Origin, if present, must name this server.
  *
  * <p>A token in clear text is accepted only between loopback addresses. Without TLS, the dashboard too is served only
  * there. Thread-safe.
@@ -148,7 +148,7 @@ final class TcpGuard {
     }
 
     /**
-     * Returns the token of a request, or that of its session; null without either. A token has precedence over a
+     * Returns the token of a request, or the token of its session; null without either. A token has precedence over a
      * session.
      */
     @Nullable

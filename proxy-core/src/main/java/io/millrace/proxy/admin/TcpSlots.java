@@ -51,7 +51,7 @@ final class TcpSlots {
          * Records whether a request of the connection is being answered. A connection with such a request is replaced
          * last.
          */
-        void answering(boolean isAnswered) {
+        void setAnswering(boolean isAnswered) {
             isAnswering = isAnswered;
         }
 

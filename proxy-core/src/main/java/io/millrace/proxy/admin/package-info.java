@@ -4,7 +4,7 @@
  * process, uses the same server and forwards requests to the worker, which serves clients.
  *
  * <p>A new resource is a class below {@code admin.SUBJECT}. {@code DataPlaneAdmin} registers it, {@code LauncherAdmin}
- * forwards it, and {@code TokenRights} has the roles that may use it.
+ * forwards it, and {@code TokenRights} determines the roles that may use it.
  */
 @NullMarked
 package io.millrace.proxy.admin;

@@ -51,7 +51,8 @@ final class PurgeAccessTest {
         assertNull(access.refusal(AccessRules.NO_RULE, other, FieldSection.EMPTY));
         assertEquals(
                 "purge.allow does not have 10.1.2.3", access.refusal(AccessRules.NO_RULE, ten, FieldSection.EMPTY));
-        assertEquals("purge.allow of remap[0] does not have your address", access.refusal(0, null, FieldSection.EMPTY));
+        assertEquals(
+                "purge.allow of remap[0] does not contain your address", access.refusal(0, null, FieldSection.EMPTY));
     }
 
     @Test

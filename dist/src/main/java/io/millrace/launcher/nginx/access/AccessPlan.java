@@ -58,7 +58,7 @@ public final class AccessPlan {
         return null;
     }
 
-    /** Returns true if no other directive than those of a name authenticates the clients of a scope. */
+    /** Returns true if only directives with the given name authenticate the clients of a scope. */
     static boolean isOnlyAuthentication(Scope scope, String name) {
         for (String each : AUTHENTICATION) {
             Directive found = each.equals(name) ? null : scope.last(each);
@@ -74,7 +74,7 @@ public final class AccessPlan {
         return AUTHENTICATION.contains(name);
     }
 
-    /** Returns the directive that closes a location to the requests of clients. Returns null if there is none. */
+    /** Returns the {@code internal} directive, which closes a location to clients; null if there is none. */
     @Nullable
     public static Directive internal(Scope scope) {
         List<Directive> found = scope.own("internal");
@@ -96,7 +96,7 @@ public final class AccessPlan {
             lines(scope, rule, List.of(), false);
             return;
         }
-        // The directives around limit_except hold for its methods, those inside for the other methods.
+        // The directives around limit_except apply to its methods, those inside to the other methods.
         List<String> methods = withHead(exceptions.get(0).args());
         lines(scope, rule, methods, false);
         DraftNode allowFilter =
@@ -131,8 +131,8 @@ public final class AccessPlan {
     /**
      * Writes the filters for allow and deny directives.
      *
-     * @param methods methods for which they hold; empty for all
-     * @param follow whether a filter that allows requests precedes, so that others need one too
+     * @param methods methods to which the directives apply; empty for all
+     * @param follow whether an earlier filter allows some requests; all other allowed requests then need a filter too
      */
     private static void lines(Scope scope, DraftNode rule, List<String> methods, boolean follow) {
         List<Directive> lines = scope.all("allow", "deny");
@@ -157,7 +157,7 @@ public final class AccessPlan {
                     addresses.add(Addresses.ofMapped(word));
                 } else {
                     each.notMapped(
-                            "nginx compares clients with IPv4 with IPv4 addresses; write " + Addresses.ofMapped(word));
+                            "nginx compares IPv4 clients with IPv4 addresses only; write " + Addresses.ofMapped(word));
                 }
             }
             if (addresses.isEmpty() && !forAllClients) {
@@ -189,8 +189,8 @@ public final class AccessPlan {
     }
 
     /**
-     * Groups consecutive lines with the same action, since one filter can have their addresses. A line for all clients
-     * is alone.
+     * Groups consecutive lines with the same action, since one filter can contain their addresses. A line for all
+     * clients is a group of its own.
      */
     private static List<List<Directive>> runs(List<Directive> lines) {
         List<List<Directive>> runs = new ArrayList<>();
@@ -214,13 +214,13 @@ public final class AccessPlan {
                                 child.name().equals("deny") && child.arg(0).equals("all"));
         if (denies) {
             permit(rule, withHead(block.args())).from(block.markHandled());
-            block.entry().note("other methods are answered with 405, in nginx with 403");
+            block.entry().note("other methods are answered with 405; nginx answers 403");
             block.children().forEach(child -> child.note("taken into account with limit_except"));
         }
         return denies;
     }
 
-    /** Adds HEAD to a list with GET, as nginx does. */
+    /** Adds HEAD to a list that contains GET, as nginx does. */
     static List<String> withHead(List<String> words) {
         List<String> methods = new ArrayList<>(words);
         if (methods.contains("GET") && !methods.contains("HEAD")) {
@@ -239,7 +239,7 @@ public final class AccessPlan {
         }
     }
 
-    /** Permits methods that earlier directives permit too. */
+    /** Restricts a rule to the given methods. Removes methods that an earlier directive does not permit. */
     private static DraftNode permit(DraftNode rule, List<String> methods) {
         DraftNode known = rule.field("methods");
         List<String> before = known == null ? null : known.words();
@@ -251,7 +251,7 @@ public final class AccessPlan {
     }
 
     /**
-     * Returns the {@code if} directives that refuse other methods. Those of the server hold for all locations, also for
+     * Returns the {@code if} directives that refuse other methods. Those of the server apply to all locations, also to
      * a location with conditions of its own.
      */
     static List<Directive> methodConditions(Scope scope) {

@@ -44,7 +44,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         if (group || !url.matches(PLAIN_URL)) {
             return null;
         }
-        // Without a path in proxy_pass, nginx sends that of the location.
+        // Without a path in proxy_pass, nginx sends the path of the auth_request location.
         boolean hasPath = url.indexOf('/', url.indexOf("//") + 2) >= 0;
         return new AuthRequest(found, inner, passes.get(0), hasPath ? url : url + found.arg(0));
     }
@@ -68,8 +68,8 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
     public void write(Scope location, DraftNode rule) {
         rule.put("authorize.url", url).from(source.markHandled()).from(pass.markHandled());
         source.entry()
-                .note("the server gets Authorization, Cookie and X-Forwarded-*; a redirection reaches the client, in"
-                        + " nginx it is an error");
+                .note("the server gets Authorization, Cookie and X-Forwarded-*; a redirection is sent to"
+                        + " the client; for nginx it is an error");
         List<String> sent = new ArrayList<>(List.of("Authorization", "Cookie"));
         for (Directive each : inner.own("proxy_set_header")) {
             sentField(each, sent);
@@ -106,7 +106,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         }
     }
 
-    /** Translates a variable that is the value of a field with the name that the server sends. */
+    /** Translates a field for the origin whose value is a response field of the server with the same name. */
     private static void receivedField(Scope location, Directive each, List<String> received) {
         String variable = each.arg(0);
         String value = each.arg(1).replaceAll("[{}]", "");
@@ -122,7 +122,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         each.notMapped("origins get the fields of authorize.receive_fields under the names that the server sends");
     }
 
-    /** Returns true if a field for origins has its value from the server. */
+    /** Returns true if the value of a field for origins comes from the response of the server. */
     public static boolean isReceived(Scope location, Directive field) {
         String value = field.arg(1).replaceAll("[{}]", "");
         return AccessPlan.authentication(location) != null

@@ -157,7 +157,7 @@ public final class RefusedRequests {
         return refused;
     }
 
-    /** Adds an address to the first comparison of a condition, or an alternative. */
+    /** Adds an address to the refused clients: in the comparison if there is only one, else as an alternative. */
     private static String joined(String client, String refused) {
         boolean simple = refused.startsWith("client in (") && refused.indexOf(')') == refused.length() - 1;
         return simple
@@ -165,7 +165,7 @@ public final class RefusedRequests {
                 : "(" + client + " || " + refused + ")";
     }
 
-    /** Excludes an address from a condition. */
+    /** Excludes an address from the refused clients. */
     private static String excluded(String client, String refused) {
         boolean simple = refused.startsWith("!(client in (") && refused.indexOf(')') == refused.length() - 2;
         return simple

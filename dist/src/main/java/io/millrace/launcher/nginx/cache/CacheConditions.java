@@ -159,7 +159,7 @@ public final class CacheConditions {
             add(bases, prefix, expression, "action", "never_cache", sources);
         }
 
-        /** Writes a rule with {@code bypass}. Returns false if the condition has no equivalent. */
+        /** Writes an element of {@code rules} with {@code bypass}. Returns false if the condition has no equivalent. */
         private boolean rule(Directive directive, String variable, String operator, String value) {
             String when = ConditionText.of(new Conditions.Condition(variable, operator, value));
             if (when != null) {

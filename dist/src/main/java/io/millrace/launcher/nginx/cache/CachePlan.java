@@ -74,7 +74,7 @@ public final class CachePlan {
      * Writes the cache settings of a rule.
      *
      * @param ignoreClients whether Cache-Control of requests has no effect, which is nginx's default
-     * @param inactive time after which nginx removes a response without requests, in Millrace's form
+     * @param inactive time after which nginx removes a response without requests, in Millrace's notation
      */
     public static void fill(Scope scope, RuleSettings.Rule rule, boolean ignoreClients, String inactive) {
         Directive zone = scope.last("proxy_cache");
@@ -126,8 +126,8 @@ public final class CachePlan {
     }
 
     /**
-     * Writes the lifetime of responses with statuses other than 200, and of 301 if its time is not that of 200. Millrace
-     * has only one value for them, the shortest.
+     * Writes the lifetime of responses with statuses other than 200, and of 301 if its time differs from that of 200.
+     * Millrace has only one lifetime for them; the shortest is written.
      */
     private static void negative(Scope scope, RuleSettings.Rule rule) {
         Directive valid = lifetime(scope);
@@ -166,7 +166,7 @@ public final class CachePlan {
         }
     }
 
-    /** Returns the statuses without a line that get a heuristic lifetime, which is that of 200. */
+    /** Returns the statuses without a line that get a heuristic lifetime, which equals the lifetime of 200. */
     private static Set<String> unlisted(Scope scope, Set<String> known) {
         boolean all = scope.all("proxy_cache_valid").stream()
                 .anyMatch(each -> statuses(each).contains("any"));
@@ -176,8 +176,8 @@ public final class CachePlan {
     }
 
     /**
-     * Returns true if responses with the statuses of a line with the time 0 are not listed. They are not stored, or
-     * other statuses need the only lifetime of the list.
+     * Returns true if the statuses of a line with the time 0 are left out of the list. Either such responses are not
+     * stored anyway, or other statuses need the only lifetime of the list.
      */
     private static boolean isLeftOut(Directive line, Set<String> codes, boolean stores) {
         List<String> heuristic = codes.stream().filter(HEURISTIC::contains).toList();
@@ -200,7 +200,7 @@ public final class CachePlan {
         }
         for (Directive each : codes.keySet()) {
             if (millis(each) != millis(shortest)) {
-                each.notMapped("statuses other than 200 have one lifetime, the shortest: that of "
+                each.notMapped("statuses other than 200 have one lifetime, the shortest, from "
                         + shortest.entry().place());
             }
         }
@@ -219,12 +219,12 @@ public final class CachePlan {
     /** Reports a line that has only the statuses 200 and 206, or 301 with the time of 200. */
     private static void successful(Directive line, @Nullable Directive valid) {
         if (valid == null) {
-            line.notMapped("partial responses are parts of one with 200, which has no line");
+            line.notMapped("partial responses are parts of a response with 200, and no line is for 200");
         } else if (millis(line) == millis(valid)) {
             line.markHandled().matchesDefaultOf("cache.heuristic_min_lifetime");
         } else {
             line.notMapped(
-                    "200 and 206 have one lifetime, that of " + valid.entry().place());
+                    "200 and 206 have one lifetime, from " + valid.entry().place());
         }
     }
 
@@ -233,7 +233,7 @@ public final class CachePlan {
         return millis == null ? Long.MAX_VALUE : millis;
     }
 
-    /** Returns the statuses of a line other than 200 and 206. Partial responses are parts of one with 200. */
+    /** Returns the statuses of a line except 200 and 206: a partial response is a part of a response with 200. */
     static Set<String> otherCodes(Directive valid) {
         Set<String> codes = new LinkedHashSet<>(statuses(valid));
         if (codes.remove("any")) {
@@ -299,8 +299,8 @@ public final class CachePlan {
     }
 
     /**
-     * Translates the cache key. In Millrace it is the client's URL. Fields and cookies in the key of nginx become parts
-     * of the variant key.
+     * Translates the cache key. In Millrace the key is the client's URL. Fields and cookies in the key of nginx become
+     * parts of the variant key.
      */
     private static void key(Scope scope, RuleSettings.Rule rule) {
         Directive key = scope.last("proxy_cache_key");

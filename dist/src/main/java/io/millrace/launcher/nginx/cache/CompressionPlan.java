@@ -30,7 +30,7 @@ public final class CompressionPlan {
         }
     }
 
-    /** The modules, that with the preferred encoding first. */
+    /** The modules. The module with the preferred encoding comes first. */
     private static final List<Module> MODULES = List.of(
             new Module("brotli", "br", 6, 0, 11),
             new Module("zstd", "zstd", 1, 1, 19),
@@ -38,7 +38,7 @@ public final class CompressionPlan {
 
     private static final String DEFAULT = "nginx's default (%s); without the line: %s";
 
-    /** Content with this type is compressed whatever the directive says. */
+    /** nginx always compresses content with this type, also if the types directive does not list it. */
     private static final String HTML = "text/html";
 
     private static final String SHARED = "applies to all encodings that are on: ";
@@ -79,7 +79,7 @@ public final class CompressionPlan {
         }
     }
 
-    /** Returns the directives of the modules with the ending of their name. */
+    /** Returns the directives of the modules whose names end with {@code ending}, such as {@code _types}. */
     private static List<Directive> found(Scope scope, List<Module> on, String ending) {
         List<Directive> found = new ArrayList<>();
         on.forEach(each -> found.addAll(scope.all(each.name + ending)));
@@ -90,7 +90,7 @@ public final class CompressionPlan {
         return found.stream().map(Directive::markHandled).toArray(Entry[]::new);
     }
 
-    /** Sets the types: those of all modules together, because all encodings have the same. */
+    /** Sets the types of all modules together, because Millrace has one list of types for all encodings. */
     private static void types(Scope scope, RuleSettings.Rule rule, List<Module> on) {
         Set<String> all = new LinkedHashSet<>(List.of(HTML));
         Set<Set<String>> different = new HashSet<>();

@@ -56,7 +56,7 @@ final class IgnoredFields {
     }
 
     /**
-     * Writes rules that replace lifetimes in fields by that of {@code proxy_cache_valid}. There is one rule for each line,
+     * Writes rules that replace lifetimes in fields by the one in {@code proxy_cache_valid}. Each line gets a rule,
      * because {@code cache.guaranteed_min_lifetime} would also raise the lifetimes of errors.
      */
     private static void overrideLifetimes(Scope scope, RuleSettings.Rule rule, List<Entry> sources) {
@@ -82,8 +82,9 @@ final class IgnoredFields {
 
     /**
      * Returns the condition for responses whose lifetime nginx does not read. Responses without a lifetime in their fields
-     * get the heuristic one, or that of negative caching. The rule would also replace {@code private}. With Set-Cookie,
-     * {@code max-age=0} must remain, because nginx does not store such responses.
+     * are excluded: they get the heuristic lifetime, or the one of negative caching. Responses with {@code private} are
+     * excluded, because the rule would override it. Responses with Set-Cookie are excluded unless that field is ignored
+     * too: nginx does not store them, so their {@code max-age=0} must remain.
      */
     private static String overridden(Set<String> ignored) {
         String condition;

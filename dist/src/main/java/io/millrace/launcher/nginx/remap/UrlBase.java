@@ -54,7 +54,7 @@ public record UrlBase(int rank, String scheme, String host, boolean expression, 
         return rank == ANY;
     }
 
-    /** Returns the verb of a remap rule to an origin, such as {@code regex_map}. It is the key of the URL pattern. */
+    /** Returns the key that contains the URL pattern of a remap rule to an origin, such as {@code regex_map}. */
     public String verb() {
         return (expression ? "regex_map" : "map") + (port == 0 ? "" : "_with_recv_port");
     }
@@ -65,7 +65,7 @@ public record UrlBase(int rank, String scheme, String host, boolean expression, 
         return isForAllUrls() ? encoded : scheme + "://" + host + (port == 0 ? "" : ":" + port) + encoded;
     }
 
-    /** Converts a path of nginx, which is decoded, to the form of rules. */
+    /** Converts a decoded path, as nginx uses it, to an encoded path for rules. */
     public static String encoded(String path) {
         return path.replace(" ", "%20");
     }

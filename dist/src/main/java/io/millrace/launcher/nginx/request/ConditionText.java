@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Converts conditions of nginx to conditions of {@code rules}. Stateless. */
 public final class ConditionText {
-    /** Parts of a regular expression that have another meaning in PCRE than in RE2: a horizontal or vertical space. */
+    /** PCRE syntax that RE2 lacks or reads otherwise: horizontal and vertical space, possessive quantifiers. */
     private static final Pattern NOT_RE2 = Pattern.compile("\\\\[hvHV]|[+*?}]\\+");
 
-    /** Characters of a text for which paths of rules have another form than nginx, which decodes them. */
+    /** Characters that are percent-encoded in the paths that rules compare, while nginx compares decoded paths. */
     private static final Pattern ENCODED = Pattern.compile("[^!-~]|[\"<>`{}|^%\\\\\\[\\]]");
 
     private static final Set<String> OPERATORS = Set.of("", "=", "!=", "~", "~*", "!~", "!~*");
@@ -107,7 +107,7 @@ public final class ConditionText {
         };
     }
 
-    /** Returns the condition for a client. nginx compares texts, so that only one form of an address can be equal. */
+    /** Returns the condition for a client. nginx compares texts, so only one spelling of an address can be equal. */
     private static @Nullable String client(Conditions.Condition condition) {
         String address = Addresses.text(condition.value());
         if (address == null || !condition.value().equals(address)) {
@@ -177,7 +177,7 @@ public final class ConditionText {
     private static @Nullable String requestUri(Conditions.Condition condition) {
         String value = condition.value();
         String operator = condition.operator();
-        // An expression with an anchor, or one that can span path and query, cannot be split.
+        // An expression with an anchor, or one that can match across path and query, cannot be divided in two.
         boolean anchor = value.matches("(.*[^\\[])?\\^.*|(.*[^\\\\])?\\$.*");
         boolean whole = anchor || value.matches(".*(\\?|\\.[*+]|\\[\\^).*");
         String expression = expression((operator.endsWith("*") ? "(?i)" : "") + value);

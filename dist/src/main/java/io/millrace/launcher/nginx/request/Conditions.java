@@ -101,8 +101,8 @@ public final class Conditions {
     }
 
     /**
-     * Returns the methods in an expression such as {@code ^(GET|HEAD)$}. Returns null if the expression has another
-     * form.
+     * Returns the methods in an expression such as {@code ^(GET|HEAD)$}. Returns null if the expression is not such a
+     * list.
      */
     @Nullable
     public static List<String> methods(String expression) {

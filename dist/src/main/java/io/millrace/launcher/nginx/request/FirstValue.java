@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Conditions for the value of a query parameter or a cookie. nginx takes the first one with a name, and ignores the case
- * of names. In rules, {@code param} and {@code cookie} compare the case, and one of several values is enough. The
+ * of names. In rules, {@code param} and {@code cookie} are case-sensitive, and one of several values is enough. The
  * conditions therefore test the whole query, or the whole field Cookie. Immutable.
  *
  * @param field the field of rules that contains all names and values
@@ -19,7 +19,7 @@ record FirstValue(String field, String anywhere, String before, char stop, Strin
     /** Limit of a name's length: the expression has a group for each character. */
     private static final int NAME_MAX = 40;
 
-    /** Expressions that match no character that ends a value. A dot may match one, and is replaced. */
+    /** Expressions that cannot match the end of a value. A dot is permitted too, since it is replaced later. */
     private static final Pattern WITHIN_VALUE = Pattern.compile("(?:[A-Za-z0-9/_~%=@!:-]|\\\\[./_+dw-]|[.()|?*+]"
             + "|\\(\\?:|\\[[A-Za-z0-9/_-]+]|\\{\\d{1,3}(?:,\\d{0,3})?})*");
 

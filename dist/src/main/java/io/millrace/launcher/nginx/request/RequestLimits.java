@@ -128,16 +128,16 @@ public final class RequestLimits {
         }
         if (number > 1) {
             limit.entry()
-                    .note("each remap rule counts its own requests, in nginx all of the zone are counted"
+                    .note("each remap rule counts its own requests; nginx counts all requests of the zone"
                             + " together");
         }
         return true;
     }
 
     /**
-     * Returns the parts of a key. Returns an empty list if one has no equivalent. A field of the request is the only
-     * part: nginx counts requests without it too if the key has another part. The name of the server is the same for
-     * all requests of a rule.
+     * Returns the parts of a key. Returns an empty list if a part has no equivalent. A request field has an
+     * equivalent only if it is the only part: with another part, nginx also counts requests without the field. The
+     * name of the server is the same for all requests of a rule.
      */
     private static List<String> keys(String text) {
         List<String> keys = new ArrayList<>();

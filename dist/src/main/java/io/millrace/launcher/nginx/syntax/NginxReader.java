@@ -164,8 +164,8 @@ public final class NginxReader {
     }
 
     /**
-     * Returns the places of an included file. In a copy of the directory, patterns still have the original path, such
-     * as /etc/nginx.
+     * Returns the paths at which an included file may be. In a copy of the directory, patterns still contain the
+     * original path, such as /etc/nginx.
      */
     private List<String> candidates(String pattern) {
         if (!pattern.startsWith("/")) {

@@ -15,7 +15,7 @@ public record PathPattern(List<String> prefixes, End end) {
     public enum End {
         /** All longer paths match. */
         ANY,
-        /** Longer paths match if a slash follows. */
+        /** A longer path matches if a slash follows the prefix. */
         SLASH,
         /** No longer path matches. */
         EXACT

@@ -81,8 +81,8 @@ public final class Scope {
     }
 
     /**
-     * Returns the location in this block for exactly this path, which is that of an internal request. Returns null if
-     * there is none.
+     * Returns the location in this block that handles an internal request with this path. Returns null if there is
+     * none.
      */
     @Nullable
     public Scope location(String path) {

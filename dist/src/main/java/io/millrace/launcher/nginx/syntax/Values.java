@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Converts sizes and times from the form of nginx to the form of Millrace. Stateless. */
+/** Converts sizes and times from nginx's notation to Millrace's. Stateless. */
 public final class Values {
     private static final Pattern PART = Pattern.compile("(\\d{1,15}(?:\\.\\d{1,3})?)(ms|[smhdwMy]?)");
     private static final Map<String, Long> MILLIS = Map.of(
@@ -41,7 +41,7 @@ public final class Values {
         return end == all.length() && end > 0 ? Long.valueOf(sum) : null;
     }
 
-    /** Converts a time to Millrace's form. Returns null if the text is not a time. */
+    /** Converts a time to Millrace's notation. Returns null if the text is not a time. */
     @Nullable
     public static String time(String text) {
         Long millis = millis(text);
@@ -60,7 +60,7 @@ public final class Values {
         return Long.parseLong(digits) << (10 * (unit + 1));
     }
 
-    /** Converts a size to Millrace's form. Returns null if the text is not a size. */
+    /** Converts a size to Millrace's notation. Returns null if the text is not a size. */
     @Nullable
     public static String size(String text) {
         Long bytes = bytes(text);

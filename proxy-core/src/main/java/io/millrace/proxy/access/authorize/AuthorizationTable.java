@@ -31,14 +31,14 @@ public final class AuthorizationTable {
     /** Limit of requests to authorisation servers in progress. */
     static final int PENDING_MAX = 4096;
 
-    /** Limit of requests that wait for one decision, with the first one. */
+    /** Limit of requests that wait for one decision, including the first one. */
     static final int FOLLOWERS_MAX = 1024;
 
     private static final int SECRET_BYTES = 32;
 
-    /** The place of a request that needs a decision. */
+    /** The role of a request among the equal requests that need the same decision. */
     public enum Place {
-        /** The first one, which sends the request to the server, and then calls {@link #finish}. */
+        /** The first request, which sends the request to the server, and then calls {@link #finish}. */
         FIRST,
         /** Waits for the decision about an equal request. */
         FOLLOWER,
@@ -69,7 +69,7 @@ public final class AuthorizationTable {
      *
      * @param with the digest function of the calling thread
      * @param settings digest of the settings
-     * @param bytes has the parts of the request
+     * @param bytes array that begins with the parts of the request
      * @param length number of these bytes
      */
     public CredentialDigest digest(MessageDigest with, byte[] settings, byte[] bytes, int length) {

@@ -25,7 +25,7 @@ public record Credentials(PasswordFile file, String user, String password, Crede
     /**
      * Parses a value of Authorization.
      *
-     * @return null if it is not of the form of RFC 7617
+     * @return null if it does not have the syntax of RFC 7617
      */
     public static @Nullable Credentials parse(PasswordFile file, String value, CredentialDigest digest) {
         if (!isBasic(value)) {

@@ -39,9 +39,9 @@ public final class PasswordVerifier {
 
     /** The result of a comparison. */
     public enum Result implements CredentialCheck.Result {
-        /** The password is that of the user. */
+        /** The user exists and has this password. */
         RIGHT,
-        /** There is no such user, or the password is another. */
+        /** There is no such user, or the user has another password. */
         WRONG,
         /** Too many requests wait for a comparison, or it has failed by a fault of this program. */
         OVERLOADED

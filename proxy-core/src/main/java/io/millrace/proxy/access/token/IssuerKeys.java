@@ -90,7 +90,7 @@ final class IssuerKeys {
             return failed && nanoTime.getAsLong() - failedAtNanos < RETRY_NANOS;
         }
 
-        /** Returns true if there are no keys, and the last fetch has failed and the next has not succeeded yet. */
+        /** Returns true if there are no keys, and no fetch has succeeded since the last failure. */
         boolean isUnavailable() {
             return !known && failed && (fetching || isDelayed());
         }

@@ -7,21 +7,21 @@ import java.util.Locale;
 public enum TokenResult implements CredentialCheck.Result {
     /** The token is valid now. */
     VALID("the token is valid"),
-    /** The text is no signed token (RFC 7515). */
+    /** The text is not a signed token (RFC 7515). */
     MALFORMED("the token is not a signed JSON Web Token"),
     /** The algorithm is not one of RS, PS, ES and EdDSA. */
     ALGORITHM("the algorithm of the token is not permitted"),
     /** The key set has no key for the token. */
     UNKNOWN_KEY("no key of the issuer fits the token"),
-    /** The signature is not that of the key. */
+    /** The signature was not made with the key. */
     SIGNATURE("the signature of the token is wrong"),
     /** The time in exp has passed, or the token has no exp. */
     EXPIRED("the token has expired or has no exp"),
     /** The time in nbf is in the future. */
     NOT_YET_VALID("the token is not valid yet"),
-    /** The issuer is another. */
+    /** The issuer is not the configured one. */
     ISSUER("the token is from another issuer"),
-    /** The audience is another. */
+    /** The audience is not the configured one. */
     AUDIENCE("the token is for another audience"),
     /** A required claim is missing or has another value. */
     CLAIM("the token does not have a required claim"),
@@ -48,7 +48,7 @@ public enum TokenResult implements CredentialCheck.Result {
         return detail;
     }
 
-    /** Returns true if the fault is not the client's. */
+    /** Returns true if the token could not be verified for a reason that is not the client's fault. */
     public boolean isUnavailable() {
         return this == KEYS_UNAVAILABLE || this == OVERLOADED;
     }

@@ -19,10 +19,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Verifies JSON Web Tokens (RFC 7519) on threads of its own, and remembers the results by a keyed digest of token and
- * settings. A valid token is remembered until it expires, and at most five minutes, so that a key which the issuer
- * withdraws does not count for longer. A fault is remembered for 30 seconds.
+ * settings. A valid token is remembered until it expires, and at most five minutes, so that a key that the issuer
+ * withdraws is not used for longer. A failed verification is remembered for 30 seconds.
  *
- * <p>Tokens whose keys have a URL have threads of their own, since these may wait for an issuer. So an issuer that does
+ * <p>Tokens whose keys come from a URL have threads of their own, which may wait for an issuer. So an issuer that does
  * not answer delays no token whose keys are in a file.
  *
  * <p>Bounds: {@value #FILE_THREADS} and {@value #URL_THREADS} threads, {@value #QUEUE_MAX} waiting requests of each
@@ -32,7 +32,7 @@ public final class TokenVerifier {
     /** Threads for tokens whose keys are in a file. */
     static final int FILE_THREADS = 2;
 
-    /** Threads for tokens whose keys have a URL. Some of them may wait for the keys of issuers. */
+    /** Threads for tokens whose keys come from a URL. Some of them may wait for the keys of issuers. */
     static final int URL_THREADS = 4;
 
     /** Limit of requests that wait for a verification. */

@@ -19,7 +19,7 @@ final class HeaderFields {
         for (String line : lines) {
             int colon = line.indexOf(':');
             if (colon <= 0 || !isFieldName(line, colon) || !isFieldValue(line, colon + 1)) {
-                throw new AdminException(400, "bad-request", "not a header field, 'Name: value': " + line);
+                throw new AdminException(400, "bad-request", "not a header field in the format 'Name: value': " + line);
             }
             fields.add(new Field(
                     line.substring(0, colon), line.substring(colon + 1).strip()));

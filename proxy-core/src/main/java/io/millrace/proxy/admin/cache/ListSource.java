@@ -41,8 +41,8 @@ public interface ListSource {
      * @param objects the objects in no particular order; empty if hosts were counted
      * @param hosts the hosts, with the most objects first; empty if objects were listed
      * @param next the start of the next page; null for the last page
-     * @param complete whether the inventory (the table from which the page was read) has all stored objects; an object
-     *     stored a moment ago may be missing
+     * @param complete whether the inventory (the table from which the page was read) contains all stored objects; an
+     *     object stored a moment ago may be missing
      * @param reason the reason if {@code complete} is false; otherwise null
      */
     record ListReport(

@@ -18,12 +18,12 @@ public final class PatternForms {
     private PatternForms() {}
 
     /**
-     * Returns the expression of the only form that is not null. Returns null if there is none.
+     * Returns the expression for the only argument that is not null. Returns null if all are null.
      *
      * @param where an expression
      * @param regex an RE2 expression that matches anywhere in the URL
      * @param wildcard a URL in which {@code *} stands for any text; without a port it stands for both schemes
-     * @throws AdminException if several forms are given, or one is not valid
+     * @throws AdminException if several arguments are given, or one is not valid
      */
     public static @Nullable String expression(@Nullable String where, @Nullable String regex, @Nullable String wildcard)
             throws AdminException {

@@ -24,7 +24,7 @@ public interface ConfigChanger {
      * Sets keys that override the file. They last until a reset, a change of these keys in the file, or the end of the
      * launcher.
      *
-     * @param settings text by key, in the form of {@code --set}
+     * @param settings text by key, in the format of {@code --set}
      * @param save whether to write them into the file instead
      */
     default CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save) {

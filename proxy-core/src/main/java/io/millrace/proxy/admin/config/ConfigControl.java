@@ -37,7 +37,7 @@ public interface ConfigControl {
      * @param path the key, such as {@code cache.ram_size}
      * @param message description of the problem
      * @param suggestion a similar valid name, or null
-     * @param text the problem in one line, in the form of {@code config check}
+     * @param text the problem in one line, in the format of {@code config check}
      */
     record Problem(
             String file,
@@ -49,7 +49,7 @@ public interface ConfigControl {
             String text) {}
 
     /**
-     * The result of a reload. It has the outcome of each changed setting, the problems if nothing was applied, and
+     * The result of a reload. It contains the outcome of each changed setting, the problems if nothing was applied, and
      * notes of one sentence each.
      */
     record ReloadReport(boolean ok, List<Setting> settings, List<Problem> problems, List<String> notes) {

@@ -28,12 +28,12 @@ public final class ObjectResource implements AdminResource {
         this.isHead = isHead;
     }
 
-    /** The resource of heads. */
+    /** Creates the resource that returns heads. */
     public static ObjectResource head(CopySource source) {
         return new ObjectResource(source, true);
     }
 
-    /** The resource of content. */
+    /** Creates the resource that returns parts of the content. */
     public static ObjectResource content(CopySource source) {
         return new ObjectResource(source, false);
     }
@@ -64,7 +64,7 @@ public final class ObjectResource implements AdminResource {
         try {
             return Base64.getUrlDecoder().decode(text);
         } catch (IllegalArgumentException e) {
-            throw new AdminException(400, "bad-request", "key: not base64url, as /v1/cache/list has it: " + text);
+            throw new AdminException(400, "bad-request", "key: not base64url, as /v1/cache/list returns it: " + text);
         }
     }
 

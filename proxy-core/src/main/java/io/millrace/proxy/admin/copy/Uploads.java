@@ -44,7 +44,7 @@ final class Uploads {
     }
 
     private static AdminException notANumber(String name, String text) {
-        return new AdminException(400, "bad-request", name + ": not a number from 0: " + text);
+        return new AdminException(400, "bad-request", name + ": actual=" + text + ", expected=a number from 0");
     }
 
     static Map<String, Object> members(byte[] body) throws AdminException {

@@ -70,8 +70,8 @@ public final class Dashboard {
     }
 
     /**
-     * Returns the token whose rights the session of a request has at present. Returns null if the request belongs to no
-     * session.
+     * Returns the token that determines the present rights of a request's session. Returns null if the request belongs
+     * to no session.
      *
      * @throws AdminException if the request has the cookie of a session, but does not come from the dashboard's own
      *     page; also if the token of the session was removed or replaced

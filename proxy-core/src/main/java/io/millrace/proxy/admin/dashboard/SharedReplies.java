@@ -129,7 +129,7 @@ public final class SharedReplies {
         return new SharedSnapshot(path, source, this);
     }
 
-    /** Whether a request is from a page of the dashboard, and its reply may be shared. */
+    /** Returns true if a request is from a page of the dashboard, and its reply may be shared. */
     static boolean isShared(AdminRequest request) {
         return request.overTcp()
                 && request.caller().purgeRights() == null
@@ -264,7 +264,7 @@ public final class SharedReplies {
     /** Returns the counters in the text format of Prometheus. */
     public String prometheusText() {
         return "# HELP " + METRIC + " Replies to open pages of the dashboard: rendered, shared with another viewer, and"
-                + " unchanged (of both, those sent without content).\n# TYPE " + METRIC + " counter\n"
+                + " unchanged (of both kinds, those sent as 304 without content).\n# TYPE " + METRIC + " counter\n"
                 + line("rendered", rendered)
                 + line("shared", shared)
                 + line("unchanged", unchanged);

@@ -114,7 +114,7 @@ final class HostAdmin implements HostControl {
                 seconds(state.failedMillis()));
     }
 
-    /** Returns the newer answer with the failures of both. */
+    /** Returns the newer of two cached answers, with the failures that either of them records for its addresses. */
     private static HostAddresses.Known merge(HostAddresses.Known one, HostAddresses.Known other) {
         HostAddresses.Known newer = one.freshMillis() >= other.freshMillis() ? one : other;
         Map<InetAddress, Long> addresses = new LinkedHashMap<>(newer.addresses());

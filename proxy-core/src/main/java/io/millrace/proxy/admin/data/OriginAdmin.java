@@ -45,7 +45,7 @@ public final class OriginAdmin implements OriginControl {
     /**
      * @param marks the file of hosts that operators have marked down; null for none
      * @param members the file of the fleet's nodes; null for none
-     * @param onMembers called after other nodes are in force
+     * @param onMembers called after a changed list of nodes has come into force
      */
     public OriginAdmin(
             OriginGroups groups,

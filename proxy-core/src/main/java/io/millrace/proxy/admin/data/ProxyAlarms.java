@@ -70,8 +70,8 @@ public final class ProxyAlarms implements AlarmSource {
     }
 
     /**
-     * Adds the origins that are marked down, of rules that name a single host instead of a group of hosts. Hosts that
-     * clients of the forward proxy name are left out, because they need no operator.
+     * Adds the single-host origins that are marked down. These are hosts that rules name directly, without a group.
+     * Hosts that clients of the forward proxy name are left out, because they need no operator.
      */
     private void addOrigins(List<Alarm> alarms) {
         List<HostDatabase.Report> down = proxy.shared().hosts().down();

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counts the objects of the inventory (the table of stored objects) that a purge covers. The count runs in slices on
  * the inventory's thread, which applies changes of the store between them. Between slices, the count opens objects for
- * which an expression needs more data than the inventory has.
+ * which an expression needs more data than the inventory contains.
  *
  * <p>Thread-safe; written by one thread at a time.
  */
@@ -66,7 +66,7 @@ final class PurgeCount implements ListVisitor {
     private final CompletableFuture<PurgeCount> firstSlice = new CompletableFuture<>();
     private final CompletableFuture<PurgeCount> end = new CompletableFuture<>();
     private final Set<String> urls = new LinkedHashSet<>();
-    /** Keys of objects that are opened after the slice, because the inventory has too little data. */
+    /** Keys of objects that are opened after the slice, because the inventory has too little data about them. */
     private final List<StoreKey> undecided = new ArrayList<>();
 
     private long sliceEndNanos;

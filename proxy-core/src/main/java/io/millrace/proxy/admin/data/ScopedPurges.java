@@ -237,7 +237,7 @@ public final class ScopedPurges implements InvalidationService {
         return new AdminException(400, "bad-request", why + "; nothing was purged");
     }
 
-    /** Returns the scopes of a group of the host's origins, for http and https. */
+    /** Returns the scopes of a cache group of a host, for http and https and every rule below the host's URL. */
     private static List<InvalidationScope> groups(RemapTable rules, TargetUri target, String name) {
         TargetUri other = target.inOtherScheme();
         List<InvalidationScope> scopes =

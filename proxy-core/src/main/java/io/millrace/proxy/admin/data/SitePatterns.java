@@ -50,8 +50,8 @@ final class SitePatterns {
     }
 
     /**
-     * Returns the hosts that cache keys have for requests to a host. The result is empty if the pattern covers none of
-     * them. Checks the caller's right to these hosts.
+     * Returns the hosts that cache keys contain for requests to a host. The result is empty if the pattern covers none
+     * of them. Checks the caller's right to these hosts.
      */
     private static Set<String> keyHosts(String host, PurgedPattern pattern, AdminCaller caller, RemapTable rules)
             throws AdminException {

@@ -93,7 +93,7 @@ final class UrlPurge {
         return report;
     }
 
-    /** Removes the URLs from a place of the list on, one after the other, also after a failure. */
+    /** Removes the URLs from an index of the list on, one after the other, also after a failure. */
     private void remove(
             int index,
             boolean wasFound,

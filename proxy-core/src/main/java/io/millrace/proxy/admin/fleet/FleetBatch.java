@@ -66,7 +66,7 @@ public record FleetBatch(
     /**
      * Reads the body of a request.
      *
-     * @throws AdminException if it has another form
+     * @throws AdminException if it has another format
      */
     static FleetBatch read(byte[] body) throws AdminException {
         List<byte[]> lines = lines(body);

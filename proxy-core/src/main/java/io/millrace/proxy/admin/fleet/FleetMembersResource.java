@@ -7,7 +7,7 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import java.util.function.IntSupplier;
 
 /**
- * {@code POST /v1/fleet/members} of the worker: reads the file again that has the nodes of the fleet that take requests.
+ * {@code POST /v1/fleet/members} of the worker: reads again the file that lists the fleet nodes that take requests.
  * Only the launcher, the worker's parent process, uses the resource. Thread-safe.
  */
 public final class FleetMembersResource implements AdminResource {

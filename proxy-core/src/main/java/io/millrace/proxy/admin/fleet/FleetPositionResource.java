@@ -75,7 +75,7 @@ public final class FleetPositionResource implements AdminResource {
      * Reads an answer of this resource.
      *
      * @return the position and the refused messages; null if the node has no position
-     * @throws AdminException if the answer has another form
+     * @throws AdminException if the answer has another format
      */
     public static FleetService.@Nullable Outcome read(byte[] body) throws AdminException {
         Map<String, Object> members = Json.members(body);

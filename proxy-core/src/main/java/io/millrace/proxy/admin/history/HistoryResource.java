@@ -132,7 +132,7 @@ public final class HistoryResource implements AdminResource {
         long toMillis = TimeParameter.millis(request, "to", now, now);
         long fromMillis = TimeParameter.millis(request, "from", now, toMillis - RANGE_DEFAULT_MILLIS);
         if (fromMillis >= toMillis) {
-            throw new AdminException(400, "bad-request", "from: is not before to");
+            throw new AdminException(400, "bad-request", "the parameter 'from' is not before 'to'");
         }
         long requestedStep = TimeParameter.seconds(request, "step", 0);
         Archive archive = archive(archives, requestedStep, fromMillis, toMillis, now);

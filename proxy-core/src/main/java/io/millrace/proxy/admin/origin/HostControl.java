@@ -65,7 +65,7 @@ public interface HostControl {
     /**
      * An address of a name.
      *
-     * @param until epoch seconds until which it is tried last after a failed connection; 0 for no such time
+     * @param until end of the time in which it is tried last after a failed connection, in epoch seconds; 0 for none
      */
     record Address(String address, long until) {}
 

@@ -60,7 +60,7 @@ public final class HostsResource implements AdminResource {
                 report -> AdminReply.json(json -> write(json, report)));
     }
 
-    /** Returns the host as the database has it: in lower case, an IPv6 address without brackets; null for all. */
+    /** Returns the host as the database writes it: in lower case, an IPv6 address without brackets; null for all. */
     private static @Nullable String hostOf(@Nullable String text) {
         if (text == null || text.isEmpty()) {
             return null;
