@@ -195,7 +195,7 @@ class FiltersOnTheWireTest {
         proxy.reload(config -> config.map("/", proxy.origin().url(), rule(methods(Action.ALLOW, "GET", "PURGE")))
                 .set("purge.allow", "none"));
         refused = from("127.0.0.1", purge);
-        assertEquals("403 Forbidden: purge.allow does not have 127.0.0.1\n", refused.text());
+        assertEquals("403 Forbidden: purge.allow does not contain 127.0.0.1\n", refused.text());
         assertNull(refused.field("cache-status"));
         assertEquals(1, proxy.counted(Counter.DENIED_FILTER));
         assertEquals(1, proxy.counted(Counter.DENIED_PURGE));

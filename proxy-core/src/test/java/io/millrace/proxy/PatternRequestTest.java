@@ -455,7 +455,7 @@ class PatternRequestTest {
             RawClient.Response answer = send(request(parts[0], "Host: " + host, parts[1]));
             String name = host.replaceFirst(":[0-9]+$", "");
             assertEquals(
-                    "403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1; the Host " + name
+                    "403 Forbidden: purge.allow of remap[1] does not contain 127.0.0.1; the Host " + name
                             + " is no site, so this purge covers every site and needs purge.allow of every rule\n",
                     answer.text());
         }
@@ -484,7 +484,7 @@ class PatternRequestTest {
                 .map("http://private.example/", proxy.origin().url(), permitted("192.0.2.1")));
         isHit("private.example/");
         RawClient.Response answer = send(request("PURGE /", "Host: test.example", "xkey: cms_b_1"));
-        assertEquals("403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text());
+        assertEquals("403 Forbidden: purge.allow of remap[1] does not contain 127.0.0.1\n", answer.text());
         assertTrue(isHit("private.example/"));
     }
 
@@ -498,7 +498,7 @@ class PatternRequestTest {
                 .map(rule, proxy.origin().url(), permitted("127.0.0.1"));
         start(config -> forwarding.apply(config).set("purge.allow", "192.0.2.1"));
         RawClient.Response answer = send(request("PURGE /", "Host: 127.0.0.1", "xkey: cms_b_1"));
-        assertTrue(answer.text().startsWith("403 Forbidden: purge.allow does not have 127.0.0.1; "), answer.text());
+        assertTrue(answer.text().startsWith("403 Forbidden: purge.allow does not contain 127.0.0.1; "), answer.text());
         proxy.reload(config -> forwarding.apply(config).set("purge.allow", "127.0.0.1"));
         answer = send(request("PURGE /", "Host: 127.0.0.1", "xkey: cms_b_1"));
         assertTrue(answer.text().contains("tag cms_b_1 on every site"), answer.text());

@@ -297,7 +297,7 @@ class PurgeMethodTest {
         proxy.get("/a");
         RawClient.Response refused = purge("/a");
         assertEquals(403, refused.status());
-        assertEquals("403 Forbidden: purge.allow does not have 127.0.0.1\n", refused.text());
+        assertEquals("403 Forbidden: purge.allow does not contain 127.0.0.1\n", refused.text());
         assertEquals(403, purge("/.*").status());
         assertEquals(403, send("BAN /a HTTP/1.1\r\n" + HOST + "\r\n").status());
         assertStored("/a");

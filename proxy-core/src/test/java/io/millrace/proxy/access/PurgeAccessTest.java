@@ -47,10 +47,11 @@ final class PurgeAccessTest {
         InetAddress ten = InetAddress.getByName("10.1.2.3");
         InetAddress other = InetAddress.getByName("192.0.2.1");
         assertNull(access.refusal(0, ten, FieldSection.EMPTY));
-        assertEquals("purge.allow of remap[0] does not have 192.0.2.1", access.refusal(0, other, FieldSection.EMPTY));
+        assertEquals(
+                "purge.allow of remap[0] does not contain 192.0.2.1", access.refusal(0, other, FieldSection.EMPTY));
         assertNull(access.refusal(AccessRules.NO_RULE, other, FieldSection.EMPTY));
         assertEquals(
-                "purge.allow does not have 10.1.2.3", access.refusal(AccessRules.NO_RULE, ten, FieldSection.EMPTY));
+                "purge.allow does not contain 10.1.2.3", access.refusal(AccessRules.NO_RULE, ten, FieldSection.EMPTY));
         assertEquals(
                 "purge.allow of remap[0] does not contain your address", access.refusal(0, null, FieldSection.EMPTY));
     }
