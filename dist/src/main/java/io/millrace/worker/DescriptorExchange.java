@@ -27,7 +27,7 @@ final class DescriptorExchange {
     /**
      * Fetches {@code count} descriptors from the launcher.
      *
-     * @return completes with all descriptors, which the caller owns. After a failure, received descriptors are closed
+     * @return completes with all descriptors; the caller owns them. After a failure, received descriptors are closed
      */
     static CompletionStage<List<FileDescriptor>> fetch(EventLoopGroup loop, ControlPaths paths, int count) {
         CompletableFuture<List<FileDescriptor>> fetched = new CompletableFuture<>();

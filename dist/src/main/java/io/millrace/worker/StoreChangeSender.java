@@ -50,7 +50,8 @@ final class StoreChangeSender implements Successor {
     /**
      * Completes all changes that have no reply.
      *
-     * @param failure reason of the failure; null if this worker has opened its store again, which contains the changes
+     * @param failure reason of the failure; null if this worker has opened its store again; the store then contains the
+     *     changes
      */
     void answerAll(@Nullable IOException failure) {
         for (Long number : waiting.keySet()) {

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreHandOver {
     /**
-     * Limit of the attempts to open the store again. A failed successor exits within this time, which releases the
-     * store.
+     * Limit of the attempts to open the store again. A failed successor exits within this time, and its exit releases
+     * the store.
      */
     static final long REOPEN_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -23,7 +23,7 @@ final class WarmUpPhase {
     private final Warming.Starter starter;
     private final Executor commands;
     private @Nullable Warming running;
-    private Runnable then = () -> {};
+    private Runnable afterWarmUp = () -> {};
 
     /** @param commands executor of the worker's command thread */
     WarmUpPhase(Warming.Starter starter, Executor commands) {
@@ -50,7 +50,7 @@ final class WarmUpPhase {
             return;
         }
         running = started;
-        then = next;
+        afterWarmUp = next;
         // close() waits for threads and may hang, so it is called on a separate thread.
         CompletableFuture<String> ended = started.finished()
                 .toCompletableFuture()
@@ -89,7 +89,7 @@ final class WarmUpPhase {
 
     private void end() {
         running = null;
-        then.run();
+        afterWarmUp.run();
     }
 
     /** Ends the warm-up, because the worker must serve now. */

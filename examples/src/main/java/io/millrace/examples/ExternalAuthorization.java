@@ -32,7 +32,7 @@ public final class ExternalAuthorization implements Extension, Authorizer {
     private static final int UNAUTHORIZED = 401;
     private static final int FORBIDDEN = 403;
 
-    /** A question, which has the same result for some time. */
+    /** A question to the service. Equal questions have the same result for some time. */
     private record Question(String token, String host, String path) {}
 
     /**

@@ -1,4 +1,4 @@
-/** Example extensions. Each class shows other hooks; {@code examples/README.md} has their configuration. */
+/** Example extensions. Each class shows different hooks; {@code examples/README.md} describes their configuration. */
 @NullMarked
 package io.millrace.examples;
 

@@ -58,8 +58,8 @@ public final class HandOver {
     }
 
     /**
-     * Closes the proxy in a process that ends. Like {@link ProxyServer#close}, but without freeing the RAM tier entry
-     * by entry, which takes seconds of CPU time that a successor needs. Blocks.
+     * Closes the proxy in a process that ends. Like {@link ProxyServer#close}, but does not free the RAM tier entry by
+     * entry: that takes seconds of CPU time, which a successor needs. Blocks.
      */
     public void closeBeforeExit() {
         proxy.closeBeforeExit();

@@ -178,9 +178,9 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets a registry of the application, which gets all metrics of the proxy. Their names are those of the Prometheus
-     * text. {@link ProxyServer#close} removes them. The registry's threads query the values. Metrics of the JVM are not
-     * added.
+     * Sets a registry of the application, which gets all metrics of the proxy. Their names are the same as in the
+     * Prometheus text. {@link ProxyServer#close} removes them. The registry's threads query the values. Metrics of the
+     * JVM are not added.
      *
      * @param tags keys and values in turn, added to each meter; several proxies of a registry need different values of
      *     the same keys

@@ -105,7 +105,7 @@ final class MirrorWriter {
         origins.translateTls(inner, rule, target, "mirror.tls.");
     }
 
-    /** Returns true for {@code if ($variable = "") return}, if the variable is that of {@code split}. */
+    /** Returns true for {@code if ($variable = "") return} with the variable that {@code split} sets. */
     private static boolean selectsCopies(Directive block, @Nullable SplitClients split) {
         Conditions.Condition condition = Conditions.of(block);
         return split != null
@@ -175,7 +175,7 @@ final class MirrorWriter {
         return new Destination(scheme + "://" + name, name, source);
     }
 
-    /** Returns the host of an upstream. Returns null unless it has exactly one that is reached by TCP. */
+    /** Returns the only host of an upstream. Returns null if it has several hosts, or one with a Unix socket. */
     private static @Nullable Destination onlyHost(Directive mirror, Directive upstream, String scheme) {
         List<Directive> servers = upstream.children("server").stream()
                 .filter(each -> !each.args().contains("down"))

@@ -50,7 +50,7 @@ final class OriginRules {
      * Translates the Host field that the origin gets.
      *
      * @param pristine whether the value is the client's Host field
-     * @param literal whether the value is a fixed name, which is then the host of the rule's target
+     * @param literal whether the value is a fixed name; that name is then the host in the rule's target
      */
     static void host(Directive host, RuleSettings.Rule rule, boolean pristine, boolean literal) {
         if (pristine) {

@@ -29,7 +29,7 @@ final class Restrictions {
     /** Plans the conditional answer of a block in the rule of another location. */
     @FunctionalInterface
     interface ConditionalAnswers {
-        /** @param more text to append to the condition, which begins with {@code &&} */
+        /** @param more text to append to the condition; it begins with {@code &&} */
         void plan(Directive block, String more, Location host);
     }
 
@@ -70,7 +70,7 @@ final class Restrictions {
                 answer(each, host);
             }
         }
-        locations.forEach(this::otherCases);
+        locations.forEach(this::restrictOtherCases);
         for (Location each : locations) {
             boolean alone = each.isPath() && each.hasRule(locations) && host(each) == null && isOpen(each);
             if (alone && each.kind() == Kind.EXACT) {
@@ -92,7 +92,7 @@ final class Restrictions {
         return separated;
     }
 
-    /** Returns the text to append to a condition, which excludes the exact locations that share the rule. */
+    /** Returns text to append to a condition. The text excludes the exact locations that share the rule. */
     String exclusion(Location location) {
         StringBuilder text = new StringBuilder();
         for (Location each : locations) {
@@ -189,7 +189,7 @@ final class Restrictions {
         }
         Location around = location.kind() == Kind.EXACT && server.isMapping(location) ? around(location) : null;
         if (around != null) {
-            longer(location, own, around);
+            restrictLongerPaths(location, own, around);
         }
         for (Location each : other) {
             String refused = answered.contains(each) ? RefusedRequests.NONE : refused(each);
@@ -223,7 +223,7 @@ final class Restrictions {
     }
 
     /** Plans the restrictions of the paths that continue after the path of an exact location with a rule. */
-    private void longer(Location exact, @Nullable String own, Location around) {
+    private void restrictLongerPaths(Location exact, @Nullable String own, Location around) {
         String path = literal(exact);
         boolean closed = !isOpen(around) || !server.isMapping(around);
         String refused = closed ? RefusedRequests.ALL : refused(around);
@@ -315,12 +315,12 @@ final class Restrictions {
             String when = refused == null ? RefusedRequests.ALL : refused;
             rules.accept(location, node -> RefusedRequests.write(node, when, location.source(), scope));
         }
-        unrestricted(location, scope.own("limit_req", "limit_conn"));
+        reportUnrestricted(location, scope.own("limit_req", "limit_conn"));
     }
 
     /**
      * Plans the restrictions of a location with an expression, in the rules of all locations whose requests nginx
-     * compares with it. Reports those without an equivalent, unless all these locations have them too.
+     * compares with it. Reports restrictions without an equivalent, unless all these locations have the same ones.
      */
     void planExpression(Location location, ConditionalAnswers answers) {
         Scope scope = server.handler(location.scope());
@@ -341,13 +341,13 @@ final class Restrictions {
                 String condition = refused.equals(RefusedRequests.ALL) ? matched : matched + " && " + refused;
                 rules.accept(each, node -> RefusedRequests.write(node, condition, location.source(), scope));
             } else if (!same && !RefusedRequests.NONE.equals(refused)) {
-                unrestricted(location, RefusedRequests.directives(scope));
+                reportUnrestricted(location, RefusedRequests.directives(scope));
             }
             for (String name : new String[] {"limit_req", "limit_conn"}) {
                 List<Directive> limits = scope.all(name);
                 List<String> others =
                         each.scope().all(name).stream().map(Directive::text).toList();
-                unrestricted(
+                reportUnrestricted(
                         location,
                         limits.stream()
                                 .filter(one -> !others.contains(one.text()))
@@ -360,7 +360,7 @@ final class Restrictions {
      * Plans the restrictions of an expression that ignores case. Its own rules cover only paths
      * in the case of the expression; the rules of other locations restrict the same paths in another case.
      */
-    private void otherCases(Location location) {
+    private void restrictOtherCases(Location location) {
         Scope scope = location.scope();
         boolean ignoresCase =
                 location.kind() == Kind.PATHS && location.expression().startsWith("(?i)");
@@ -370,7 +370,7 @@ final class Restrictions {
         }
         String when = ConditionText.path(location.expression());
         if (when == null || refused == null) {
-            unrestricted(location.asExpression(), RefusedRequests.directives(scope));
+            reportUnrestricted(location.asExpression(), RefusedRequests.directives(scope));
             return;
         }
         String whole = refused.equals(RefusedRequests.ALL) ? when : when + " && " + refused;
@@ -382,7 +382,7 @@ final class Restrictions {
         }
     }
 
-    private void unrestricted(Location location, List<Directive> restricting) {
+    private void reportUnrestricted(Location location, List<Directive> restricting) {
         String paths = location.isPath() ? "below " + location.path() : "for paths that match " + location.expression();
         for (Directive each : restricting) {
             boolean own = location.source().children().contains(each);

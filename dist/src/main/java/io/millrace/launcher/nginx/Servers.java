@@ -20,7 +20,7 @@ final class Servers {
         for (Directive each : http.own("server")) {
             all.add(new Server(new Scope(http, each)));
         }
-        bases();
+        assignBases();
         if (!all.stream().allMatch(Server::isAtLoopback)) {
             all.stream().filter(Server::isAtLoopback).forEach(Server::setLocal);
         }
@@ -30,7 +30,7 @@ final class Servers {
         return all;
     }
 
-    private void bases() {
+    private void assignBases() {
         Set<String> taken = new HashSet<>();
         int order = 0;
         for (Server server : all) {

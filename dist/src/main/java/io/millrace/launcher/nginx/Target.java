@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param authority host and port, or the name of an upstream; {@code localhost} for a Unix domain socket, as nginx sends
  *     it
- * @param path path of the URL; null if the URL has none, and the path of the request is sent unchanged
+ * @param path path of the URL; null if the URL has no path, so that the path of the request is sent unchanged
  * @param appends whether the whole path of the request follows {@code path}, as with {@code $request_uri}
  * @param socket path of a Unix domain socket; null for an origin that is reached by TCP
  * @param split the block that chooses among this origin and others; null if all requests have this origin
@@ -141,7 +141,7 @@ record Target(
         return word.equals("https") || word.equals("grpcs") ? "https" : "http";
     }
 
-    /** Returns true if all requests of two locations have the same origin, or are divided among the same ones. */
+    /** Returns true if two locations send all requests to one origin, or split them among the same origins. */
     boolean isSameChoice(@Nullable Target other) {
         return isSameOrigin(other)
                 && other != null

@@ -197,7 +197,7 @@ final class Upstreams {
         return null;
     }
 
-    /** Writes the settings that nginx has for each host, but Millrace only for the group. */
+    /** Writes the settings that nginx applies to each host, and Millrace only to the group. */
     private static void hostOptions(DraftNode group, List<Directive> servers) {
         writeOption(group, servers, "max_fails", "markdown.fail_threshold", "1", false);
         writeOption(group, servers, "fail_timeout", "markdown.retry_time", "10s", true);

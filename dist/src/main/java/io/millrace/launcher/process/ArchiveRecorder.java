@@ -62,11 +62,11 @@ public final class ArchiveRecorder implements AutoCloseable {
         if (started == null) {
             remove();
         } else {
-            started.onExit().thenRun(this::ended);
+            started.onExit().thenRun(this::recordingEnded);
         }
     }
 
-    private void ended() {
+    private void recordingEnded() {
         lock.lock();
         try {
             process = null;

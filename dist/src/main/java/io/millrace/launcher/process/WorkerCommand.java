@@ -34,8 +34,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
 
     /**
-     * Increase of the worker's {@code oom_score_adj} (proc(5)) over that of the launcher. Its effect on the choice of
-     * the OOM killer is the same as that of a fifth of the machine's memory.
+     * Increase of the worker's {@code oom_score_adj} (proc(5)) over that of the launcher. For the OOM killer, this has
+     * the same effect as if the worker used a fifth of the machine's memory more.
      */
     private static final int OOM_SCORE_INCREASE = 200;
 

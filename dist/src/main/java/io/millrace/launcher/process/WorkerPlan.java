@@ -24,7 +24,7 @@ public record WorkerPlan(
         return sockets == null ? List.of() : sockets.listeners();
     }
 
-    /** The descriptors of the sockets, which this object owns. */
+    /** The descriptors of the sockets. This object owns them. */
     public List<FileDescriptor> descriptors() {
         return sockets == null ? List.of() : sockets.descriptors();
     }

@@ -198,7 +198,7 @@ public final class InheritedSockets {
 
     /**
      * Returns how well a configured address matches a socket; 0 is best. The same IP address is better than an address
-     * such as {@code :80}, which stands for all.
+     * such as {@code :80}, which means all addresses.
      */
     private static int distance(Inherited inherited, Map.Entry<String, ? extends SocketAddress> address) {
         if (address.getKey().startsWith(":")) {

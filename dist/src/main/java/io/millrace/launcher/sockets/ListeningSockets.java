@@ -103,7 +103,7 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Returns sockets for {@code addresses}. Uses the sockets of this object if it has some for an address, else binds
+     * Returns sockets for {@code addresses}. Uses the sockets that this object already has for an address, else binds
      * new ones. A Unix socket whose file was deleted is bound again. Does not close sockets.
      *
      * @throws LaunchException if an address cannot be bound; the new sockets of this call are closed then

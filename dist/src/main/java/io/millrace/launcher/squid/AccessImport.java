@@ -25,7 +25,7 @@ final class AccessImport {
     private final List<SquidLine> lines;
     private final boolean forward;
     private final Set<String> clients = new LinkedHashSet<>();
-    /** Conditions of the earlier lines with allow, for an accelerator; null once one has no equivalent. */
+    /** Conditions of the earlier lines with allow, for an accelerator; null once a condition has no equivalent. */
     private @Nullable List<String> earlierAllows = new ArrayList<>();
     /** True if a line allows all clients. */
     private boolean allowsAllClients;
@@ -168,7 +168,7 @@ final class AccessImport {
             return othersDenied;
         }
         if (!unknown.isEmpty()) {
-            undecided(line, allow, unknown);
+            reportUndecided(line, allow, unknown);
             return false;
         }
         write(line, allow, addresses, methods);
@@ -322,7 +322,7 @@ final class AccessImport {
         return true;
     }
 
-    private void undecided(SquidLine line, boolean allow, List<String> unknown) {
+    private void reportUndecided(SquidLine line, boolean allow, List<String> unknown) {
         Acl acl = acls.find(unknown.get(0));
         String type = acl == null ? "?" : acl.type();
         if (allow) {

@@ -29,7 +29,7 @@ final class Acls {
             return values;
         }
 
-        /** Returns false if a value has no equivalent. Then the list has fewer values than in Squid. */
+        /** Returns false if a value has no equivalent. Then this list contains fewer values than Squid's. */
         boolean isComplete() {
             return complete;
         }

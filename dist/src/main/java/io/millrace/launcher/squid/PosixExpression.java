@@ -77,7 +77,7 @@ final class PosixExpression {
         return i < expression.length() ? i + 1 : -1;
     }
 
-    /** Converts a bracket expression, in which a backslash stands for itself. Returns null if it has no equivalent. */
+    /** Converts a bracket expression, in which a backslash is ordinary. Returns null if it has no equivalent. */
     private static @Nullable String bracket(String text) {
         if (text.contains("[.") || text.contains("[=")) {
             return null;

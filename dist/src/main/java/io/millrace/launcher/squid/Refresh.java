@@ -39,7 +39,7 @@ final class Refresh {
                 rules.add(line);
             }
         }
-        zeros(workspace, rules, patterns);
+        translateZeroLifetimes(workspace, rules, patterns);
         // In Squid the first matching line decides, in Millrace the last matching rule.
         Collections.reverse(rules);
         rules.forEach(each -> rule(workspace, each));
@@ -49,7 +49,7 @@ final class Refresh {
      * Translates the last lines for single URLs if their first number is 0. A zero before a line with a lifetime has no
      * equivalent, because the rule for that lifetime would apply too.
      */
-    private static void zeros(Workspace workspace, List<SquidLine> rules, List<SquidLine> patterns) {
+    private static void translateZeroLifetimes(Workspace workspace, List<SquidLine> rules, List<SquidLine> patterns) {
         List<String> usual = List.of("0", "20%", "4320");
         for (SquidLine each : patterns) {
             usual = each.arg(0).equals(".")
@@ -71,7 +71,7 @@ final class Refresh {
             if (numbers.equals(usual)) {
                 last.note("the same numbers as for all URLs");
             } else if (numbers.get(1).equals("0%") && matches != null) {
-                zero(workspace.draft().root(), last, matches);
+                writeZeroLifetime(workspace.draft().root(), last, matches);
             } else {
                 return;
             }
@@ -80,7 +80,7 @@ final class Refresh {
     }
 
     /** Sets the lifetime 0 for responses without an explicit lifetime, for this cache only. */
-    private static void zero(DraftNode root, SquidLine line, String matches) {
+    private static void writeZeroLifetime(DraftNode root, SquidLine line, String matches) {
         DraftNode rule = root.addElement("rules").removableIfInvalid().from(line.markHandled());
         rule.put(
                 "when",

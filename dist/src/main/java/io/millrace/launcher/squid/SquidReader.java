@@ -121,7 +121,7 @@ final class SquidReader {
     }
 
     /**
-     * Returns the values of a list. A word in quotes is the name of a file that has a value on each line.
+     * Returns the values of a list. A word in quotes is the name of a file with one value on each line.
      *
      * @param line the line with the list, which gets a note about missing files
      */

@@ -25,7 +25,7 @@ public final class SocketPointer implements AutoCloseable {
     /** No file. */
     public static final SocketPointer NONE = new SocketPointer(null);
 
-    /** Directory of the files, below the parent of the state directories; {@code millctl} has the same constant. */
+    /** Directory of the files, below the parent of the state directories; {@code millctl} uses the same name. */
     static final String DIRECTORY = "running";
 
     private final @Nullable Path file;

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     private static final Logger LOG = LoggerFactory.getLogger(StateDirectory.class);
 
-    /** Limit of a socket path: sun_path has 108 bytes, the last of which is zero. */
+    /** Limit of a socket path: sun_path is 108 bytes long, and its last byte is zero. */
     private static final int SOCKET_PATH_LENGTH_MAX = 107;
 
     /**

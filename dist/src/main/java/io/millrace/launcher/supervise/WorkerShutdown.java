@@ -47,8 +47,8 @@ final class WorkerShutdown {
     }
 
     /**
-     * Returns true if the worker may have requests to finish. A starting worker has none, except an adopted one that
-     * has not reported {@code Ready} yet.
+     * Returns true if the worker may have requests to finish. A starting worker has none, unless it is an adopted
+     * worker that has not reported {@code Ready} yet.
      */
     private static boolean mayHaveRequests(WorkerProcess worker) {
         return switch (worker.state()) {

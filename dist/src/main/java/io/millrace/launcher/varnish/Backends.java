@@ -44,7 +44,7 @@ final class Backends {
     /** Names of the written groups, by backend or director. */
     private final Map<String, String> written = new HashMap<>();
     /** Lines of declarations that a rule uses. */
-    private final Set<Entry> used = new HashSet<>();
+    private final Set<Entry> usedLines = new HashSet<>();
 
     Backends(VclImportState state) {
         this.state = state;
@@ -105,7 +105,8 @@ final class Backends {
     }
 
     /**
-     * Returns the default backend: the one with the name {@code default}, else the first one. Null if there is none.
+     * Returns the default backend: the one with the name {@code default}, else the first one. Returns null if there is
+     * none.
      */
     @Nullable
     String defaultBackend() {
@@ -379,8 +380,8 @@ final class Backends {
     }
 
     private void markUsed(Block block) {
-        used.add(block.entry());
-        block.fields().forEach(each -> used.add(each.entry()));
+        usedLines.add(block.entry());
+        block.fields().forEach(each -> usedLines.add(each.entry()));
     }
 
     /** Adds notes to declarations that no rule uses. */
@@ -388,7 +389,7 @@ final class Backends {
         List<Block> all = new ArrayList<>(state.vcl().backends().values());
         all.addAll(state.vcl().probes().values());
         for (Block each : all) {
-            if (!used.contains(each.entry())) {
+            if (!usedLines.contains(each.entry())) {
                 each.entry().note("no rule uses this declaration");
                 each.fields().forEach(field -> {
                     field.entry().note("no rule uses this declaration");

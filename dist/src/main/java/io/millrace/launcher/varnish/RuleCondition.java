@@ -22,7 +22,7 @@ final class RuleCondition {
 
     /**
      * The condition for responses that are stale when they arrive, or have no lifetime in VCL because of their status.
-     * It also holds for responses with Expires and without max-age.
+     * It is also true for responses with Expires and without max-age.
      */
     private static final String EXPIRED = "(!(status in (200, 203, 204, 206, 300, 301, 304, 404, 410, 414))"
             + " || response_header[\"Cache-Control\"] =~ \"(?i)(?:max-age|s-maxage) *= *0*(?:[^0-9]|$)\""
@@ -34,7 +34,7 @@ final class RuleCondition {
     private final Set<String> changed;
 
     private String problem = "";
-    /** Whether a test of the lifetime becomes a condition that holds for more responses than in VCL. */
+    /** True if a test of the lifetime becomes a condition that matches more responses than in VCL. */
     private boolean isApproximate;
 
     RuleCondition(VclImportState state, Set<String> changed) {
@@ -84,8 +84,8 @@ final class RuleCondition {
     }
 
     /**
-     * Returns the condition for a lifetime that a statement sets. It may exclude more responses than VCL does: those of
-     * earlier returns whose conditions have parts without an equivalent. Returns null if it has no equivalent.
+     * Returns the condition for a lifetime that a statement sets. It may exclude more responses than VCL does,
+     * because a part of an earlier return's condition has no equivalent. Returns null if there is no equivalent.
      */
     @Nullable
     String ofLifetime(Walker.PathConditions pathConditions) {
@@ -110,7 +110,7 @@ final class RuleCondition {
     }
 
     /**
-     * Returns the condition for responses that a statement excludes from storing. It may hold for more responses than in
+     * Returns the condition for responses that a statement excludes from storing. It may match more responses than in
      * VCL. Returns null if it has no equivalent, or if all responses would meet it.
      */
     @Nullable
@@ -254,7 +254,7 @@ final class RuleCondition {
                 (request ? "request_header[" : "response_header[") + RuleTexts.literal(name) + "]", test, test.right());
     }
 
-    /** Returns the comparison of a field. A test without an operator holds if the field exists. */
+    /** Returns the comparison of a field. A test without an operator is true if the field exists. */
     private static @Nullable String compared(String field, Test test, String right) {
         String literal = RuleTexts.literal(right);
         boolean constant = test.quoted();
@@ -284,7 +284,7 @@ final class RuleCondition {
         return addresses.stream().map(RuleTexts::literal).collect(Collectors.joining(", ", "client in (", ")"));
     }
 
-    /** Returns the condition for a test of the URL, which in VCL contains the query. */
+    /** Returns the condition for a test of the URL. In VCL, the URL contains the query. */
     private static @Nullable String url(Test test) {
         String right = test.right();
         if (!test.quoted()) {
@@ -322,7 +322,7 @@ final class RuleCondition {
         return ends ? "((" + path + " && query == \"\") || " + query + ")" : "(" + path + " || " + query + ")";
     }
 
-    /** Returns the condition for an expression with alternatives that have anchors of their own. */
+    /** Returns the condition for an expression whose alternatives contain anchors. */
     private static @Nullable String alternatives(Test test, String flag, String body) {
         List<String> parts = new ArrayList<>();
         for (String each : UrlExpressions.alternatives(body)) {

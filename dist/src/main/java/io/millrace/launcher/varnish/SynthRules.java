@@ -28,7 +28,7 @@ final class SynthRules {
      * Translated places. A statement is visited once for each alternative of its condition, but its rule is written
      * once.
      */
-    private final Set<Place> done = new HashSet<>();
+    private final Set<Place> translated = new HashSet<>();
 
     /** A statement with its conditions. A subroutine that is called twice has each statement in two places. */
     private record Place(Statement statement, Walker.PathConditions pathConditions) {}
@@ -39,7 +39,7 @@ final class SynthRules {
 
     /** Writes a redirection whose target vcl_synth sets. */
     void redirect(Statement each, Walker.PathConditions pathConditions, String code) {
-        if (!done.add(new Place(each, pathConditions))) {
+        if (!translated.add(new Place(each, pathConditions))) {
             return;
         }
         Branch branch = branch(state.vcl().sub("vcl_synth"), code);
@@ -66,7 +66,7 @@ final class SynthRules {
 
     /** Writes an answer without an origin. Returns false if the status or the condition has no equivalent. */
     boolean answer(Statement each, Walker.PathConditions pathConditions, String status) {
-        if (!done.add(new Place(each, pathConditions))) {
+        if (!translated.add(new Place(each, pathConditions))) {
             return true;
         }
         if (!status.matches("[245]\\d\\d")) {
@@ -85,14 +85,14 @@ final class SynthRules {
     /** Lets the requests of a statement bypass the cache. Returns false if the condition has no equivalent. */
     boolean bypass(Statement each, Walker.PathConditions pathConditions) {
         Place place = new Place(each, pathConditions);
-        if (done.contains(place)) {
+        if (translated.contains(place)) {
             return true;
         }
         RuleCondition.When when = state.fields().conditions().of(pathConditions, false);
         if (when == null || when.text().isEmpty()) {
             return false;
         }
-        done.add(place);
+        translated.add(place);
         DraftNode rule = state.workspace()
                 .draft()
                 .root()

@@ -27,12 +27,12 @@ final class VclBackendResponse extends Walker {
     private static final String UNEQUAL =
             "rules cannot test this condition, or one of an earlier return; write a rule that sets CDN-Cache-Control";
 
-    /** Reason for a lifetime that would hold for excluded responses; the place of the excluding line follows. */
-    private static final String UNKNOWN = "the lifetime would also hold for responses that rules cannot exclude: see ";
+    /** Reason for a lifetime that would apply to excluded responses; the place of the excluding line follows. */
+    private static final String UNKNOWN = "the lifetime would also apply to responses that rules cannot exclude: see ";
 
     private static final String FORBIDDEN = "(?i)no-cache|no-store|private";
 
-    /** A statement that excludes responses by status, with its condition; null if that has no equivalent. */
+    /** A statement that excludes responses by status, with its condition; null if the condition has no equivalent. */
     private record Exclusion(Statement statement, List<Condition> around, RuleCondition.@Nullable When when) {}
 
     private final VclImportState state;
@@ -171,7 +171,7 @@ final class VclBackendResponse extends Walker {
     }
 
     /**
-     * Returns true for a test that Surrogate-Control asks for ESI, or that the response has the field at all. Returns
+     * Returns true for a test whether Surrogate-Control asks for ESI, or whether the response has this field. Returns
      * false for all negations.
      */
     private static boolean asksForEsi(Condition.Test test) {
@@ -288,7 +288,7 @@ final class VclBackendResponse extends Walker {
         }
     }
 
-    /** Returns false if only the status is tested, and the lifetime cannot be that of all errors. */
+    /** Returns false if only the status is tested, and the lifetime cannot apply to all errors. */
     private boolean isNegative(List<Condition> around, String time) {
         List<Match> all = Match.all(around);
         boolean differs = !negativeTime.isEmpty() && !negativeTime.equals(time);
@@ -301,7 +301,7 @@ final class VclBackendResponse extends Walker {
         return state.fields().conditions().of(pathConditions(), true);
     }
 
-    /** Writes the rules for responses that are not stored, which no later lifetime changes. */
+    /** Writes the rules for responses that are not stored. They come last, so that no lifetime overrides them. */
     void finish() {
         exclusions.forEach(each -> limit(each, "no-store"));
     }
@@ -334,7 +334,7 @@ final class VclBackendResponse extends Walker {
         rule.putWords("remove_response_header", List.of(FIELD));
     }
 
-    /** Returns true if the built-in VCL follows, which does not store responses with private, no-cache and no-store. */
+    /** Returns true if the built-in VCL follows. It does not store responses with private, no-cache and no-store. */
     private boolean isBuiltInReached() {
         return state.vcl().sub("vcl_backend_response").stream()
                 .noneMatch(one -> one.kind().equals("return"));

@@ -27,7 +27,7 @@ final class VclRecv extends Walker {
      */
     record Route(String verb, String map, String backend, Entry source, int chain) {}
 
-    /** Name of a backend that stands for refused requests. */
+    /** Placeholder in place of a backend's name, for refused requests. */
     static final String DENIED = "\u0000denied";
 
     private static final String UNKNOWN = "'%s': conditions can be about URL, host, method, cookies and client address";

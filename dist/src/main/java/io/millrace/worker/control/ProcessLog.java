@@ -3,8 +3,8 @@ package io.millrace.worker.control;
 import java.util.Map;
 
 /**
- * Selects the log format of this process. Lines have times; if the systemd journal reads the log, they have priorities
- * instead. Stateless.
+ * Selects the log format of this process. Each line begins with its time, or with its priority if the systemd journal
+ * reads the log. Stateless.
  */
 public final class ProcessLog {
     private static final String CONFIGURATION = "log4j2.configurationFile";

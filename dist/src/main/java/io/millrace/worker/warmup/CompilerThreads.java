@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * The meter of the CPU time of the JIT compiler threads, which reads {@code /proc}. Not thread-safe.
+ * The meter of the CPU time of the JIT compiler threads. It reads {@code /proc}. Not thread-safe.
  *
  * <p>A JVM ends idle compiler threads. The CPU time of ended threads still counts.
  */

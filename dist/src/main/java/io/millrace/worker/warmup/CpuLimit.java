@@ -16,7 +16,7 @@ final class CpuLimit {
     private final double cores;
     private final LongSupplier clock;
     private final LongSupplier processCpu;
-    private long atNanos;
+    private long lastNanos;
     private long usedNanos;
 
     /** CPU time that may be used now, in nanoseconds; negative if too much was used. */
@@ -34,7 +34,7 @@ final class CpuLimit {
         this.cores = cores;
         this.clock = clock;
         this.processCpu = processCpu;
-        atNanos = clock.getAsLong();
+        lastNanos = clock.getAsLong();
         usedNanos = processCpu.getAsLong();
     }
 
@@ -53,8 +53,8 @@ final class CpuLimit {
         }
         long now = clock.getAsLong();
         long used = processCpu.getAsLong();
-        allowedNanos = Math.min(CREDIT_NANOS, allowedNanos + (now - atNanos) * cores - (used - usedNanos));
-        atNanos = now;
+        allowedNanos = Math.min(CREDIT_NANOS, allowedNanos + (now - lastNanos) * cores - (used - usedNanos));
+        lastNanos = now;
         usedNanos = used;
         return allowedNanos >= 0 ? 0 : (long) (-allowedNanos / cores);
     }

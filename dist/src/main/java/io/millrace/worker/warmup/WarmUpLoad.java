@@ -63,7 +63,7 @@ final class WarmUpLoad implements AutoCloseable {
     private final List<WarmUpClient> mixed = new ArrayList<>();
     private final Thread thread = Thread.currentThread();
     /** Prefix of the names of responses that are requested once. It differs between warm-ups. */
-    private final String run = Long.toString(System.nanoTime(), Character.MAX_RADIX);
+    private final String namePrefix = Long.toString(System.nanoTime(), Character.MAX_RADIX);
 
     private long number;
     private long cycles;
@@ -123,17 +123,17 @@ final class WarmUpLoad implements AutoCloseable {
      * @throws IOException if the proxy does not answer, or if too many responses have an unexpected status
      */
     void cycle() throws IOException {
-        hits();
-        misses();
-        validations();
-        others();
+        sendHits();
+        sendMisses();
+        sendValidations();
+        sendOthers();
         reconnect();
         if (unexpected * UNEXPECTED_SHARE > answered) {
             throw new IOException(unexpected + " of " + answered + " responses have an unexpected status");
         }
     }
 
-    private void hits() throws IOException {
+    private void sendHits() throws IOException {
         for (int i = 0; i < 8; i++) {
             exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN));
             exchange(mixed, 200, n -> get(Kind.STORED, size(n), n % KEYS, isEven(n) ? PLAIN : BROWSER));
@@ -153,7 +153,7 @@ final class WarmUpLoad implements AutoCloseable {
         return n % 2 == 0;
     }
 
-    private void misses() throws IOException {
+    private void sendMisses() throws IOException {
         for (int i = 0; i < 16; i++) {
             exchange(mixed, 200, n -> fresh(Kind.STORED, n, PLAIN));
             if (i % 2 == 0) {
@@ -171,7 +171,7 @@ final class WarmUpLoad implements AutoCloseable {
         }
     }
 
-    private void validations() throws IOException {
+    private void sendValidations() throws IOException {
         for (int i = 0; i < 4; i++) {
             exchange(mixed, 200, n -> get(Kind.VALIDATED, size(n), n % KEYS, PLAIN));
         }
@@ -180,7 +180,7 @@ final class WarmUpLoad implements AutoCloseable {
         }
     }
 
-    private void others() throws IOException {
+    private void sendOthers() throws IOException {
         int big = WarmUpOrigin.SIZE_MAX;
         exchange(mixed, 206, n -> get(Kind.STORED, 60_000, n % KEYS, PLAIN + "Range: bytes=1000-1999\r\n"));
         exchange(
@@ -195,7 +195,7 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(
                 mixed,
                 200,
-                n -> request("POST", Kind.PRIVATE, 200, run + n, BROWSER + "Content-Length: 5\r\n", "a=b&c"));
+                n -> request("POST", Kind.PRIVATE, 200, namePrefix + n, BROWSER + "Content-Length: 5\r\n", "a=b&c"));
         exchange(mixed, 404, n -> fresh(Kind.MISSING, n, PLAIN));
         exchange(mixed.subList(0, 1), 502, n -> fresh(Kind.CUT, n, PLAIN));
         exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
@@ -223,7 +223,7 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private byte[] fresh(Kind kind, int size, long n, String fields) {
-        return request("GET", kind, size, run + n, fields, "");
+        return request("GET", kind, size, namePrefix + n, fields, "");
     }
 
     private static byte[] request(String method, Kind kind, int size, String name, String fields, String content) {

@@ -203,7 +203,7 @@ final class LifetimeImportTest {
                 + "if (bereq.http.X-Pass) { set beresp.uncacheable = true; }";
         assertEquals(List.of(), rules(vcl));
         assertTrue(
-                yaml(vcl).contains("the lifetime would also hold for responses that rules cannot exclude"), yaml(vcl));
+                yaml(vcl).contains("the lifetime would also apply to responses that rules cannot exclude"), yaml(vcl));
     }
 
     @Test

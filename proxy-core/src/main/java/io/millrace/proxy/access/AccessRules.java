@@ -155,8 +155,8 @@ public final class AccessRules {
     }
 
     /**
-     * Returns true if the field of the client is not copied to the origin request. This holds for the forwarding fields
-     * of untrusted clients, and for fields that this proxy writes itself.
+     * Returns true if the field of the client is not copied to the origin request. These are the forwarding
+     * fields of untrusted clients, and fields that this proxy writes itself.
      */
     public boolean isWithheld(FieldSection fields, int line, boolean fromTrusted) {
         if (subject != null && subject.isNameOf(fields, line)) {

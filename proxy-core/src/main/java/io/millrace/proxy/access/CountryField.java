@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 /** The request field with the country of the client's address, for origins and cache keys. Immutable. */
 public final class CountryField {
     private final FieldName name;
-    private final ReceivedFields own;
+    private final ReceivedFields reserved;
 
     private CountryField(FieldName name) {
         this.name = name;
-        this.own = ReceivedFields.of(List.of(name));
+        this.reserved = ReceivedFields.of(List.of(name));
     }
 
     /** Returns the field of a configuration; null if there is none. */
@@ -30,7 +30,7 @@ public final class CountryField {
         FieldSection field = country == null || country.isEmpty() || !isToken(country)
                 ? FieldSection.EMPTY
                 : FieldSection.builder().add(name, country).build();
-        return own.changes(request, field, false) ? own.replace(request, field, false) : request;
+        return reserved.changes(request, field, false) ? reserved.replace(request, field, false) : request;
     }
 
     private static boolean isToken(String text) {

@@ -17,17 +17,17 @@ public final class Destinations {
 
     private final AddressSet denied;
     private final AddressSet allowed;
-    private final OwnAddresses own;
+    private final OwnAddresses ownAddresses;
     private final Set<Integer> ownPorts;
 
     /**
-     * @param own the addresses of this machine
+     * @param ownAddresses the addresses of this machine
      * @param ownPorts the listen ports of this proxy
      */
-    Destinations(ForwardProxyConfig config, OwnAddresses own, Set<Integer> ownPorts) {
+    Destinations(ForwardProxyConfig config, OwnAddresses ownAddresses, Set<Integer> ownPorts) {
         denied = config.denied();
         allowed = config.allowed();
-        this.own = own;
+        this.ownAddresses = ownAddresses;
         this.ownPorts = ownPorts;
     }
 
@@ -45,7 +45,7 @@ public final class Destinations {
     }
 
     private boolean isOwn(IpAddress address, int port) {
-        return ownPorts.contains(port) && (own.contains(address) || isLoopbackOrUnspecified(address));
+        return ownPorts.contains(port) && (ownAddresses.contains(address) || isLoopbackOrUnspecified(address));
     }
 
     /** Returns true if the address is loopback or unspecified. Connections to these addresses reach this machine. */

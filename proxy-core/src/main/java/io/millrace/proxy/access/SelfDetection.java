@@ -22,13 +22,13 @@ public final class SelfDetection implements Predicate<RuleUrl> {
     private static final Path HOSTNAME = Path.of("/proc/sys/kernel/hostname");
 
     private final List<ListenerConfig> listeners;
-    private final OwnAddresses own;
+    private final OwnAddresses ownAddresses;
     /** This machine's name in lower case; empty if the machine has no name. */
     private final String name;
 
-    SelfDetection(List<ListenerConfig> listeners, OwnAddresses own, String name) {
+    SelfDetection(List<ListenerConfig> listeners, OwnAddresses ownAddresses, String name) {
         this.listeners = listeners;
-        this.own = own;
+        this.ownAddresses = ownAddresses;
         this.name = name;
     }
 
@@ -36,12 +36,12 @@ public final class SelfDetection implements Predicate<RuleUrl> {
      * Creates the detection for a configuration. Reads this machine's name and addresses from the system: must not run
      * on event loops.
      */
-    public static SelfDetection of(ProxyConfig config, OwnAddresses own) {
+    public static SelfDetection of(ProxyConfig config, OwnAddresses ownAddresses) {
         if (config.originGroups().isEmpty()) {
-            return new SelfDetection(List.of(), own, "");
+            return new SelfDetection(List.of(), ownAddresses, "");
         }
-        own.read();
-        return new SelfDetection(config.listeners(), own, machineName());
+        ownAddresses.read();
+        return new SelfDetection(config.listeners(), ownAddresses, machineName());
     }
 
     /** Returns the system's host name without a DNS query; empty if there is none. */
@@ -87,7 +87,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
             return address.equals(listening)
                     || (listening != null && isUnspecified(listening) && reaches(address, null));
         }
-        return Destinations.isLoopbackOrUnspecified(address) || own.contains(address);
+        return Destinations.isLoopbackOrUnspecified(address) || ownAddresses.contains(address);
     }
 
     private static boolean isUnspecified(IpAddress address) {

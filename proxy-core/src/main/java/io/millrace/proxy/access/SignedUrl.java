@@ -227,7 +227,7 @@ public final class SignedUrl {
         return signed.toString();
     }
 
-    /** Returns true if a path begins with a prefix, and cannot leave it by dot segments, also in encoded form. */
+    /** Returns true if a path begins with a prefix, and cannot leave it by plain or percent-encoded dot segments. */
     private static boolean isBelow(String path, String prefix) {
         return prefix.startsWith("/")
                 && path.startsWith(prefix)

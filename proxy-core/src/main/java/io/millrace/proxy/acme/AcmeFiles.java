@@ -30,7 +30,7 @@ public record AcmeFiles(Path storage) {
     }
 
     /**
-     * Directory of the states of host names ({@link AcmeRecord}). Each has a file with the name {@link
+     * Directory of the states of host names ({@link AcmeRecord}). The file of each name is {@link
      * AcmeRecord#fileName}.
      */
     public Path records() {

@@ -46,18 +46,18 @@ final class AdminClient {
     /** Code of the error if the answer did not come in time. */
     static final String TIMEOUT = "worker-timeout";
 
-    /** Limit of an answer. The largest answer is that of {@code /metrics}, with some hundred KiB. */
+    /** Limit of an answer. The largest answer is the one to {@code /metrics}, with some hundred KiB. */
     private static final int MAX_REPLY_BYTES = 32 << 20;
 
     private static final int CONNECT_TIMEOUT_MILLIS = 2000;
 
     private final Bootstrap bootstrap;
     private final AdminTransport transport;
-    private final ChannelGroup open;
+    private final ChannelGroup openConnections;
 
-    /** @param open receives every connection until it closes */
-    AdminClient(EventLoopGroup group, AdminTransport transport, ChannelGroup open) {
-        this.open = open;
+    /** @param openConnections receives every connection until it closes */
+    AdminClient(EventLoopGroup group, AdminTransport transport, ChannelGroup openConnections) {
+        this.openConnections = openConnections;
         this.transport = transport;
         bootstrap = new Bootstrap()
                 .group(group)
@@ -90,7 +90,7 @@ final class AdminClient {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        open.add(channel);
+                        openConnections.add(channel);
                         channel.pipeline()
                                 .addLast(new HttpClientCodec())
                                 .addLast(new HttpObjectAggregator(MAX_REPLY_BYTES))

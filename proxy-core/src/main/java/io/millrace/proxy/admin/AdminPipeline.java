@@ -41,7 +41,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int UNAUTHENTICATED_SECONDS = 5;
     static final int WRONG_TOKEN_SECONDS = 1;
 
-    private final ChannelGroup open;
+    private final ChannelGroup openConnections;
     private final AdminRoutes routes;
     private final Executor blockingCalls;
     private final @Nullable TcpGuard guard;
@@ -55,12 +55,12 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     /**
      * Creates the initializer of a listener.
      *
-     * @param open receives every connection until it closes
+     * @param openConnections receives every connection until it closes
      * @param refusals counts refused TCP requests
      * @param changes counts the requests that change state
      */
     AdminPipeline(
-            ChannelGroup open,
+            ChannelGroup openConnections,
             AdminRoutes routes,
             Executor blockingCalls,
             @Nullable TcpGuard guard,
@@ -68,7 +68,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
             TcpRefusals refusals,
             ChangesInProgress changes,
             AdminTransport transport) {
-        this.open = open;
+        this.openConnections = openConnections;
         this.routes = routes;
         this.blockingCalls = blockingCalls;
         this.guard = guard;
@@ -81,7 +81,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
 
     @Override
     protected void initChannel(Channel channel) {
-        open.add(channel);
+        openConnections.add(channel);
         TcpGuard tcp = guard;
         if (tcp != null) {
             RequestDeadline deadline = new RequestDeadline(times.unauthenticated(), true);

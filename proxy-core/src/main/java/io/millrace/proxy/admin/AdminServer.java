@@ -73,7 +73,7 @@ public final class AdminServer implements AutoCloseable {
      * All open connections, from clients and to other admin servers. A connection that is added after the close is
      * closed at once.
      */
-    private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+    private final ChannelGroup allOpen = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private final @Nullable Dashboard dashboard;
@@ -93,7 +93,7 @@ public final class AdminServer implements AutoCloseable {
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MAX_WAITING),
                 new DefaultThreadFactory("millrace-admin-worker", true));
-        client = new AdminClient(group, transport, open);
+        client = new AdminClient(group, transport, allOpen);
         List<AdminResource> resources = new ArrayList<>(builder.resources);
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
@@ -215,7 +215,7 @@ public final class AdminServer implements AutoCloseable {
                 .group(group)
                 .channelFactory(channels)
                 .childHandler(
-                        new AdminPipeline(open, routes, blockingCalls, guard, times, refusals, changes, transport));
+                        new AdminPipeline(allOpen, routes, blockingCalls, guard, times, refusals, changes, transport));
     }
 
     private Channel bind(
@@ -292,7 +292,7 @@ public final class AdminServer implements AutoCloseable {
         }
         // An event loop that ends without a quiet period may leave channels open, and with them buffers of incomplete
         // requests.
-        open.close().awaitUninterruptibly();
+        allOpen.close().awaitUninterruptibly();
         blockingCalls.shutdownNow();
         group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
     }
@@ -346,7 +346,7 @@ public final class AdminServer implements AutoCloseable {
         /**
          * Adds a resource that is forwarded to the admin server on another Unix domain socket.
          *
-         * @param socket returns the socket for each request; null while no server runs, which is answered with a 503
+         * @param socket returns the socket for each request; null while no server runs; the answer is then a 503
          * @param timeout time limit of the answer, after which the client gets status 504
          */
         public Builder forward(String method, String path, Supplier<@Nullable Path> socket, Duration timeout) {

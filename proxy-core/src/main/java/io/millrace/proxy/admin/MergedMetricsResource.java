@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * {@code GET /metrics} with additional metrics: those of another resource, such as the worker's, followed by those of
- * this admin server. Thread-safe.
+ * {@code GET /metrics} with additional metrics. First come the metrics of another resource, such as the worker's, then
+ * the metrics of this admin server. Thread-safe.
  */
 final class MergedMetricsResource implements AdminResource {
     private final AdminResource metrics;

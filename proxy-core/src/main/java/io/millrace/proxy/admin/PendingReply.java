@@ -74,7 +74,7 @@ final class PendingReply implements AdminResponder {
         }
     }
 
-    /** Answers that the path does not have this method. Call on the event loop. */
+    /** Answers that the path does not support this method. Call on the event loop. */
     void replyNotAllowed(String method, String allowed) {
         allow = allowed;
         fail(new AdminException(405, "method-not-allowed", method + " is not allowed here, use " + allowed));

@@ -88,17 +88,17 @@ public final class AccessPlan {
                 each.note("off, as in Millrace");
             }
         }
-        methods(scope, rule);
+        writeMethods(scope, rule);
         List<Directive> exceptions = scope.own("limit_except").stream()
                 .filter(each -> !limitExcept(each, rule))
                 .toList();
         if (exceptions.isEmpty()) {
-            lines(scope, rule, List.of(), false);
+            writeAllowAndDeny(scope, rule, List.of(), false);
             return;
         }
         // The directives around limit_except apply to its methods, those inside to the other methods.
         List<String> methods = withHead(exceptions.get(0).args());
-        lines(scope, rule, methods, false);
+        writeAllowAndDeny(scope, rule, methods, false);
         DraftNode allowFilter =
                 rule.addElement("filters").from(exceptions.get(0).markHandled());
         allowFilter.put("action", "allow");
@@ -110,13 +110,13 @@ public final class AccessPlan {
                 rule.addElement("filters").put("action", "deny");
                 inner.all("allow", "deny").forEach(line -> line.note("other methods need authentication"));
             } else {
-                lines(inner, rule, List.of(), true);
+                writeAllowAndDeny(inner, rule, List.of(), true);
             }
         }
     }
 
     /**
-     * Reports the access directives of a rule that has elements of {@code rules} instead of filters, as mapped.
+     * Reports access directives as mapped, for a remap rule with elements of {@code rules} instead of filters.
      *
      * @see RefusedRequests
      */
@@ -134,7 +134,7 @@ public final class AccessPlan {
      * @param methods methods to which the directives apply; empty for all
      * @param follow whether an earlier filter allows some requests; all other allowed requests then need a filter too
      */
-    private static void lines(Scope scope, DraftNode rule, List<String> methods, boolean follow) {
+    private static void writeAllowAndDeny(Scope scope, DraftNode rule, List<String> methods, boolean follow) {
         List<Directive> lines = scope.all("allow", "deny");
         if (lines.isEmpty() && !follow) {
             return;
@@ -229,7 +229,7 @@ public final class AccessPlan {
         return methods;
     }
 
-    private static void methods(Scope scope, DraftNode rule) {
+    private static void writeMethods(Scope scope, DraftNode rule) {
         for (Directive each : methodConditions(scope)) {
             List<String> methods = Conditions.permittedMethods(each);
             if (methods != null) {

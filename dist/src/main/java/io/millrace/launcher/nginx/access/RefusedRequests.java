@@ -23,7 +23,7 @@ public final class RefusedRequests {
 
     /**
      * Returns the condition for the requests that allow, deny, limit_except, authentication, internal, and conditions on
-     * methods refuse. Returns null if it has no equivalent.
+     * methods refuse. Returns null if the condition has no equivalent.
      */
     @Nullable
     public static String of(Scope scope) {
@@ -105,7 +105,7 @@ public final class RefusedRequests {
 
     /**
      * Returns the condition for the requests that a location or the named location of its try_files refuses. Returns
-     * null if it has no equivalent.
+     * null if the condition has no equivalent.
      */
     @Nullable
     public static String of(Scope location, Scope handler) {

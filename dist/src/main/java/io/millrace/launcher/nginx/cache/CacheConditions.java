@@ -135,7 +135,7 @@ public final class CacheConditions {
             } else if (name.startsWith("cookie_")) {
                 rule(source, name, "", "");
             } else if (name.equals("http_cookie")) {
-                cookies(source, "");
+                bypassByCookies(source, "");
             } else if (name.equals("http_authorization")) {
                 source.note("responses to requests with Authorization are stored only if they permit it");
             } else if (name.equals("http_upgrade")) {
@@ -168,7 +168,7 @@ public final class CacheConditions {
             return when != null;
         }
 
-        private void cookies(Directive directive, String difference) {
+        private void bypassByCookies(Directive directive, String difference) {
             rule.put("cache.cache_responses_to_cookies", "none", directive.markHandled());
             if (!difference.isEmpty()) {
                 directive.notMapped(difference);
@@ -196,7 +196,7 @@ public final class CacheConditions {
                     found = true;
                     source.note("requests that meet the conditions of the variable bypass the cache");
                     map.note("the variable is used by " + source.entry().place());
-                    entries(map);
+                    translateMapLines(map);
                 }
             }
             Directive set = scope.set(name);
@@ -221,7 +221,7 @@ public final class CacheConditions {
             }
         }
 
-        private void entries(Directive map) {
+        private void translateMapLines(Directive map) {
             String variable = map.arg(0).startsWith("$") ? map.arg(0).substring(1) : map.arg(0);
             boolean hostnames = !map.children("hostnames").isEmpty();
             for (Directive each : map.children()) {
@@ -233,7 +233,7 @@ public final class CacheConditions {
                     if (off) {
                         each.note("requests use the cache by default");
                     } else {
-                        others(map, each, variable);
+                        translateDefaultLine(map, each, variable);
                     }
                 } else if (off) {
                     each.note("such requests use the cache, unless another line applies");
@@ -246,7 +246,7 @@ public final class CacheConditions {
         }
 
         /** Translates a line {@code default} that lets all other requests bypass the cache. */
-        private void others(Directive map, Directive line, String variable) {
+        private void translateDefaultLine(Directive map, Directive line, String variable) {
             List<String> parts = new ArrayList<>();
             for (Directive each : map.children()) {
                 String name = each.name().replaceAll("^[\"']|[\"']$", "");
@@ -306,16 +306,18 @@ public final class CacheConditions {
                 }
                 case "http_cookie" -> {
                     if (operator.isEmpty()) {
-                        cookies(directive, "");
+                        bypassByCookies(directive, "");
                     } else if (!rule(directive, variable, operator, value)) {
-                        cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
+                        bypassByCookies(
+                                directive, "every request with a cookie bypasses the cache, not only those that match");
                     }
                 }
                 case "http_authorization" ->
                     directive.note("responses to requests with Authorization are stored only if they permit it");
                 default -> {
                     if (variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
-                        cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
+                        bypassByCookies(
+                                directive, "every request with a cookie bypasses the cache, not only those that match");
                     } else if (!variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
                         directive.notMapped("'$" + variable + "': conditions of rules have no equivalent");
                     }

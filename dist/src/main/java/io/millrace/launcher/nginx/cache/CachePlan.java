@@ -216,7 +216,7 @@ public final class CachePlan {
         rule.putWords("cache.negative_caching.list", List.copyOf(all), entries);
     }
 
-    /** Reports a line that has only the statuses 200 and 206, or 301 with the time of 200. */
+    /** Reports a line that lists only the statuses 200 and 206, or 301 with the same time as 200. */
     private static void successful(Directive line, @Nullable Directive valid) {
         if (valid == null) {
             line.notMapped("partial responses are parts of a response with 200, and no line is for 200");

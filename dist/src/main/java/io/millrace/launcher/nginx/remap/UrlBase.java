@@ -4,7 +4,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Scheme, host and port of the URL pattern of a remap rule, which is the part before the path. Immutable.
+ * The part of a remap rule's URL pattern before the path: scheme, host and port. Immutable.
  *
  * @param rank order of the rules: exact names, then wildcards, expressions, and all hosts
  * @param host host name or expression; empty if every host and scheme matches
@@ -70,7 +70,7 @@ public record UrlBase(int rank, String scheme, String host, boolean expression, 
         return path.replace(" ", "%20");
     }
 
-    /** The text that stands for the host of the request in a target URL. */
+    /** The text in a target URL that is replaced by the host of the request. */
     public String hostInTarget() {
         return expression ? "$0" : host;
     }

@@ -21,7 +21,7 @@ public final class ConditionText {
 
     private ConditionText() {}
 
-    /** Returns the condition for paths that match an expression. Returns null if RE2 does not have a part of it. */
+    /** Returns the condition for paths that match an expression. Returns null if RE2 has no equivalent. */
     @Nullable
     public static String path(String expression) {
         String encoded =
@@ -97,7 +97,7 @@ public final class ConditionText {
         return matches == null || !negated ? matches : "!(" + matches + ")";
     }
 
-    /** Returns the condition for {@code $is_args}, which is a question mark if the query is not empty. */
+    /** Returns the condition for {@code $is_args}. This variable is a question mark if the query is not empty. */
     private static @Nullable String isArgs(Conditions.Condition condition) {
         String test = condition.operator() + condition.value();
         return switch (test) {
@@ -173,7 +173,7 @@ public final class ConditionText {
         return negated ? "!(" + matches + ")" : matches;
     }
 
-    /** Returns the condition for the URL as received, which has path and query. */
+    /** Returns the condition for the URL as received, with path and query. */
     private static @Nullable String requestUri(Conditions.Condition condition) {
         String value = condition.value();
         String operator = condition.operator();

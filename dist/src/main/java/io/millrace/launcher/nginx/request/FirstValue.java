@@ -67,8 +67,8 @@ record FirstValue(String field, String anywhere, String before, char stop, Strin
 
     /**
      * Returns the condition of rules for a test. Returns null if it has no equivalent. A test of the variable alone
-     * holds for any value but 0. Its expression tests every occurrence of the name instead of the first one. This makes
-     * it short, but it may hold for more requests than in nginx.
+     * is true for any value but 0. Its expression tests every occurrence of the name instead of the first one. The
+     * expression is therefore short, but it may match more requests than in nginx.
      */
     @Nullable
     String when(Conditions.Condition condition) {

@@ -30,7 +30,7 @@ public final class Scope {
         return parent;
     }
 
-    /** Returns the directives with one of the names from all levels, those of the outermost block first. */
+    /** Returns the directives with one of the names from all levels. Those of the outermost block come first. */
     public List<Directive> everywhere(String... names) {
         List<Directive> found = new ArrayList<>(parent == null ? List.of() : parent.everywhere(names));
         found.addAll(own(names));
@@ -38,8 +38,8 @@ public final class Scope {
     }
 
     /**
-     * Returns the directives with one of the names, from the innermost block that has any. Returns an empty list if no
-     * block has one.
+     * Returns the directives with one of the names, from the innermost block that contains any. Returns an empty list
+     * if no block contains one.
      */
     public List<Directive> all(String... names) {
         for (Scope scope = this; scope != null; scope = scope.parent) {
@@ -62,7 +62,7 @@ public final class Scope {
         return found;
     }
 
-    /** Returns the last directive with a name in the innermost block that has one. Returns null if none has. */
+    /** Returns the last directive with a name in the innermost block that contains one. Returns null if none does. */
     @Nullable
     public Directive last(String name) {
         List<Directive> all = all(name);

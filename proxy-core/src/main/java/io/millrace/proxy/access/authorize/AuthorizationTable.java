@@ -91,7 +91,7 @@ public final class AuthorizationTable {
     }
 
     /**
-     * Joins a request to the equal one that waits for a decision, or makes it the first one.
+     * Joins a request to an equal request that waits for a decision, or makes it the first request.
      *
      * @param loop the event loop on which the callbacks run
      * @param then receives the result, if the place is {@link Place#FOLLOWER}
@@ -114,7 +114,7 @@ public final class AuthorizationTable {
         return place[0];
     }
 
-    /** The limit may be exceeded by the number of event loops, which check it at the same time. */
+    /** Event loops may check the limit at the same time, so it may be exceeded by the number of event loops. */
     private boolean isFull() {
         return pending.size() + single.get() >= PENDING_MAX;
     }

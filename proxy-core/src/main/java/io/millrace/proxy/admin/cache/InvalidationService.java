@@ -52,7 +52,7 @@ public interface InvalidationService {
         TAG,
         /** One URL, only for soft purges. */
         URL,
-        /** Responses for which an expression holds. */
+        /** Responses for which an expression is true. */
         PATTERN
     }
 

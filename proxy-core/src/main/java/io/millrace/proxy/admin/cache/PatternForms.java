@@ -22,7 +22,7 @@ public final class PatternForms {
      *
      * @param where an expression
      * @param regex an RE2 expression that matches anywhere in the URL
-     * @param wildcard a URL in which {@code *} stands for any text; without a port it stands for both schemes
+     * @param wildcard a URL in which {@code *} stands for any text; without a port it matches both schemes
      * @throws AdminException if several arguments are given, or one is not valid
      */
     public static @Nullable String expression(@Nullable String where, @Nullable String regex, @Nullable String wildcard)

@@ -74,7 +74,7 @@ public final class PurgeResource implements AdminResource {
     /**
      * Reads the scope of a purge from the body of a request.
      *
-     * @throws AdminException if the body has no scope, or several
+     * @throws AdminException if the body contains no scope, or several
      */
     public static Scope scope(byte[] body) throws AdminException {
         Map<String, Object> members = Json.members(body);

@@ -132,8 +132,8 @@ final class DashboardFiles {
     }
 
     /**
-     * The entity tag of a file. Compressed content has another one, because strong tags mean equal bytes (RFC 9110,
-     * 8.8.3.3).
+     * The entity tag of a file. Compressed content has another tag, because equal strong tags mean equal bytes (RFC
+     * 9110, 8.8.3.3).
      */
     private static String tag(String version, boolean isCompressed) {
         return '"' + version + (isCompressed ? "-gzip" : "") + '"';

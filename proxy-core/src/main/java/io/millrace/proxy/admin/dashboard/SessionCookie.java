@@ -55,8 +55,8 @@ final class SessionCookie {
     }
 
     /**
-     * Returns the port of a Host field. It is the port that the browser connects to, which differs from the local port
-     * with SSH port forwarding.
+     * Returns the port of a Host field. The browser connects to this port. With SSH port forwarding it differs from the
+     * local port.
      */
     private static String port(String authority, String defaultPort) {
         String port = authority.substring(authority.lastIndexOf(':') + 1);

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of the dashboard, in memory. A request belongs to a session if it has the session's cookie and the
- * session's proof, a second secret.
+ * The sessions of the dashboard, in memory. A request belongs to a session if it contains the session's cookie
+ * and the session's proof, a second secret.
  *
  * <p>Browsers send cookies to every port of a host name, so another program on the same machine can receive the cookie.
  * The proof is kept by the page in the storage of its origin, which includes the port. Therefore the cookie alone is
@@ -52,7 +52,7 @@ final class Sessions {
      * The session with the cookie of a request.
      *
      * @param token the token with whose rights it was opened
-     * @param hasProof false if the request has the cookie alone, and is not from the page
+     * @param hasProof false if the request contains only the cookie, so it is not from the page
      */
     record Found(AdminToken token, boolean hasProof, Duration remaining) {}
 

@@ -5,7 +5,7 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 import java.time.Duration;
 
-/** A query with the replies of another resource, which all its clients share. Ignores parameters. Thread-safe. */
+/** A query whose replies come from another resource and are shared by all clients. Ignores parameters. Thread-safe. */
 final class SharedSnapshot implements AdminResource {
     private final String path;
     private final AdminResource source;

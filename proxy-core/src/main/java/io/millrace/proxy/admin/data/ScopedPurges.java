@@ -334,8 +334,8 @@ public final class ScopedPurges implements InvalidationService {
     }
 
     /**
-     * Starts the count, and completes the report after its first slice. The report has the number of objects only if
-     * the count is complete by then.
+     * Starts the count, and completes the report after its first slice. The report contains the number of objects
+     * only if the count is complete by then.
      */
     private void count(
             PurgeRecord record,

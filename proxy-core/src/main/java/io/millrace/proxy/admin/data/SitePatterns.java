@@ -20,11 +20,11 @@ final class SitePatterns {
     private SitePatterns() {}
 
     /**
-     * Returns an expression that holds only for responses of the caller's sites. For callers without such a limit the
+     * Returns an expression that is true only for responses of the caller's sites. For callers without such a limit the
      * expression is unchanged.
      *
-     * @throws AdminException if a rule of a site has no fixed host, or if a host that the expression could match has
-     *     responses of other sites too
+     * @throws AdminException if a rule of a site has no fixed host, or if a host that the expression could match
+     *     serves responses of other sites too
      */
     static String limited(PurgedPattern pattern, AdminCaller caller, RemapTable rules) throws AdminException {
         PurgeRights rights = caller.purgeRights();

@@ -18,7 +18,7 @@ import tools.jackson.core.json.JsonFactory;
 
 /**
  * Messages about purges that the launcher (parent process) passes to its worker (serving process). The body of a
- * request has an object with the positions on its first line, and a message on each further line. Immutable.
+ * request contains an object with the positions on its first line, and a message on each further line. Immutable.
  *
  * @param after the position after which the messages follow; null for none
  * @param to the position after the last message

@@ -19,7 +19,7 @@ import tools.jackson.core.JsonGenerator;
  * {@code GET /v1/history}: figures of the past, from the file that the launcher writes. Thread-safe.
  *
  * <p>Without {@code step}, the answer is taken from the finest archive that covers the range within the limit of
- * points. An archive has figures of one step length, and the finest archive has the shortest steps.
+ * points. An archive contains figures of one step length; the finest archive has the shortest steps.
  */
 public final class HistoryResource implements AdminResource {
     public static final String PATH = "/v1/history";

@@ -18,7 +18,7 @@ final class TimeParameter {
     private TimeParameter() {}
 
     /**
-     * Parses a point in time and returns epoch milliseconds. The parameter has seconds since 1970, a time such as
+     * Parses a point in time and returns epoch milliseconds. The parameter is seconds since 1970, a time such as
      * 2026-11-28T10:00:00Z, or a span before now such as 1h.
      *
      * @param defaultValue the result without the parameter

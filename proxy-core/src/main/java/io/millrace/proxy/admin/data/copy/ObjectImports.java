@@ -53,7 +53,7 @@ public final class ObjectImports implements CopyTarget {
     private final Map<String, Upload> uploads = new HashMap<>();
 
     /** Number of uploads whose first reply has not been sent yet; confined to the event loop. */
-    private int beginning;
+    private int openingUploads;
 
     private @Nullable Variants variants;
 
@@ -114,13 +114,13 @@ public final class ObjectImports implements CopyTarget {
     }
 
     private void begin(CopiedResponse response, CompletableFuture<Progress> reply) {
-        if (uploads.size() + beginning >= UPLOADS_MAX) {
+        if (uploads.size() + openingUploads >= UPLOADS_MAX) {
             reply.completeExceptionally(new AdminException(
                     429, "busy", "uploads in progress: actual=" + UPLOADS_MAX + ", which is the limit; try again"));
             return;
         }
-        beginning++;
-        var unused = reply.whenComplete((progress, failure) -> beginning--);
+        openingUploads++;
+        var unused = reply.whenComplete((progress, failure) -> openingUploads--);
         guarded(reply, () -> open(response, reply), () -> {});
     }
 
