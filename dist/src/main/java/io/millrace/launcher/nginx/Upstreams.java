@@ -28,6 +28,7 @@ final class Upstreams {
     /** Names of the written groups, by scheme and name of the upstream. */
     private final Map<String, String> written = new HashMap<>();
 
+    /** Names of all groups. */
     private final Set<String> names = new HashSet<>();
 
     Upstreams(Workspace workspace, Scope http) {
@@ -164,7 +165,7 @@ final class Upstreams {
 
     private static void host(DraftNode host, Directive server, String scheme, int number) {
         if (server.arg(0).startsWith("unix:")) {
-            // Each host of a group needs its own URL; the rule's to determines the Host field.
+            // Each host of a group needs its own URL; the key 'to' of the rule determines the Host field.
             host.put("url", scheme + "://socket-" + number + ".internal");
             host.put("unix_socket", server.arg(0).substring("unix:".length()));
         } else {
@@ -207,7 +208,7 @@ final class Upstreams {
     }
 
     private static void writeOption(
-            DraftNode group, List<Directive> servers, String name, String key, String usual, boolean time) {
+            DraftNode group, List<Directive> servers, String name, String key, String nginxDefault, boolean isTime) {
         Directive first = null;
         for (Directive each : servers) {
             String value = option(each, name);
@@ -218,8 +219,8 @@ final class Upstreams {
                         + first.entry().place());
             }
         }
-        String text = first == null ? usual : String.valueOf(option(first, name));
-        String value = time ? Values.time(text) : text;
+        String text = first == null ? nginxDefault : String.valueOf(option(first, name));
+        String value = isTime ? Values.time(text) : text;
         if (name.equals("max_conns") || name.equals("slow_start")) {
             if (first == null || "0".equals(value)) {
                 return;

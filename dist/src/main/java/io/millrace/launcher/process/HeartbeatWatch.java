@@ -28,8 +28,8 @@ public final class HeartbeatWatch {
         lastBeatNanos = nowNanos;
     }
 
-    /** Returns true if the heartbeat timeout has expired. Must be called several times within the timeout. */
-    public boolean isOverdue(long nowNanos) {
+    /** Returns true if the heartbeat timeout has expired. Must be called several times within each timeout. */
+    public boolean checkOverdue(long nowNanos) {
         if (nowNanos - lastCheckNanos > timeoutNanos / 2) {
             lastBeatNanos = nowNanos;
         }

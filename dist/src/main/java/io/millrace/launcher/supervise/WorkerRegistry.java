@@ -241,7 +241,7 @@ final class WorkerRegistry {
     private void check() {
         long now = System.nanoTime();
         for (WorkerProcess worker : all()) {
-            boolean overdue = worker.heartbeat().isOverdue(now);
+            boolean overdue = worker.heartbeat().checkOverdue(now);
             switch (worker.state()) {
                 case STARTING -> {
                     if (now - worker.readyDeadlineNanos() > 0) {

@@ -31,9 +31,11 @@ final class CompilerWatch {
 
     private final LongSupplier clock;
     private final LongSupplier compilation;
-    private long windowStartNanos;
-    private long windowStartMillis;
-    private long windowRequests;
+    /** Values at the start of the current window. */
+    private long startNanos;
+
+    private long startCompileMillis;
+    private long startRequests;
     private int quietWindows;
 
     CompilerWatch() {
@@ -47,8 +49,8 @@ final class CompilerWatch {
     CompilerWatch(LongSupplier clock, LongSupplier compilation) {
         this.clock = clock;
         this.compilation = compilation;
-        windowStartNanos = clock.getAsLong();
-        windowStartMillis = compilation.getAsLong();
+        startNanos = clock.getAsLong();
+        startCompileMillis = compilation.getAsLong();
     }
 
     /**
@@ -67,22 +69,23 @@ final class CompilerWatch {
     }
 
     /**
-     * Returns true if the compilers have become idle. Always false if compilation times are unknown.
+     * Ends the current window if it is over, and returns true if the compilers have become idle. Always false if
+     * compilation times are unknown.
      *
      * @param requests number of requests answered so far
      * @param enough minimum number of requests in a window
      */
-    boolean isQuiet(long requests, long enough) {
+    boolean checkIdle(long requests, long enough) {
         long now = clock.getAsLong();
-        if (windowStartMillis < 0 || now - windowStartNanos < WINDOW_NANOS || requests - windowRequests < enough) {
+        if (startCompileMillis < 0 || now - startNanos < WINDOW_NANOS || requests - startRequests < enough) {
             return false;
         }
-        long millis = compilation.getAsLong();
-        quietWindows = millis - windowStartMillis <= QUIET_MILLIS ? quietWindows + 1 : 0;
-        LOG.debug("requests {}, compilation {} ms", requests - windowRequests, millis - windowStartMillis);
-        windowStartNanos = now;
-        windowStartMillis = millis;
-        windowRequests = requests;
+        long compileMillis = compilation.getAsLong();
+        quietWindows = compileMillis - startCompileMillis <= QUIET_MILLIS ? quietWindows + 1 : 0;
+        LOG.debug("requests {}, compilation {} ms", requests - startRequests, compileMillis - startCompileMillis);
+        startNanos = now;
+        startCompileMillis = compileMillis;
+        startRequests = requests;
         return quietWindows >= QUIET_WINDOWS;
     }
 

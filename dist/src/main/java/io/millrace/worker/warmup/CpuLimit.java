@@ -17,7 +17,7 @@ final class CpuLimit {
     private final LongSupplier clock;
     private final LongSupplier processCpu;
     private long lastNanos;
-    private long usedNanos;
+    private long lastUsedNanos;
 
     /** CPU time that may be used now, in nanoseconds; negative if too much was used. */
     private double allowedNanos;
@@ -35,7 +35,7 @@ final class CpuLimit {
         this.clock = clock;
         this.processCpu = processCpu;
         lastNanos = clock.getAsLong();
-        usedNanos = processCpu.getAsLong();
+        lastUsedNanos = processCpu.getAsLong();
     }
 
     private static long ofThisProcess() {
@@ -53,9 +53,9 @@ final class CpuLimit {
         }
         long now = clock.getAsLong();
         long used = processCpu.getAsLong();
-        allowedNanos = Math.min(CREDIT_NANOS, allowedNanos + (now - lastNanos) * cores - (used - usedNanos));
+        allowedNanos = Math.min(CREDIT_NANOS, allowedNanos + (now - lastNanos) * cores - (used - lastUsedNanos));
         lastNanos = now;
-        usedNanos = used;
+        lastUsedNanos = used;
         return allowedNanos >= 0 ? 0 : (long) (-allowedNanos / cores);
     }
 }

@@ -168,7 +168,7 @@ public final class WarmUp implements AutoCloseable {
                 running.cycle();
                 requests = running.answered();
                 unexpected = running.unexpected();
-                if (watch.isQuiet(requests, ENOUGH_REQUESTS)) {
+                if (watch.checkIdle(requests, ENOUGH_REQUESTS)) {
                     return Outcome.COMPILER_QUIET;
                 }
             }

@@ -13,7 +13,7 @@ class HeartbeatWatchTest {
     @Test
     void isOverdueAfterTheTimeoutOfSilence() {
         assertFalse(silentUntil(TIMEOUT));
-        assertTrue(watch.isOverdue(TIMEOUT + 1));
+        assertTrue(watch.checkOverdue(TIMEOUT + 1));
     }
 
     @Test
@@ -22,16 +22,16 @@ class HeartbeatWatchTest {
         watch.beat(900);
 
         assertFalse(silentUntil(900, 1900));
-        assertTrue(watch.isOverdue(1901));
+        assertTrue(watch.checkOverdue(1901));
     }
 
     @Test
     void givesTheWorkerAWholeTimeoutWhenTheLauncherItselfStoodStill() {
         silentUntil(200);
 
-        assertFalse(watch.isOverdue(60_000));
+        assertFalse(watch.checkOverdue(60_000));
         assertFalse(silentUntil(60_000, 61_000));
-        assertTrue(watch.isOverdue(61_001));
+        assertTrue(watch.checkOverdue(61_001));
     }
 
     private boolean silentUntil(long end) {
@@ -42,7 +42,7 @@ class HeartbeatWatchTest {
     private boolean silentUntil(long start, long end) {
         boolean overdue = false;
         for (long now = start; now <= end; now += TIMEOUT / 10) {
-            overdue |= watch.isOverdue(now);
+            overdue |= watch.checkOverdue(now);
         }
         return overdue;
     }

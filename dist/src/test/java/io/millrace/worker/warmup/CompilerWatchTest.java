@@ -18,7 +18,7 @@ class CompilerWatchTest {
         millis += passed;
         compilation += compiled;
         requests += answered;
-        return watch.isQuiet(requests, ENOUGH);
+        return watch.checkIdle(requests, ENOUGH);
     }
 
     @Test
@@ -49,7 +49,7 @@ class CompilerWatchTest {
         for (int window = 0; window < 4; window++) {
             millis += 500;
             requests += 100;
-            assertFalse(unknown.isQuiet(requests, ENOUGH));
+            assertFalse(unknown.checkIdle(requests, ENOUGH));
         }
     }
 }

@@ -17,25 +17,25 @@ final class ForwardedScheme {
      * the last. Therefore any other scheme makes the result false. The last element of Forwarded must have a scheme.
      */
     static boolean isHttps(FieldSection fields) {
-        boolean named = false;
+        boolean found = false;
         ListCursor protos = ListCursor.over(fields, FieldName.X_FORWARDED_PROTO);
         while (protos.next()) {
             if (!"https".equalsIgnoreCase(text(protos))) {
                 return false;
             }
-            named = true;
+            found = true;
         }
-        boolean last = true;
+        boolean lastHasProto = true;
         ListCursor elements = ListCursor.over(fields, FieldName.FORWARDED);
         while (elements.next()) {
             String proto = protoOf(text(elements));
-            last = proto != null;
+            lastHasProto = proto != null;
             if (proto != null && !"https".equalsIgnoreCase(proto)) {
                 return false;
             }
-            named |= last;
+            found |= lastHasProto;
         }
-        return named && last;
+        return found && lastHasProto;
     }
 
     private static String text(ListCursor cursor) {

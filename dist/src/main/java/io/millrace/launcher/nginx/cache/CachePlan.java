@@ -151,7 +151,7 @@ public final class CachePlan {
         }
         boolean stores = codes.keySet().stream().anyMatch(each -> millis(each) > 0);
         codes.entrySet()
-                .removeIf(each -> millis(each.getKey()) == 0 && isLeftOut(each.getKey(), each.getValue(), stores));
+                .removeIf(each -> millis(each.getKey()) == 0 && leaveOut(each.getKey(), each.getValue(), stores));
         boolean guesses = valid != null && millis(valid) > 0 && Values.time(valid.lastArg()) != null;
         Set<String> unlisted = guesses ? unlisted(scope, known) : Set.of();
         if (unlisted.isEmpty() || valid == null) {
@@ -176,10 +176,11 @@ public final class CachePlan {
     }
 
     /**
-     * Returns true if the statuses of a line with the time 0 are left out of the list. Either such responses are not
-     * stored anyway, or other statuses need the only lifetime of the list.
+     * Leaves the statuses of a line with the time 0 out of the list, and reports the line. Either such responses are
+     * not stored anyway, or other statuses need the only lifetime of the list. Returns false if the list needs the
+     * line.
      */
-    private static boolean isLeftOut(Directive line, Set<String> codes, boolean stores) {
+    private static boolean leaveOut(Directive line, Set<String> codes, boolean stores) {
         List<String> heuristic = codes.stream().filter(HEURISTIC::contains).toList();
         if (heuristic.isEmpty()) {
             line.markHandled().matchesDefaultOf("cache.negative_caching.list");

@@ -332,7 +332,7 @@ final class PurgeCount implements ListVisitor {
         hasManyGroups |= hasGroupScopes && summary.groups().length >= StoredSummary.GROUPS_MAX;
         Labels labels = Labels.of(summary.groups(), tags.tags().onSite(summary.site()));
         if (pattern != null) {
-            return !isGone(url, stamp, labels, object, summary) && isCovered(pattern, object, summary);
+            return !isGone(url, stamp, labels, object, summary) && coversOrDefers(pattern, object, summary);
         }
         for (int i = 0; i < previousStamps.length; i++) {
             if (stamp >= previousStamps[i] && scopes.get(i).covers(url, labels)) {
@@ -342,8 +342,8 @@ final class PurgeCount implements ListVisitor {
         return false;
     }
 
-    /** Returns true if a pattern covers an object. If the inventory has too little data, the object is opened later. */
-    private boolean isCovered(PurgedPattern by, ListedObject object, StoredSummary summary) {
+    /** Returns true if a pattern covers an object. If the inventory has too little data, queues it to be opened. */
+    private boolean coversOrDefers(PurgedPattern by, ListedObject object, StoredSummary summary) {
         ListedFacts facts = facts(by, object, summary);
         if (!by.couldCover(facts)) {
             return false;

@@ -26,7 +26,7 @@ final class SitesOfRules implements SiteSource {
         return isKnown(rules.get(), site);
     }
 
-    /** Returns true if responses can belong to a site in lower case, under the rules of a table. */
+    /** Returns true if the rules of a table can store responses of a site. The name of the site is in lower case. */
     static boolean isKnown(RemapTable table, String site) {
         return !table.rulesOfSites(Set.of(site)).isEmpty()
                 || !rulesWithoutSite(table, site).isEmpty();
