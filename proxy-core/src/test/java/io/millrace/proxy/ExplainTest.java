@@ -556,7 +556,7 @@ class ExplainTest {
         "http://a/, GET, nobody, 0, not an IP address: nobody",
         "http://a/, G ET, , 0, not a method: G ET",
         "http://a/, GET, , 1, this proxy does not listen on port 1",
-        "http://a/, PURGE, , 0, PURGE is no request for content: see docs/guide/purging.md"
+        "http://a/, PURGE, , 0, PURGE is not a request for content: see docs/guide/purging.md"
     })
     void impossibleRequestsAreRefused(String url, String method, String client, int port, String message)
             throws Exception {

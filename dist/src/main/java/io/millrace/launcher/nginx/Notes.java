@@ -243,7 +243,7 @@ final class Notes {
         }
     }
 
-    /** Returns true if the value of the directive is what Millrace does anyway. */
+    /** Returns true if Millrace always behaves as this value of the directive requires. */
     private static boolean isDefault(Directive each) {
         boolean switches = List.of(
                         "gzip",

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param to target URL or path, with placeholders
  */
 record RedirectRule(Directive source, String when, String to, int status) {
-    /** Returns the rule for a {@code rewrite} directive. Returns null if it is no redirection, or has no equivalent. */
+    /** Returns the rule for a {@code rewrite} directive. Returns null if it does not redirect, or has no equivalent. */
     static @Nullable RedirectRule ofRewrite(Directive rewrite, UrlBase base, String serverName) {
         if (!isRedirection(rewrite)) {
             return null;

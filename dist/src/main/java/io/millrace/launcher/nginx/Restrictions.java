@@ -60,7 +60,7 @@ final class Restrictions {
     /**
      * Plans the elements of {@code rules} for all locations.
      *
-     * @param conditional plans the conditional answers of an exact location in the rule of another one
+     * @param conditional plans the conditional answers of an exact location in the rule of another location
      */
     void plan(BiConsumer<Location, Location> conditional) {
         for (Location each : locations) {
@@ -151,7 +151,7 @@ final class Restrictions {
                         || RefusedRequests.isClosed(server.handler(scope)));
     }
 
-    /** Plans the answer or redirection of an exact location in the rule of another one. */
+    /** Plans the answer or redirection of an exact location in the rule of another location. */
     private void answer(Location exact, Location host) {
         String when = "path == " + literal(exact);
         Directive returned = AnswerRule.of(exact.scope());

@@ -71,7 +71,7 @@ final class Servers {
         if (base == null) {
             server.scope()
                     .own("server_name")
-                    .forEach(each -> each.notMapped("'" + name + "' is no name that a rule can match"));
+                    .forEach(each -> each.notMapped("'" + name + "' is not a name that a rule can match"));
         } else if (!taken.add(base.pattern("/"))) {
             server.scope().own("server_name").forEach(each -> each.entry()
                     .note("'" + name + "' belongs to an earlier server with this name"));

@@ -91,7 +91,7 @@ final class QuickAbort {
                     line,
                     draft);
         } else {
-            line.notMapped("'" + line.arg(0) + "' is no percentage from 0 to 100");
+            line.notMapped("'" + line.arg(0) + "' is not a percentage from 0 to 100");
         }
     }
 

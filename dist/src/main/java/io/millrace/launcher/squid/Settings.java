@@ -160,7 +160,7 @@ final class Settings {
     private void times(SquidLine line, List<String> keys) {
         String time = time(line.args());
         if (time == null) {
-            line.notMapped("'" + String.join(" ", line.args()) + "' is no time");
+            line.notMapped("'" + String.join(" ", line.args()) + "' is not a time");
             return;
         }
         for (String key : keys) {
@@ -201,7 +201,7 @@ final class Settings {
                     default -> -1;
                 };
         if (factor < 0 || !line.arg(0).matches("\\d{1,12}")) {
-            line.notMapped("'" + String.join(" ", line.args()) + "' is no size");
+            line.notMapped("'" + String.join(" ", line.args()) + "' is not a size");
             return;
         }
         set(key, Quantity.size(Long.parseLong(line.arg(0)) * factor), line);

@@ -136,7 +136,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return permissions;
     }
 
-    /** The admin socket, unless {@code admin.socket} sets another one. */
+    /** The admin socket, unless {@code admin.socket} sets another path. */
     public Path adminSocket() {
         return runtime.resolve("admin.sock");
     }

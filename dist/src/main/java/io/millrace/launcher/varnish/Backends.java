@@ -290,7 +290,7 @@ final class Backends {
         String time = VclImportState.time(field.value());
         DraftNode known = state.workspace().draft().root().find(key);
         if (time == null || time.equals("0")) {
-            field.entry().notMapped("'" + field.value() + "' is no time that Millrace can use");
+            field.entry().notMapped("'" + field.value() + "' is not a time that Millrace can use");
         } else if (known != null && !time.equals(known.text())) {
             field.entry().notMapped("all origins have one value, " + known.text());
         } else {
@@ -359,7 +359,7 @@ final class Backends {
             }
             case "interval", "timeout" -> {
                 if (time == null) {
-                    field.entry().notMapped("'" + field.value() + "' is no time");
+                    field.entry().notMapped("'" + field.value() + "' is not a time");
                 } else {
                     group.put("health_check." + field.name(), time)
                             .removableIfInvalid()

@@ -125,7 +125,7 @@ public final class CompressionPlan {
         } else if (MediaTypes.isType(word) && !word.endsWith("*")) {
             to.add(word);
         } else {
-            source.notMapped("'" + word + "' is no media type");
+            source.notMapped("'" + word + "' is not a media type");
         }
     }
 
@@ -136,7 +136,7 @@ public final class CompressionPlan {
             Directive each = scope.last(module.name + "_min_length");
             Long size = each == null ? null : Values.bytes(each.arg(0));
             if (each != null && size == null) {
-                each.notMapped("'" + each.arg(0) + "' is no size");
+                each.notMapped("'" + each.arg(0) + "' is not a size");
             }
             different.add(size == null ? 20L : size);
             least = size != null && (least == null || size < least) ? size : least;
@@ -160,7 +160,7 @@ public final class CompressionPlan {
                     DEFAULT, module.name + "_comp_level " + module.level, module.encoding.equals("br") ? "5" : "6");
             rule.putDefault(module.levelKey(), Integer.toString(module.level), remark);
         } else if (!found.arg(0).matches("-?\\d{1,6}")) {
-            found.notMapped("'" + found.arg(0) + "' is no level");
+            found.notMapped("'" + found.arg(0) + "' is not a level");
         } else {
             int level = Integer.parseInt(found.arg(0));
             int nearest = Math.max(module.levelMin, Math.min(module.levelMax, level));

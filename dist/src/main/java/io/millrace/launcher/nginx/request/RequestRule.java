@@ -48,7 +48,7 @@ public record RequestRule(List<Directive> sources, String when, String status, S
                 : null;
     }
 
-    /** Returns true if error_page replaces this status by another one, or redirects it to a named location (`@name`). */
+    /** Returns true if error_page replaces this status, or redirects it to a named location (`@name`). */
     private static boolean isReplaced(Scope scope, String status) {
         return scope.all("error_page").stream()
                 .anyMatch(each -> each.args().contains(status)

@@ -45,7 +45,7 @@ public interface CopyTarget {
      * A response to be stored. Immutable.
      *
      * @param head status line and field lines, without the empty line
-     * @param requestMethod the method of the request; another one than GET is refused with {@code method}
+     * @param requestMethod the method of the request; any method but GET is refused with {@code method}
      * @param requestFields lines {@code Name: value} that select it; null if they are not known
      * @param length length of the content in bytes
      * @param ageSeconds the age at {@code exportedMillis}

@@ -85,7 +85,7 @@ final class LoginResource implements AdminResource {
         AdminToken token = access.find(credential);
         if (token == null) {
             wrongTokens.failed(sender.address());
-            throw new AdminException(401, "wrong-token", "this is no token of admin.token_file or admin.tokens");
+            throw new AdminException(401, "wrong-token", "this is not a token of admin.token_file or admin.tokens");
         }
         return opened(sender, token, null);
     }

@@ -100,8 +100,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
      * Creates the admin API, or returns null without a socket.
      *
      * @param socket path of the Unix domain socket; null for no admin API
-     * @param configFile the file that the configuration was read from, if any
-     * @param drainMark the file that exists during a drain, if any
+     * @param configFile the file that the configuration was read from; null for none
+     * @param drainMark the file that exists during a drain; null for none
      */
     public static @Nullable DataPlaneAdmin of(
             ProxyView proxy,

@@ -80,7 +80,7 @@ public final class RequestExplanation implements ExplainSource {
         }
         Method method = Method.of(question.method());
         if (method.isPurge()) {
-            throw bad(question.method() + " is no request for content: see docs/guide/purging.md");
+            throw bad(question.method() + " is not a request for content: see docs/guide/purging.md");
         }
         byte[] name = question.method().getBytes(StandardCharsets.UTF_8);
         if (!FieldLexer.isToken(name, 0, name.length)) {
@@ -122,7 +122,7 @@ public final class RequestExplanation implements ExplainSource {
         try {
             return length == null ? 0 : Long.parseUnsignedLong(length);
         } catch (NumberFormatException e) {
-            throw bad("Content-Length is no number: " + length);
+            throw bad("Content-Length is not a number: " + length);
         }
     }
 

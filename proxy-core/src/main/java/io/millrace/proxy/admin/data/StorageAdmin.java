@@ -130,6 +130,6 @@ public final class StorageAdmin implements StorageControl, CurveSource {
         List<String> known = store.statistics().volumes().stream()
                 .map(volume -> volume.path().toString())
                 .toList();
-        return new AdminException(400, "unknown-path", path + " is no storage path, configured are " + known);
+        return new AdminException(400, "unknown-path", path + " is not a storage path, configured are " + known);
     }
 }

@@ -84,7 +84,7 @@ public interface FleetConfigSource {
      * @param by name of the operator
      * @param length length of the text, in bytes
      * @param content SHA-256 of the text; {@code none} for none
-     * @param restores earlier revision with this content; 0 if it is no rollback
+     * @param restores earlier revision with this content; 0 if it is not a rollback
      * @param canary nodes that applied it first
      * @param failure the figure because of which it was rolled back; empty for none
      * @param isCurrent whether it is the newest one

@@ -64,7 +64,7 @@ public final class FleetReadResource implements AdminResource {
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         String node = request.parameter("node");
         if (!FleetConfig.isName(node)) {
-            throw new AdminException(400, "bad-request", "node: '" + node + "' is no name of a node");
+            throw new AdminException(400, "bad-request", "node: '" + node + "' is not the name of a node");
         }
         String target = request.parameter("target");
         check(target);

@@ -78,7 +78,7 @@ public final class EventsResource implements AdminResource {
                     throw new AdminException(
                             400,
                             "bad-request",
-                            "kind: '" + word.strip() + "' is no kind of event, expected one of "
+                            "kind: '" + word.strip() + "' is not a kind of event, expected one of "
                                     + String.join(", ", EventKind.words()));
                 }
                 kinds.add(kind);

@@ -114,7 +114,7 @@ public final class HistoryResource implements AdminResource {
                     throw new AdminException(
                             400,
                             "bad-request",
-                            "series: '" + word.strip() + "' is no series, expected one of "
+                            "series: '" + word.strip() + "' is not a series, expected one of "
                                     + String.join(", ", SERIES));
                 }
                 series.add(word.strip());
@@ -140,7 +140,7 @@ public final class HistoryResource implements AdminResource {
             throw new AdminException(
                     400,
                     "bad-request",
-                    "step: " + requestedStep + " s is no multiple of a recorded step: " + steps(archives));
+                    "step: " + requestedStep + " s is not a multiple of a recorded step: " + steps(archives));
         }
         // Before the first record there is nothing to read.
         long oldest = Math.max(fromMillis / 1000, now / 1000 - archive.spanSeconds());

@@ -41,7 +41,7 @@ final class TimeParameter {
             throw new AdminException(
                     400,
                     "bad-request",
-                    name + ": '" + text + "' is no time, expected seconds since 1970, a time such as"
+                    name + ": '" + text + "' is not a time, expected seconds since 1970, a time such as"
                             + " 2026-11-28T10:00:00Z, or a span before now such as 90s, 15min, 1h or 7d");
         }
     }
@@ -60,7 +60,7 @@ final class TimeParameter {
             return Long.parseLong(text);
         }
         throw new AdminException(
-                400, "bad-request", name + ": '" + text + "' is no span of time, expected for example 10s or 1min");
+                400, "bad-request", name + ": '" + text + "' is not a span of time, expected for example 10s or 1min");
     }
 
     private static long spanSeconds(Matcher span) {
