@@ -455,11 +455,11 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     private void onStandby(WorkerProcess next) {
         next.reportedStandby();
         workers.expectReady(next);
-        WorkerProcess serves = current;
-        if (serves == null) {
+        WorkerProcess serving = current;
+        if (serving == null) {
             replaceCurrent();
-        } else if (roll != null && HandOver.isPossible(serves)) {
-            handOver.begin(serves, next);
+        } else if (roll != null && HandOver.isPossible(serving)) {
+            handOver.begin(serving, next);
             publish();
         } else if (roll != null) {
             drainCurrent(roll.drainNanos());

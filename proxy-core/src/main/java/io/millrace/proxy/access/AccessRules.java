@@ -115,7 +115,11 @@ public final class AccessRules {
         return forwardedClient.of(request.fields(), peer);
     }
 
-    /** Returns the methods of a rule. */
+    /**
+     * Returns the methods of a rule.
+     *
+     * @param ruleIndex the rule that maps the URL; the number of rules for the rule of the forward proxy
+     */
     public MethodPolicy methods(int ruleIndex) {
         return methods[ruleIndex];
     }
@@ -155,8 +159,8 @@ public final class AccessRules {
     }
 
     /**
-     * Returns true if the field of the client is not copied to the origin request. These are the forwarding
-     * fields of untrusted clients, and fields that this proxy writes itself.
+     * Returns true if a field of the client is not copied to the origin request. This applies to the forwarding fields
+     * of untrusted clients, and to fields that this proxy writes itself.
      */
     public boolean isWithheld(FieldSection fields, int line, boolean fromTrusted) {
         if (subject != null && subject.isNameOf(fields, line)) {

@@ -28,6 +28,7 @@ final class ForwardingFields {
         "x-http-destinationurl"
     };
 
+    /** Complete names of forwarding fields. */
     private static final String[] NAMES = {
         "forwarded",
         "x-host",

@@ -38,7 +38,7 @@ public final class AuthorizationTable {
 
     /** The role of a request among the equal requests that need the same decision. */
     public enum Place {
-        /** The first request, which sends the request to the server, and then calls {@link #finish}. */
+        /** The first request. Its caller asks the server, and then calls {@link #finish}. */
         FIRST,
         /** Waits for the decision about an equal request. */
         FOLLOWER,
@@ -56,8 +56,8 @@ public final class AuthorizationTable {
     private final AtomicReferenceArray<@Nullable Remembered> allowed = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable Remembered> refused = new AtomicReferenceArray<>(RESULTS_MAX);
     private final ConcurrentHashMap<CredentialDigest, List<Follower>> pending = new ConcurrentHashMap<>();
-    /** Number of requests to servers in progress that are not in {@link #pending}. */
-    private final AtomicInteger single = new AtomicInteger();
+    /** Number of requests to servers in progress that no other request may join; not in {@link #pending}. */
+    private final AtomicInteger unsharedRequests = new AtomicInteger();
 
     /** Creates a table without results. */
     public AuthorizationTable() {
@@ -116,7 +116,7 @@ public final class AuthorizationTable {
 
     /** Event loops may check the limit at the same time, so it may be exceeded by the number of event loops. */
     private boolean isFull() {
-        return pending.size() + single.get() >= PENDING_MAX;
+        return pending.size() + unsharedRequests.get() >= PENDING_MAX;
     }
 
     /** Begins a request to a server that no other request joins. Returns false if there are too many in progress. */
@@ -124,13 +124,13 @@ public final class AuthorizationTable {
         if (isFull()) {
             return false;
         }
-        single.incrementAndGet();
+        unsharedRequests.incrementAndGet();
         return true;
     }
 
     /** Ends a request for which {@link #begin} returned true, and remembers its result as {@link #finish} does. */
     public void end(CredentialDigest digest, AuthorizationResult result, long untilMillis, long nowMillis) {
-        single.decrementAndGet();
+        unsharedRequests.decrementAndGet();
         remember(digest, result, untilMillis, nowMillis);
     }
 

@@ -133,8 +133,8 @@ public final class FleetPurges implements FleetService {
                 case CANCEL -> undo(message, true);
                 case LOST -> purgeEverything(softGap, message.node()).toCompletableFuture();
                 case MARK -> CompletableFuture.completedFuture(null);
-                case URL -> purge.soft() ? scopes(message, stamps, softGap) : urls(message);
-                default -> scopes(message, stamps, softGap);
+                case URL -> purge.soft() ? purgeScopes(message, stamps, softGap) : purgeUrls(message);
+                default -> purgeScopes(message, stamps, softGap);
             };
         } catch (AdminException e) {
             refused.add(message.id() + ": " + e.message());
@@ -152,7 +152,7 @@ public final class FleetPurges implements FleetService {
         return scoped.invalidate(plan, new Scope(Kind.ALL, null, null, soft), client(node), false, null);
     }
 
-    private CompletableFuture<?> scopes(FleetMessage message, Map<String, Long> stamps, boolean softGap)
+    private CompletableFuture<?> purgeScopes(FleetMessage message, Map<String, Long> stamps, boolean softGap)
             throws AdminException {
         FleetPurge purge = message.purge();
         Scope scope = scope(purge);
@@ -229,7 +229,7 @@ public final class FleetPurges implements FleetService {
         return urls;
     }
 
-    private CompletableFuture<?> urls(FleetMessage message) throws AdminException {
+    private CompletableFuture<?> purgeUrls(FleetMessage message) throws AdminException {
         List<CompletableFuture<?>> all = new ArrayList<>();
         for (TargetUri url : urls(message.purge())) {
             CompletableFuture<Void> done = new CompletableFuture<>();
@@ -259,8 +259,8 @@ public final class FleetPurges implements FleetService {
     /** Undoes or cancels a purge. Has no effect on a purge that this node cannot change any more. */
     private CompletableFuture<?> undo(FleetMessage message, boolean cancels) {
         String sharedId = message.purge().targets().get(0);
-        String own = FleetMessage.localId(String.valueOf(history().fleet().node()), sharedId);
-        long stamp = own == null ? invalidator().fleetStamp(sharedId) : PurgeId.stamp(own);
+        String ownId = FleetMessage.localId(String.valueOf(history().fleet().node()), sharedId);
+        long stamp = ownId == null ? invalidator().fleetStamp(sharedId) : PurgeId.stamp(ownId);
         CompletableFuture<Void> done = new CompletableFuture<>();
         String id = PurgeId.ofStamp(stamp);
         PurgeClient client = client(message.node());

@@ -67,7 +67,7 @@ final class PurgePermission {
         if (TargetUri.parseAbsolute("http://" + name + "/") instanceof TargetUri host) {
             for (RemapRule rule : table.rulesConcernedBy(host)) {
                 if (rule.config().site() == null) {
-                    check(caller, rights, siteOf(rule, host, table));
+                    check(caller, rights, sitesOf(rule, host, table));
                 }
             }
         }
@@ -82,7 +82,7 @@ final class PurgePermission {
         if (rights != null && !rights.sites().isEmpty()) {
             check(caller, rights, sites(url, table.rulesUnder(url)));
             for (RemapRule rule : table.rulesConcernedBy(url)) {
-                check(caller, rights, siteOf(rule, url, table));
+                check(caller, rights, sitesOf(rule, url, table));
             }
         }
     }
@@ -111,7 +111,7 @@ final class PurgePermission {
      * Returns the sites of a rule whose responses a purge of a host may cover. This includes rules of another host with
      * the same host in cache keys.
      */
-    private static Set<String> siteOf(RemapRule rule, TargetUri url, RemapTable table) {
+    private static Set<String> sitesOf(RemapRule rule, TargetUri url, RemapTable table) {
         if (!rule.config().verb().isForward()) {
             return Set.of();
         }

@@ -110,7 +110,7 @@ public final class ScopedPurges implements InvalidationService {
     }
 
     /**
-     * Returns the purge of a scope under the present remap rules.
+     * Returns the plan for the purge of a scope under the present remap rules.
      *
      * @throws AdminException if the scope is invalid, or the client has no right to the purge
      */
@@ -272,7 +272,7 @@ public final class ScopedPurges implements InvalidationService {
         ServingLoop loop = proxy.loops().get(0);
         PurgeHistory purges = proxy.shared().purges();
         Invalidator invalidator = proxy.shared().invalidator();
-        long[] previous = counts ? invalidator.hardStamps(plan.scopes()) : new long[0];
+        long[] previousStamps = counts ? invalidator.hardStamps(plan.scopes()) : new long[0];
         CompletableFuture<InvalidationReport> report = new CompletableFuture<>();
         Invalidator.Reply reply = (entries, failure) -> {
             loop.counters().increment(failure == null ? plan.counter() : Counter.PURGES_FAILED);
@@ -311,7 +311,7 @@ public final class ScopedPurges implements InvalidationService {
                     invalidator.release(last.stamp());
                     report.completeExceptionally(FleetScopes.notQueued(notQueued));
                 } else if (counts) {
-                    count(record, plan, previous, done, report);
+                    count(record, plan, previousStamps, done, report);
                 } else {
                     report.complete(done);
                 }
@@ -340,14 +340,14 @@ public final class ScopedPurges implements InvalidationService {
     private void count(
             PurgeRecord record,
             Plan plan,
-            long[] previous,
+            long[] previousStamps,
             InvalidationReport done,
             CompletableFuture<InvalidationReport> report) {
         Invalidator invalidator = proxy.shared().invalidator();
         long stamp = done.stamp();
         PurgedPattern pattern = plan.pattern();
         PurgeCount count = pattern == null
-                ? PurgeCount.of(proxy.store(), invalidator, plan.scopes(), stamp, previous)
+                ? PurgeCount.of(proxy.store(), invalidator, plan.scopes(), stamp, previousStamps)
                 : PurgeCount.of(proxy.store(), invalidator, pattern.at(stamp, stamp >>> PurgeId.TIME_SHIFT));
         count.end().thenAccept(counted -> {
             invalidator.release(stamp);

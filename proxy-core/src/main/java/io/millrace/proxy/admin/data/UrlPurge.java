@@ -36,7 +36,7 @@ final class UrlPurge {
 
     private final PurgeHistory history;
     private final PurgeRecord record;
-    private final FleetPurge shared;
+    private final FleetPurge fleetPurge;
 
     UrlPurge(ProxyView proxy, PurgeCounts counts, TargetUri target, AdminCaller caller) {
         this.proxy = proxy;
@@ -44,7 +44,7 @@ final class UrlPurge {
         this.target = target;
         this.history = proxy.shared().purges();
         this.urls = PurgeRequest.urls(target);
-        this.shared = FleetPurge.of(
+        this.fleetPurge = FleetPurge.of(
                 FleetPurge.Action.URL, urls.stream().map(TargetUri::asString).toList(), false);
         this.record = PurgeRecord.done(
                 history.newRemovalId(),
@@ -64,7 +64,7 @@ final class UrlPurge {
      */
     CompletionStage<PurgeReport> run(boolean counted) {
         try {
-            FleetScopes.check(history.fleet(), shared);
+            FleetScopes.check(history.fleet(), fleetPurge);
         } catch (AdminException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -134,7 +134,7 @@ final class UrlPurge {
                     record.id(),
                     done.objects(),
                     history.fleet().isActive() ? FleetOutbox.PENDING : null);
-            history.add(done, shared, loop.loop(), notQueued -> {
+            history.add(done, fleetPurge, loop.loop(), notQueued -> {
                 if (notQueued == null) {
                     report.complete(answer);
                 } else {

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * find no part of an upload before its end. Thread-safe.
  */
 public final class ObjectImports implements CopyTarget {
-    /** Bytes of {@code HTTP/1.1 200}. */
+    /** Number of bytes of {@code HTTP/1.1 200}. */
     private static final int STATUS_END = 12;
 
     private static final int STATUS_START = 9;
@@ -215,7 +215,7 @@ public final class ObjectImports implements CopyTarget {
                 refuse(refusal, reply);
                 return;
             }
-            upload.opened.compare(newer -> guarded(reply, () -> complete(upload, newer, reply), upload.writer::abort));
+            upload.opened.compare(why -> guarded(reply, () -> complete(upload, why, reply), upload.writer::abort));
         });
     }
 
