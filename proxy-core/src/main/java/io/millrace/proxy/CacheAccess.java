@@ -182,7 +182,7 @@ final class CacheAccess implements ProxyCache {
             this.end = end;
         }
 
-        /** Reads and passes the page after a place. */
+        /** Reads the page after a position, and passes its responses to the receiver. */
         void next(@Nullable String after) {
             ListQuery page =
                     new ListQuery(query.prefix(), query.regex(), query.host(), query.where(), PAGE, after, false);

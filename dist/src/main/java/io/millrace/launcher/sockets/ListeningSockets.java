@@ -129,8 +129,8 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Sets the option of transparent proxies on the sockets of each address, or clears it. The sockets are the same in
-     * all processes, so that the setting applies to running workers too.
+     * Sets or clears IP_TRANSPARENT, the option of transparent proxies, on the sockets of each address. All processes
+     * share the sockets, so the setting applies to running workers too.
      *
      * @param modes by configured address
      * @throws LaunchException if this process may not set the option
@@ -318,7 +318,7 @@ public final class ListeningSockets implements AutoCloseable {
                 descriptor.close();
             } catch (IOException e) {
                 // close(2) frees the descriptor even if it returns an error.
-                LOG.debug("closing a listening socket", e);
+                LOG.debug("an error occurred while a listening socket was closed", e);
             }
         }
     }

@@ -111,7 +111,7 @@ public final class CertificateRequests {
             log.debug("a certificate for {} has already been requested", name);
         } catch (IOException e) {
             log.warn("ACME: a certificate for {} cannot be requested: {}", name, e.toString());
-            refuse(name, nowNanos);
+            suppress(name, nowNanos);
             callback.run();
             return;
         }
@@ -138,7 +138,7 @@ public final class CertificateRequests {
             }
             if (!wait.callbacks.isEmpty()) {
                 hasDecisions |= answered;
-                refuse(entry.getKey(), nowNanos);
+                suppress(entry.getKey(), nowNanos);
                 finished.addAll(wait.callbacks);
                 wait.callbacks.clear();
             }
@@ -169,7 +169,7 @@ public final class CertificateRequests {
      * Records that a name is not requested again for some time. If a certificate was issued meanwhile, the record has
      * no effect: handshakes find the certificate first.
      */
-    private void refuse(String name, long nowNanos) {
+    private void suppress(String name, long nowNanos) {
         refusedNanos.remove(name);
         if (refusedNanos.size() >= REFUSED_MAX) {
             Iterator<String> oldest = refusedNanos.keySet().iterator();

@@ -149,7 +149,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             @Nullable AdminResource resource) {
         boolean isPublic = resource != null && resource.isPublic();
         TcpGuard.Link link = TcpGuard.Link.of(context.channel());
-        AdminException refusal = client.guard().refuse(request, isPublic, link);
+        AdminException refusal = client.guard().refusal(request, isPublic, link);
         if (refusal != null || isPublic) {
             return refusal;
         }
@@ -176,10 +176,10 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      * Counts an error answer by its stable word, if its cause is a missing right, a failed login, or a limit. Call on
      * the event loop.
      */
-    void failed(String errorCode) {
+    void countError(String errorCode) {
         if (tcp != null) {
             tcp.refusals()
-                    .failed(
+                    .countError(
                             errorCode,
                             callerToken == null ? null : callerToken.name(),
                             tcp.slot().address());

@@ -133,7 +133,7 @@ final class PendingReply implements AdminResponder {
         }
         if (reply.errorCode() != null) {
             response.headers().set(AdminReply.ERROR_FIELD, reply.errorCode());
-            connection.failed(reply.errorCode());
+            connection.countError(reply.errorCode());
         }
         if (reply.status() == HttpResponseStatus.UNAUTHORIZED.code()) {
             response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");

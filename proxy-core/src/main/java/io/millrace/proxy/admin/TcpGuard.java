@@ -90,7 +90,7 @@ final class TcpGuard {
 
     /** Returns the error for a request that is refused; null if it is admitted. */
     @Nullable
-    AdminException refuse(HttpRequest request, boolean isPublic, Link link) {
+    AdminException refusal(HttpRequest request, boolean isPublic, Link link) {
         HttpHeaders fields = request.headers();
         String authority = fields.get(HttpHeaderNames.HOST);
         boolean isOneHost =
@@ -139,7 +139,7 @@ final class TcpGuard {
 
     /** Returns true if the request has a credential that is not a valid token. */
     boolean hasWrongToken(HttpRequest request) {
-        return hasCredential(request) && credential(request) == null;
+        return hasCredential(request) && tokenOfCredential(request) == null;
     }
 
     private static boolean hasCredential(HttpRequest request) {
@@ -162,7 +162,7 @@ final class TcpGuard {
 
     private @Nullable AdminToken tokenOf(HttpRequest request, Link link) throws AdminException {
         if (hasCredential(request)) {
-            return credential(request);
+            return tokenOfCredential(request);
         }
         return dashboard == null || !(link.isSecure() || link.isLocal())
                 ? null
@@ -173,7 +173,7 @@ final class TcpGuard {
     /**
      * Returns the token whose secret a request contains; null if there is none. The field Authorization has precedence.
      */
-    private @Nullable AdminToken credential(HttpRequest request) {
+    private @Nullable AdminToken tokenOfCredential(HttpRequest request) {
         String authorization = request.headers().get(HttpHeaderNames.AUTHORIZATION);
         if (authorization != null) {
             return authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())

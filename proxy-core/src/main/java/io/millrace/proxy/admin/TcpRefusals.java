@@ -63,7 +63,7 @@ final class TcpRefusals {
      *
      * @param code the stable word of the error
      */
-    void failed(String code, @Nullable String token, @Nullable InetAddress client) {
+    void countError(String code, @Nullable String token, @Nullable InetAddress client) {
         if (code.equals(WRONG_TOKEN)) {
             wrongToken(client);
             return;

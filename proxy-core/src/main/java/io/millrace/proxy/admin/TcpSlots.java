@@ -100,16 +100,16 @@ final class TcpSlots {
      * progress.
      */
     private Slot connectionToReplace() {
-        boolean anyUnanswered = unauthenticated.stream().anyMatch(slot -> !slot.isAnswering);
+        boolean hasIdle = unauthenticated.stream().anyMatch(slot -> !slot.isAnswering);
         Map<@Nullable InetAddress, Integer> counts = new HashMap<>();
         int most = 0;
         for (Slot slot : unauthenticated) {
-            if (!slot.isAnswering || !anyUnanswered) {
+            if (!slot.isAnswering || !hasIdle) {
                 most = Math.max(most, counts.merge(slot.address(), 1, Integer::sum));
             }
         }
         for (Slot slot : unauthenticated) {
-            if ((!slot.isAnswering || !anyUnanswered) && counts.getOrDefault(slot.address(), 0) == most) {
+            if ((!slot.isAnswering || !hasIdle) && counts.getOrDefault(slot.address(), 0) == most) {
                 return slot;
             }
         }

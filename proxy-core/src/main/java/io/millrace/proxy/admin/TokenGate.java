@@ -30,7 +30,7 @@ final class TokenGate extends ChannelInboundHandlerAdapter {
         if (message instanceof HttpRequest head
                 && !slot.isAuthenticated()
                 && head.decoderResult().isSuccess()
-                && guard.refuse(head, false, TcpGuard.Link.of(context.channel())) == null
+                && guard.refusal(head, false, TcpGuard.Link.of(context.channel())) == null
                 && slot.authenticate()) {
             deadline.lengthen(requestTime);
         }

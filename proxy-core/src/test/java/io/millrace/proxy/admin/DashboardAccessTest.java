@@ -485,7 +485,7 @@ class DashboardAccessTest {
         TcpGuard guard = TcpGuard.of(token(), "192.0.2.1", dashboard);
         assertEquals(
                 code,
-                guard.refuse(request, false, new TcpGuard.Link(isSecure, isLocal))
+                guard.refusal(request, false, new TcpGuard.Link(isSecure, isLocal))
                         .code());
         assertNull(guard.token(request, new TcpGuard.Link(isSecure, isLocal)));
     }

@@ -188,7 +188,7 @@ class TcpAccessTest {
         var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         request.headers().set("host", "192.0.2.1");
         request.headers().set(field.substring(0, field.indexOf(':')), field.substring(field.indexOf(':') + 2));
-        AdminException refusal = guard.refuse(request, false, new TcpGuard.Link(secure, local));
+        AdminException refusal = guard.refusal(request, false, new TcpGuard.Link(secure, local));
         assertEquals(code, refusal == null ? "" : refusal.code());
     }
 
@@ -197,14 +197,14 @@ class TcpAccessTest {
         TcpGuard guard = TcpGuard.of(token(TOKEN), "192.0.2.1", null);
         var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         request.headers().set("host", "admin.example:9090").set("origin", "https://admin.example:9090");
-        assertNull(guard.refuse(request, true, new TcpGuard.Link(true, false)));
+        assertNull(guard.refusal(request, true, new TcpGuard.Link(true, false)));
         assertEquals(
                 "host-refused",
-                guard.refuse(request, true, new TcpGuard.Link(false, true)).code());
+                guard.refusal(request, true, new TcpGuard.Link(false, true)).code());
         request.headers().set("origin", "http://admin.example:9090");
         assertEquals(
                 "origin-refused",
-                guard.refuse(request, true, new TcpGuard.Link(true, false)).code());
+                guard.refusal(request, true, new TcpGuard.Link(true, false)).code());
     }
 
     @Test
@@ -216,8 +216,8 @@ class TcpAccessTest {
             TcpGuard guard = TcpGuard.of(token(TOKEN), "Admin.Example.net", null);
             var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
             request.headers().set("host", "admin.example.NET:8080");
-            assertEquals(401, guard.refuse(request, false, TcpGuard.Link.LOCAL).status());
-            assertEquals(null, guard.refuse(request, true, TcpGuard.Link.LOCAL));
+            assertEquals(401, guard.refusal(request, false, TcpGuard.Link.LOCAL).status());
+            assertEquals(null, guard.refusal(request, true, TcpGuard.Link.LOCAL));
             assertTrue(named.tcpAddress().getPort() > 0);
         }
     }

@@ -47,7 +47,7 @@ final class IssuerKeys {
         private final Get get = new Get();
         private final LongSupplier nanoTime;
         private final HttpsJwks keys;
-        private volatile boolean known;
+        private volatile boolean hasKeys;
         private volatile boolean failed;
         private volatile boolean fetching;
         private volatile long failedAtNanos;
@@ -75,7 +75,7 @@ final class IssuerKeys {
             try {
                 SimpleResponse response = get.get(location);
                 failed = false;
-                known = true;
+                hasKeys = true;
                 return response;
             } catch (IOException | RuntimeException | Error e) {
                 failedAtNanos = nanoTime.getAsLong();
@@ -90,9 +90,9 @@ final class IssuerKeys {
             return failed && nanoTime.getAsLong() - failedAtNanos < RETRY_NANOS;
         }
 
-        /** Returns true if there are no keys, and no fetch has succeeded since the last failure. */
+        /** Returns true if there are no keys, the last fetch failed, and its retry is not due yet or is in progress. */
         boolean isUnavailable() {
-            return !known && failed && (fetching || isDelayed());
+            return !hasKeys && failed && (fetching || isDelayed());
         }
     }
 

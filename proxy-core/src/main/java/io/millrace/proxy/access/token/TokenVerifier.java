@@ -52,7 +52,7 @@ public final class TokenVerifier {
     private final byte[] secret = new byte[SECRET_BYTES];
     // There are two tables, so that invalid tokens do not displace the results of users.
     private final AtomicReferenceArray<@Nullable Remembered> valid = new AtomicReferenceArray<>(RESULTS_MAX);
-    private final AtomicReferenceArray<@Nullable Remembered> faulty = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final AtomicReferenceArray<@Nullable Remembered> invalid = new AtomicReferenceArray<>(RESULTS_MAX);
     private final IssuerKeys keys;
     private final LongSupplier clockMillis;
     private final FaultLog faults =
@@ -96,7 +96,7 @@ public final class TokenVerifier {
     public @Nullable TokenResult remembered(CredentialDigest digest, long nowMillis) {
         int slot = (int) digest.low() & (RESULTS_MAX - 1);
         TokenResult result = of(valid.get(slot), digest, nowMillis);
-        return result == null ? of(faulty.get(slot), digest, nowMillis) : result;
+        return result == null ? of(invalid.get(slot), digest, nowMillis) : result;
     }
 
     private static @Nullable TokenResult of(@Nullable Remembered known, CredentialDigest digest, long nowMillis) {
@@ -149,7 +149,7 @@ public final class TokenVerifier {
             long until = Math.min(verdict.expiresAtMillis(), nowMillis + VALID_MILLIS_MAX);
             valid.set(slot, new Remembered(digest, TokenResult.VALID, until));
         } else if (verdict.result() != TokenResult.KEYS_UNAVAILABLE) {
-            faulty.set(slot, new Remembered(digest, verdict.result(), nowMillis + FAULT_MILLIS));
+            invalid.set(slot, new Remembered(digest, verdict.result(), nowMillis + FAULT_MILLIS));
         }
         return verdict.result();
     }

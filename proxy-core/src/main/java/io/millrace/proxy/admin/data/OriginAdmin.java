@@ -35,7 +35,7 @@ public final class OriginAdmin implements OriginControl {
     private final @Nullable OriginMarks marks;
     private final ReentrantLock writeLock = new ReentrantLock();
     private final @Nullable FleetMembersFile members;
-    private final Runnable onMembers;
+    private final Runnable onMembersChanged;
 
     /** @param marks the file of hosts that operators have marked down; null for none */
     public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
@@ -45,19 +45,19 @@ public final class OriginAdmin implements OriginControl {
     /**
      * @param marks the file of hosts that operators have marked down; null for none
      * @param members the file of the fleet's nodes; null for none
-     * @param onMembers called after a changed list of nodes has come into force
+     * @param onMembersChanged called after a changed list of nodes has come into force
      */
     public OriginAdmin(
             OriginGroups groups,
             WallClock clock,
             @Nullable OriginMarks marks,
             @Nullable FleetMembersFile members,
-            Runnable onMembers) {
+            Runnable onMembersChanged) {
         this.groups = groups;
         this.clock = clock;
         this.marks = marks;
         this.members = members;
-        this.onMembers = onMembers;
+        this.onMembersChanged = onMembersChanged;
     }
 
     /** Reads the nodes of the fleet, and puts them in force. Blocks. Returns their number. */
@@ -65,7 +65,7 @@ public final class OriginAdmin implements OriginControl {
         FleetMembersFile file = members;
         FleetMembers read = file == null ? FleetMembers.NONE : file.read();
         if (groups.members(read, clock.millis())) {
-            onMembers.run();
+            onMembersChanged.run();
             groupsChanged();
         }
         return read.all().size();
@@ -204,10 +204,10 @@ public final class OriginAdmin implements OriginControl {
         OriginHost host = group.hosts().get(index);
         OriginGroupConfig.Host config = group.config().hosts().get(index);
         OriginHealth health = host.health();
-        OriginHealth.ManualDown put = health.isManuallyDown(nowMillis) ? health.manualDown() : null;
+        OriginHealth.ManualDown manualDown = health.isManuallyDown(nowMillis) ? health.manualDown() : null;
         boolean up = health.state() == OriginHealth.State.UP;
-        long until = put != null ? put.until() : up ? 0 : health.retryAt();
-        String reason = put != null ? put.reason() : health.reason();
+        long until = manualDown != null ? manualDown.until() : up ? 0 : health.retryAt();
+        String reason = manualDown != null ? manualDown.reason() : health.reason();
         int underWay = 0;
         long requests = 0;
         long failures = 0;
@@ -224,8 +224,8 @@ public final class OriginAdmin implements OriginControl {
                 config.weight(),
                 config.backup(),
                 group.isSelf(index),
-                put != null ? "put_down" : health.state().name().toLowerCase(Locale.ROOT),
-                TimeUnit.MILLISECONDS.toSeconds(put != null ? put.since() : health.since()),
+                manualDown != null ? "put_down" : health.state().name().toLowerCase(Locale.ROOT),
+                TimeUnit.MILLISECONDS.toSeconds(manualDown != null ? manualDown.since() : health.since()),
                 until == Long.MAX_VALUE ? 0 : TimeUnit.MILLISECONDS.toSeconds(until),
                 reason.isEmpty() ? null : reason,
                 health.failures(),
