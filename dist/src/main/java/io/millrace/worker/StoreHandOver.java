@@ -86,6 +86,7 @@ final class StoreHandOver {
         return true;
     }
 
+    /** Handles the result of a change that this worker has sent to its successor. */
     void made(ControlMessage.ChangeMade message) {
         changeSender.onReply(message);
     }

@@ -228,7 +228,7 @@ final class Worker implements ControlLink.Listener {
                 return;
             }
         } catch (IOException e) {
-            LOG.debug("no warm-up: the configuration cannot be loaded; an error is reported when it is served", e);
+            LOG.debug("no warm-up: the configuration cannot be loaded; the error is reported later, at Serve", e);
         }
         standBy();
     }

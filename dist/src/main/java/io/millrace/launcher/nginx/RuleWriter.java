@@ -84,7 +84,7 @@ final class RuleWriter {
         }
         List<Location> locations = Location.ordered(server.scope());
         for (UrlBase base : server.bases()) {
-            base(server, base, locations);
+            planBase(server, base, locations);
         }
         if (server.bases().isEmpty()) {
             server.scope().own("return").forEach(each -> each.note(UNREACHED));
@@ -92,11 +92,11 @@ final class RuleWriter {
     }
 
     /** Plans the rules of a server for one scheme, host and port. */
-    private void base(Server server, UrlBase base, List<Location> locations) {
+    private void planBase(Server server, UrlBase base, List<Location> locations) {
         Scope scope = server.scope();
         Redirect whole = Redirects.whole(server, base);
         if (whole != null) {
-            redirect(server, base, "/", whole, scope.block());
+            planRedirect(server, base, "/", whole, scope.block());
             return;
         }
         Directive refusal = AccessPlan.refusal(scope);
@@ -106,11 +106,11 @@ final class RuleWriter {
             return;
         }
         if (refusal != null && AccessPlan.isDenial(refusal)) {
-            deny(base, "/", refusal, "requests are answered with 403");
+            planDenial(base, "/", refusal, "requests are answered with 403");
             return;
         }
         if (answer != null) {
-            answer(base, "/", scope, answer);
+            planAnswer(base, "/", scope, answer);
             return;
         }
         Restrictions restrictions = new Restrictions(
@@ -132,14 +132,14 @@ final class RuleWriter {
             }
         });
         restrictions.separated().forEach(each -> separated.add(base.verb() + base.pattern(each.path())));
-        // Answers by expression precede the rules of other locations.
+        // The answers of expression locations must precede the rules of other locations.
         List<Location> others = new ArrayList<>(locations);
         others.removeIf(restrictions::isAnswered);
         others.removeIf(each ->
                 each.kind() == Kind.EXPRESSION && expressions.addAnswer(server, base, each, locations, restrictions));
         Set<String> paths = new HashSet<>();
         for (Location location : others) {
-            location(server, base, location, locations, paths, restrictions);
+            planLocation(server, base, location, locations, paths, restrictions);
         }
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
             denyOtherPaths(base, paths);
@@ -163,7 +163,7 @@ final class RuleWriter {
         }
     }
 
-    private void answer(UrlBase base, String path, Scope scope, Directive source) {
+    private void planAnswer(UrlBase base, String path, Scope scope, Directive source) {
         source.markHandled();
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.pattern(path));
@@ -186,12 +186,12 @@ final class RuleWriter {
         }
     }
 
-    private void redirect(Server server, UrlBase base, String path, Redirect redirect, Directive around) {
+    private void planRedirect(Server server, UrlBase base, String path, Redirect redirect, Directive around) {
         if (base.isForAllUrls()) {
             Set<String> schemes = new HashSet<>();
             server.listens().forEach(each -> schemes.add(each.scheme()));
             for (String scheme : schemes.stream().sorted().toList()) {
-                redirect(server, UrlBase.any(scheme, 0), path, redirect, around);
+                planRedirect(server, UrlBase.any(scheme, 0), path, redirect, around);
             }
             return;
         }
@@ -257,7 +257,7 @@ final class RuleWriter {
                 return;
             }
         }
-        redirect(
+        planRedirect(
                 server,
                 base,
                 path,
@@ -291,7 +291,7 @@ final class RuleWriter {
         return shared ? null : RedirectRule.ofReturn(source, base, name, path, exact);
     }
 
-    private void location(
+    private void planLocation(
             Server server,
             UrlBase base,
             Location location,
@@ -330,9 +330,9 @@ final class RuleWriter {
         }
         Directive answer = AnswerRule.of(location.scope());
         if (refusal != null && AccessPlan.isDenial(refusal)) {
-            deny(base, location.path(), refusal, "answered with 403");
+            planDenial(base, location.path(), refusal, "answered with 403");
         } else if (answer != null) {
-            answer(base, location.path(), location.scope(), answer);
+            planAnswer(base, location.path(), location.scope(), answer);
         }
         if (answer != null || refusal != null) {
             location.source().markHandled().recordKey("remap");
@@ -346,7 +346,7 @@ final class RuleWriter {
             }
         }
         requestRules.conditionalAnswers(server, base, location, locations, restrictions.exclusion(location));
-        proxy(server, base, location, closed, restrictions);
+        planProxy(server, base, location, closed, restrictions);
     }
 
     private static void noteLongerPaths(Location location) {
@@ -355,7 +355,7 @@ final class RuleWriter {
         }
     }
 
-    private void deny(UrlBase base, String path, Directive why, String note) {
+    private void planDenial(UrlBase base, String path, Directive why, String note) {
         why.markHandled().note(note);
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.pattern(path));
@@ -364,7 +364,7 @@ final class RuleWriter {
         }));
     }
 
-    private void proxy(Server server, UrlBase base, Location location, boolean denies, Restrictions restrictions) {
+    private void planProxy(Server server, UrlBase base, Location location, boolean denies, Restrictions restrictions) {
         Scope scope = server.handler(location.scope());
         if (scope != location.scope()) {
             for (Directive each : location.scope().own("try_files", "error_page")) {

@@ -142,9 +142,9 @@ final class ClassArchive {
     }
 
     /**
-     * JVM options that record the archive, and write it at exit. The JVM that records an archive of CDS only interprets.
-     * Otherwise the archive of Java 17 would contain the mark "queued for compilation" of every method that waits for
-     * the compiler at exit, and a worker with this archive would never compile these methods.
+     * JVM options that record the archive, and write it at exit. The JVM that records a CDS archive only interprets
+     * code. Otherwise the archive of Java 17 would contain the mark "queued for compilation" of every method that waits
+     * for the compiler at exit, and a worker with this archive would never compile these methods.
      */
     List<String> recordOptions() {
         return feature >= FEATURE_WITH_AOT_CACHE

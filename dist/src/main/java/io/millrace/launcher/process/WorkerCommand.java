@@ -129,9 +129,9 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
      * Returns a shell command that sets the umask and then executes the worker. A JVM cannot set its own umask. Returns
      * {@code worker} if the umask need not change.
      */
-    List<String> withUmask(List<String> worker, int own) {
+    List<String> withUmask(List<String> worker, int ownUmask) {
         int umask = config.values().get(FileKeys.MODE).umask();
-        if (umask == own || !Files.isExecutable(SHELL)) {
+        if (umask == ownUmask || !Files.isExecutable(SHELL)) {
             return worker;
         }
         List<String> line = new ArrayList<>();

@@ -33,7 +33,7 @@ public final class WorkerIdentity {
      * Index of the start time among the fields of {@code /proc/PID/stat} after the command. In proc(5) the start time
      * is field 22, and the first field after the command is field 3.
      */
-    private static final int START_TICKS = 22 - 3;
+    private static final int START_TICKS_INDEX = 22 - 3;
 
     /** Limit of the wait for the exit of one worker, if two workers have lost their launcher. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -135,14 +135,14 @@ public final class WorkerIdentity {
             long heartbeatTimeoutNanos = words.length == 3 ? 0 : Long.parseLong(words[3]);
             return ProcessHandle.of(Long.parseLong(words[0]))
                     .filter(ProcessHandle::isAlive)
-                    .filter(process -> hasStarted(process, words[2]))
+                    .filter(process -> startedAt(process, words[2]))
                     .map(process -> new Survivor(process, generation, heartbeatTimeoutNanos));
         } catch (NumberFormatException | DateTimeParseException e) {
             return Optional.empty();
         }
     }
 
-    private static boolean hasStarted(ProcessHandle process, String start) {
+    private static boolean startedAt(ProcessHandle process, String start) {
         return start.indexOf('@') >= 0
                 ? start.equals(startOf(process))
                 : Duration.between(Instant.parse(start), timeOf(process)).abs().compareTo(START_TOLERANCE) < 0;
@@ -159,8 +159,8 @@ public final class WorkerIdentity {
             String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1);
             String boot =
                     Files.readString(PROC.resolve("sys/kernel/random/boot_id")).strip();
-            if (fields.length > START_TICKS) {
-                return fields[START_TICKS] + "@" + boot;
+            if (fields.length > START_TICKS_INDEX) {
+                return fields[START_TICKS_INDEX] + "@" + boot;
             }
         } catch (IOException e) {
             LOG.debug(

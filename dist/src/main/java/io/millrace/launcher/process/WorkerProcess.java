@@ -141,7 +141,7 @@ public final class WorkerProcess {
     }
 
     /** Records that the worker has reported the start of its warm-up. */
-    public void warmsUp(WorkerStatus.WarmUp begun) {
+    public void warmUpBegan(WorkerStatus.WarmUp begun) {
         warmUp = begun;
     }
 
@@ -203,7 +203,7 @@ public final class WorkerProcess {
         return readyNanos;
     }
 
-    /** Orders the worker to stop accepting, and to exit after that time at the latest. */
+    /** Orders the worker to stop accepting, and to exit after {@code drainNanos} at the latest. */
     public void drain(long drainNanos) {
         send(new ControlMessage.Drain(drainNanos));
         draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);

@@ -169,7 +169,7 @@ final class WorkerRegistry {
     /** Records that a worker warms up. It must then be ready soon after the warm-up limit, counted from now. */
     void expectWarm(WorkerProcess worker, long limitNanos) {
         long now = System.nanoTime();
-        worker.warmsUp(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));
+        worker.warmUpBegan(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));
         worker.expectReadyBy(now + limitNanos + WARM_UP_GRACE_NANOS);
     }
 

@@ -266,7 +266,8 @@ final class VclRecv extends Walker {
             case "req.hash_always_miss", "req.hash_ignore_busy", "req.hash_ignore_vary" ->
                 each.notMapped(
                         "not possible for single requests; see cache.when_to_revalidate and cache.collapse_wait");
-            case "req.http.surrogate-capability", "req.esi" -> each.notMapped("ESI is not supported");
+            case "req.http.surrogate-capability", "req.esi" ->
+                each.notMapped("not translated; esi in a rule of remap turns ESI on, and sends Surrogate-Capability");
             case "req.http.x-forwarded-proto", "req.http.x-forwarded-host" ->
                 each.note("origins get the field by default");
             default -> {

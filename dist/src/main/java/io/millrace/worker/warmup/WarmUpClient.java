@@ -30,7 +30,9 @@ final class WarmUpClient {
     /** For each outstanding response, whether it has no body because the request is HEAD. */
     private final ArrayDeque<Boolean> withoutBody = new ArrayDeque<>();
 
+    /** Bounds of the unread bytes in {@code input}. */
     private int start;
+
     private int end;
     private volatile @Nullable Socket socket;
     private volatile boolean abort;

@@ -65,7 +65,9 @@ final class WarmUpLoad implements AutoCloseable {
     /** Prefix of the names of responses that are requested once. It differs between warm-ups. */
     private final String namePrefix = Long.toString(System.nanoTime(), Character.MAX_RADIX);
 
+    /** Number of requests sent so far. */
     private long number;
+
     private long cycles;
     private long answered;
     private long unexpected;

@@ -144,7 +144,7 @@ public final class CachePlan {
             if (listed.isEmpty()) {
                 successful(each, valid);
             } else if (own.isEmpty()) {
-                each.note("earlier lines have these statuses");
+                each.note("earlier lines already list these statuses");
             } else {
                 codes.put(each, own);
             }
@@ -201,7 +201,7 @@ public final class CachePlan {
         }
         for (Directive each : codes.keySet()) {
             if (millis(each) != millis(shortest)) {
-                each.notMapped("statuses other than 200 have one lifetime, the shortest, from "
+                each.notMapped("statuses other than 200 share the shortest lifetime, from "
                         + shortest.entry().place());
             }
         }
@@ -225,7 +225,7 @@ public final class CachePlan {
             line.markHandled().matchesDefaultOf("cache.heuristic_min_lifetime");
         } else {
             line.notMapped(
-                    "200 and 206 have one lifetime, from " + valid.entry().place());
+                    "200 and 206 share one lifetime, from " + valid.entry().place());
         }
     }
 
@@ -315,7 +315,7 @@ public final class CachePlan {
         boolean query = false;
         Entry entry = key.markHandled();
         if (!text.matches(".*\\$(host|http_host|server_name|proxy_host).*")) {
-            entry.note("the key always has the client's host");
+            entry.note("the key always contains the client's host");
         }
         java.util.regex.Matcher part =
                 java.util.regex.Pattern.compile("\\$(\\w+)").matcher(text);
@@ -343,7 +343,7 @@ public final class CachePlan {
                         cookies.add(name.substring(7));
                     } else if (name.startsWith("arg_")) {
                         query = true;
-                        entry.note("the key has the whole query; cache.key.included_params names single parameters");
+                        entry.note("the key contains the whole query; cache.key.included_params selects parameters");
                     } else if (SplitClients.choosesOrigin(scope, name)) {
                         entry.note("each branch of the split has stored responses of its own");
                     } else if (!mapped(scope, entry, name, fields, cookies)) {
@@ -368,7 +368,7 @@ public final class CachePlan {
         for (Directive each : scope.everywhere("map")) {
             String source = each.arg(0).replaceAll("[${}]", "");
             if (each.arg(1).equals("$" + name) && source.matches("http_host|host|server_name|scheme|uri")) {
-                entry.note("$" + name + " depends on the URL, which the key always has");
+                entry.note("$" + name + " depends on the URL, which the key always contains");
                 return true;
             }
             boolean cookie = source.matches("cookie_\\w+");
@@ -376,7 +376,7 @@ public final class CachePlan {
                 continue;
             }
             (cookie ? cookies : fields).add(cookie ? source.substring(7) : fieldName(source.substring(5)));
-            entry.notMapped("$" + name + ": the key has the whole value of $" + source
+            entry.notMapped("$" + name + ": the key contains the whole value of $" + source
                     + " instead, so that more variants are stored");
             return true;
         }

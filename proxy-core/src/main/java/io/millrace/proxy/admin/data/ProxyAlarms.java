@@ -98,8 +98,8 @@ public final class ProxyAlarms implements AlarmSource {
     private static String reason(List<OriginHost> hosts, long nowMillis) {
         OriginHost first = hosts.get(0);
         OriginHealth health = first.health();
-        OriginHealth.ManualDown put = health.isManuallyDown(nowMillis) ? health.manualDown() : null;
-        String why = put == null ? health.reason() : "marked down by an operator, " + put.reason();
+        OriginHealth.ManualDown manualDown = health.isManuallyDown(nowMillis) ? health.manualDown() : null;
+        String why = manualDown == null ? health.reason() : "marked down by an operator, " + manualDown.reason();
         String count = hosts.size() == 1 ? "its only host is down: " : "all " + hosts.size() + " hosts are down: ";
         return count + first.origin().authority() + " (" + why + ")" + (hosts.size() == 1 ? "" : " and others");
     }

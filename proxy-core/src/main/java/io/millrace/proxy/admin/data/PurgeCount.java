@@ -73,8 +73,12 @@ final class PurgeCount implements ListVisitor {
     /** True if a part of the inventory is still being written, so that objects may be missing. */
     private boolean hasMissing;
 
+    /** True if an object may have more tags than the inventory keeps. */
     private boolean hasManyTags;
+
+    /** True if an object may have more cache groups than the inventory keeps. */
     private boolean hasManyGroups;
+
     private volatile List<String> firstUrls = List.of();
     /** True if a covered object has a URL that was not collected because of the limit. */
     private volatile boolean hasMoreUrls;
@@ -383,7 +387,7 @@ final class PurgeCount implements ListVisitor {
         return false;
     }
 
-    /** Returns the highest stamp of the second in which an object was stored. */
+    /** Returns a stamp that is higher than all stamps of the second in which an object was stored. */
     private static long lastStampOf(long seconds) {
         return ((seconds + 1) * MILLIS_PER_SECOND) << PurgeId.TIME_SHIFT;
     }
