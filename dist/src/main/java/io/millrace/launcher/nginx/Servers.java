@@ -80,7 +80,7 @@ final class Servers {
         }
     }
 
-    /** Returns true if servers with the scheme listen at different ports. Rules must match the port then. */
+    /** Returns true if servers with the scheme listen at different ports, so that rules must match the port. */
     private boolean isByPort(String scheme) {
         Set<Set<Integer>> different = new HashSet<>();
         for (Server server : all) {

@@ -36,7 +36,7 @@ final class FieldRules {
     }
 
     /** Records that a statement changes a variable, which the conditions of later statements may read. */
-    void changes(Statement each) {
+    void recordChange(Statement each) {
         if (each.kind().equals("set") || each.kind().equals("unset")) {
             changed.add(each.target()
                     .toLowerCase(Locale.ROOT)

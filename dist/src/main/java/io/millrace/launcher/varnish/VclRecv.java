@@ -111,7 +111,7 @@ final class VclRecv extends Walker {
             case "C" -> each.notMapped("Millrace runs no code in C");
             default -> each.notMapped("the function has no equivalent");
         }
-        state.fields().changes(each);
+        state.fields().recordChange(each);
     }
 
     private void action(Statement each, List<Condition> around) {

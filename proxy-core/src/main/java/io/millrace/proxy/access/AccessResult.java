@@ -5,7 +5,7 @@ public sealed interface AccessResult permits AccessResult.Allowed, AccessResult.
     /** The only instance of {@link Allowed}. */
     Allowed ALLOWED = new Allowed();
 
-    /** The request continues with the remap rules. */
+    /** The request continues with the next check. */
     record Allowed() implements AccessResult {}
 
     /**

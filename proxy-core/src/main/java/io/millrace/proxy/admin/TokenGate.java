@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /**
  * Authenticates a TCP connection when a request head has a valid token. The connection then gets a slot and the time
- * limit of authenticated connections. It is placed after the codec.
+ * limit of authenticated connections. This handler is placed after the codec.
  *
  * <p>Confined to one event loop.
  */

@@ -16,9 +16,10 @@ import org.jose4j.keys.resolvers.JwksVerificationKeyResolver;
 import org.jose4j.keys.resolvers.VerificationKeyResolver;
 
 /**
- * The key sets of issuers that have a URL. They are fetched when they are needed, kept as long as their Cache-Control
- * says (without it five minutes), and for four hours more while the issuer cannot be reached. A token with an unknown
- * key fetches the set again, at most every 30 seconds. After a failed fetch the next one follows 5 seconds later.
+ * The key sets that issuers publish at a URL. They are fetched when they are needed, kept as long as their
+ * Cache-Control says (without it five minutes), and for four hours more while the issuer cannot be reached. A token
+ * with an unknown key causes another fetch, at most every 30 seconds. After a failed fetch the next one follows 5
+ * seconds later.
  *
  * <p>Thread-safe. {@link #resolver} does not block, but its result does.
  */
