@@ -67,13 +67,13 @@ final class FieldRules {
         if (problem != null) {
             each.notMapped(problem);
         }
-        changes(each);
+        recordChange(each);
     }
 
     /** Translates a statement that has an equivalent. Returns false for any other statement. */
     boolean writeIfPossible(Statement each, Walker.PathConditions pathConditions) {
         boolean isWritten = problem(each, pathConditions) == null;
-        changes(each);
+        recordChange(each);
         return isWritten;
     }
 
