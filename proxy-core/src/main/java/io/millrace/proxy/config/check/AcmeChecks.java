@@ -53,7 +53,7 @@ final class AcmeChecks {
                         "'" + name + "' is not a public name such as www.example.com or *.example.com;" + " at most "
                                 + AcmeConfig.NAME_LENGTH_MAX + " characters, no IP address");
             } else if (name.startsWith("*.") && acme.challenge() != AcmeConfig.Challenge.DNS_01) {
-                error("tls.acme.names", "'" + name + "' is a wildcard, which needs tls.acme.challenge: dns-01");
+                error("tls.acme.names", "'" + name + "' is a wildcard, which needs tls.acme.challenge: dns_01");
             }
         }
     }
@@ -63,10 +63,10 @@ final class AcmeChecks {
         if (acme.challenge() != AcmeConfig.Challenge.DNS_01) {
             if (hook != null) {
                 problems.warning(
-                        at("tls.acme.dns_hook"), "tls.acme.dns_hook", "is not used: tls.acme.challenge is not dns-01");
+                        at("tls.acme.dns_hook"), "tls.acme.dns_hook", "is not used: tls.acme.challenge is not dns_01");
             }
         } else if (hook == null) {
-            error("tls.acme.dns_hook", "missing; tls.acme.challenge: dns-01 needs it");
+            error("tls.acme.dns_hook", "missing; tls.acme.challenge: dns_01 needs it");
         } else if (!Files.isExecutable(hook)) {
             error("tls.acme.dns_hook", hook + (Files.exists(hook) ? ": is not executable" : ": no such file"));
         }
@@ -126,7 +126,7 @@ final class AcmeChecks {
             problems.warning(
                     at("tls.acme.challenge"),
                     "tls.acme.challenge",
-                    "http-01 needs an address of listen without tls that port 80 leads to");
+                    "http_01 needs an address of listen without tls that port 80 leads to");
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.List;
 public final class AcmeKeys {
     public static final ConfigKey<List<String>> NAMES = ConfigKey.builder("tls.acme.names", ValueType.NAMES)
             .description(
-                    "Names to get certificates for, one certificate each. A wildcard such as *.example.com needs dns-01.");
+                    "Names to get certificates for, one certificate each. A wildcard such as *.example.com needs dns_01.");
     public static final ConfigKey<String> EMAIL = ConfigKey.builder("tls.acme.email", ValueType.STRING)
             .description("Address that the issuer may write to, such as ops@example.com.");
     public static final ConfigKey<Boolean> ACCEPT_TERMS = ConfigKey.builder("tls.acme.accept_terms", ValueType.BOOLEAN)
@@ -41,11 +41,11 @@ public final class AcmeKeys {
                     "tls.acme.challenge", ValueType.word(AcmeConfig.Challenge.class, false))
             .defaultsTo(AcmeConfig.Challenge.HTTP_01)
             .description(
-                    "How issuers verify names: http-01 needs an address without TLS on port 80, tls-alpn-01 one with"
-                            + " tls: {} on port 443, dns-01 needs dns_hook.");
+                    "How issuers verify names: http_01 needs an address without TLS on port 80, tls_alpn_01 one with"
+                            + " tls: {} on port 443, dns_01 needs dns_hook.");
     public static final ConfigKey<Path> DNS_HOOK = ConfigKey.builder("tls.acme.dns_hook", ValueType.PATH)
             .description(
-                    "Program for dns-01, run as: dns_hook present|cleanup RECORD VALUE. RECORD is a full name with a final"
+                    "Program for dns_01, run as: dns_hook present|cleanup RECORD VALUE. RECORD is a full name with a final"
                             + " dot. The program ends with 0 once every name server of the zone has the TXT record.");
     public static final ConfigKey<Duration> DNS_HOOK_TIMEOUT = ConfigKey.builder(
                     "tls.acme.dns_hook_timeout", ValueType.DURATION)
