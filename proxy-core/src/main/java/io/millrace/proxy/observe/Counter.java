@@ -292,7 +292,7 @@ public enum Counter {
     COMPRESSED_GZIP(MetricFamily.COMPRESSED, "encoded with gzip", "gzip"),
     COMPRESSED_DCB(MetricFamily.COMPRESSED, "encoded with Brotli and a dictionary", "dcb"),
     COMPRESSED_DCZ(MetricFamily.COMPRESSED, "encoded with Zstandard and a dictionary", "dcz"),
-    COMPRESSION_PLAIN(MetricFamily.COMPRESSED, "passed without a coding", "none"),
+    COMPRESSION_PLAIN(MetricFamily.COMPRESSED, "passed without a content coding", "none"),
     COMPRESSION_IN_BR(MetricFamily.COMPRESSION_IN, "encoded with Brotli", "br"),
     COMPRESSION_IN_ZSTD(MetricFamily.COMPRESSION_IN, "encoded with Zstandard", "zstd"),
     COMPRESSION_IN_GZIP(MetricFamily.COMPRESSION_IN, "encoded with gzip", "gzip"),

@@ -247,8 +247,8 @@ public enum MetricFamily implements Metric {
             "millrace_compression_responses_total",
             Kind.COUNTER,
             "responses",
-            "Origin responses that compression concerns, by the coding in which they were encoded; none means that the"
-                    + " client accepts no coding, or that too many responses were being encoded.",
+            "Origin responses that compression concerns, by the content coding in which they were encoded; none means"
+                    + " that the client accepts no content coding, or that too many responses were being encoded.",
             "encoding"),
     COMPRESSION_IN(
             "millrace_compression_in_bytes_total",
@@ -304,7 +304,7 @@ public enum MetricFamily implements Metric {
             Kind.GAUGE,
             "entries",
             "Purges of more than one URL that are in force, by kind. If a table is full, one wider entry replaces its"
-                    + " entries.",
+                    + " older entries. A purge of the host replaces its prefixes if there are more than 16.",
             "kind"),
     PATTERN_LOOKUPS(
             "millrace_pattern_lookups_total",
@@ -466,8 +466,8 @@ public enum MetricFamily implements Metric {
             Kind.COUNTER,
             "events",
             "Events since the start of the launcher, by kind, including those that millctl events does not list"
-                    + " because there were too many; errors are roll-failed, worker-died, disk-offline,"
-                    + " config-rejected and certificate-failed.",
+                    + " because there were too many; docs/guide/operating.md has the meaning and the"
+                    + " severity of each kind.",
             "kind"),
     ALARMS(
             "millrace_alarms",
