@@ -39,6 +39,7 @@ final class CacheUsesTest {
             listen 80; location / { C proxy_cache_valid 200 1s; proxy_cache_valid any 0; P }       | negative_caching: enabled: true lifetime: 0 list: [204, | proxy_cache_valid any | MAPPED
             listen 80; location / { C proxy_cache_valid 200 10m; proxy_cache_valid 301 404 1h; P } | lifetime: 1h list: [301, 404] | proxy_cache_valid 301 | MAPPED
             listen 80; location / { C proxy_cache_valid 200 10m; proxy_cache_valid 404 1m; proxy_cache_valid 301 1h; P } | lifetime: 1m list: [301, 404] | proxy_cache_valid 301 | NOT_MAPPED
+            listen 80; location / { C proxy_cache_valid 200 10m; proxy_cache_valid 302 1m; proxy_cache_valid 404 0; P } | lifetime: 1m list: [302] | proxy_cache_valid 404 | NOT_MAPPED
             # Statuses without a line are not stored without a lifetime.
             listen 80; location / { C proxy_cache_valid 200 10m; P }              | lifetime: 0 list: [203, 204, 300, 301, 308, 404, 405, 410, 414, 501] | proxy_cache_valid 200 | MAPPED
             listen 80; location / { C proxy_cache_valid 200 301 10m; proxy_cache_valid 404 0; P } | lifetime: 0 list: [203, 204, 300, 308, 404, 405, 410, 414, 501] | proxy_cache_valid 404 | MAPPED
