@@ -69,7 +69,12 @@ public final class RunningConfig {
             WorkerPlan plan,
             Instant loadedAt,
             Map<String, String> overlaidValues,
-            int rolledBackTo) {}
+            int rolledBackTo) {
+        /** Returns a copy with another plan for workers. */
+        Current with(WorkerPlan changed) {
+            return new Current(config, places, source, changed, loadedAt, overlaidValues, rolledBackTo);
+        }
+    }
 
     private final ConfigReader reader;
     private final LauncherContext launcherContext;
@@ -179,12 +184,21 @@ public final class RunningConfig {
     }
 
     /**
-     * Replaces the worker by a new one with the same configuration. Blocks until the new worker is ready.
+     * Replaces the worker by a new one with the same configuration. Binds Unix sockets again whose files were deleted.
+     * Blocks until the new worker is ready.
      *
+     * @throws LaunchException if a socket cannot be bound; the worker is not replaced then
      * @throws CompletionException if the new worker does not become ready; the old one then continues to serve
      */
-    void restart() {
-        worker.roll(current().plan(), drainNanos()).join();
+    void restart() throws LaunchException {
+        Current running = current();
+        WorkerPlan plan = running.plan();
+        ListeningSockets held = plan.sockets();
+        if (held != null) {
+            plan = plan.with(held.with(LauncherContext.addresses(running.config()), socketsPerAddress));
+        }
+        worker.roll(plan, drainNanos()).join();
+        current = running.with(plan);
     }
 
     /** The command that starts workers with the configuration in force. */

@@ -1,5 +1,6 @@
 package io.millrace.launcher.config;
 
+import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.process.WorkerStatus;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.RestartResource.RestartReport;
@@ -35,7 +36,11 @@ public final class WorkerRestart implements Restarter {
 
     private RestartReport replaced(long askedNanos) {
         long before = pid();
-        running.restart();
+        try {
+            running.restart();
+        } catch (LaunchException e) {
+            throw new CompletionException(e);
+        }
         return new RestartReport(before, pid(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - askedNanos));
     }
 

@@ -34,6 +34,11 @@ public record WorkerPlan(
         return new WorkerPlan(changed, starter, sockets);
     }
 
+    /** Returns a copy with other sockets. */
+    public WorkerPlan with(ListeningSockets changed) {
+        return new WorkerPlan(config, starter, changed);
+    }
+
     /** Closes the sockets that {@code other} does not contain. */
     public void closeSocketsExcept(@Nullable WorkerPlan other) {
         if (sockets != null) {

@@ -2,6 +2,7 @@ package io.millrace.launcher.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -17,12 +18,15 @@ import io.millrace.proxy.admin.config.ConfigControl.Setting;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.RestartResource.RestartReport;
 import io.millrace.proxy.config.access.ListenerConfig.Transparency;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.SettingChange;
 import io.netty.channel.unix.Socket;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -129,6 +133,29 @@ class WorkerChangeTest extends ConfigChangesFixture {
         assertTrue(done(change).ok());
         restart.toCompletableFuture().join();
         assertEquals(2000, read(worker.rolled.remove()).limits().connections());
+    }
+
+    @Test
+    void aRestartBindsADeletedUnixSocketAgain() throws Exception {
+        Path socket = directory.resolve("http.sock");
+        String address = "unix:" + socket;
+        run(FILE.replace("127.0.0.1:0", address));
+        try (ListeningSockets sockets =
+                ListeningSockets.open(Map.of(address, new UnixAddress(socket, 0600, null)), 1, Map.of())) {
+            ConfigReader.Reading reading = running.reader().read();
+            running.begin(reading, new WorkerPlan(reading.source(), unused -> null, sockets));
+            Files.delete(socket);
+            for (int restarts = 0; restarts < 2; restarts++) {
+                new WorkerRestart(changes, running, () -> WorkerStatus.NONE)
+                        .restart()
+                        .toCompletableFuture()
+                        .join();
+                SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
+            }
+            ListeningSockets bound = running.current().plan().sockets();
+            assertNotSame(sockets, bound);
+            bound.close();
+        }
     }
 
     @Test
