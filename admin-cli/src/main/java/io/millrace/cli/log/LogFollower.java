@@ -54,6 +54,7 @@ public final class LogFollower implements AutoCloseable {
         private final InputStream in;
         /** The file key of {@link java.nio.file.attribute.BasicFileAttributes}, such as device and inode. */
         private final @Nullable Object fileKey;
+
         private LineSource lines = new LineSource();
 
         OpenLog(FileChannel channel, @Nullable Object fileKey) {

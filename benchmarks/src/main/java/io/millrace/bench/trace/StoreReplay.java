@@ -42,6 +42,7 @@ final class StoreReplay {
     private static final int RECORD_HEADER_BYTES = 96;
     /** Bytes of a body per byte of its checksums. */
     private static final int BYTES_PER_CRC_BYTE = 16 * 1024;
+
     private static final int SUMMARY_BYTES = 40;
     private static final int UNIT_BYTES = 64;
     private static final int PAGE_BYTES = 4096;

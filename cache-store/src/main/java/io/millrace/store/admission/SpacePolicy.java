@@ -53,6 +53,7 @@ public final class SpacePolicy implements KeepPolicy {
     private final LongAdder refused = new LongAdder();
     /** Serializes the updates of the results in {@link #history}. */
     private final ReentrantLock summing = new ReentrantLock();
+
     private final AtomicInteger refusalsSinceUpdate = new AtomicInteger();
     /**
      * Lowest reuse rate among the objects kept since the last segment began. This field and the next two are confined

@@ -19,6 +19,7 @@ final class GroupCounts {
     private final @Nullable String[] names;
     /** Numbers of the groups by name, without the common group. */
     private final Map<String, Integer> numbers = new HashMap<>();
+
     private final int[] keys;
     private final double[] requests;
     private final double[][] hits;

@@ -82,6 +82,7 @@ final class SegmentReclaimer {
     private final Runnable beforeCarrying;
     /** The heads that were read for the present candidates, by location. */
     private final Map<Long, KeyHead> heads = new HashMap<>();
+
     private final Deque<ReclaimCandidate> toRate = new ArrayDeque<>();
     private final Deque<ReclaimCandidate> toCarry = new ArrayDeque<>();
     private final long[] bytesByWorth = new long[ReclaimCandidate.PINNED_AND_READ + 1];

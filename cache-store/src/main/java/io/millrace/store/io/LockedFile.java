@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class LockedFile implements HeldFile {
     /** Maximum bytes of content that is read from a file of another process; a longer file counts as empty. */
     private static final int LENGTH_MAX = 64 << 20;
+
     private static final byte[] NOTHING = {};
     private static final Map<Path, LockedFile> HELD_BY_THIS_PROCESS = new ConcurrentHashMap<>();
 

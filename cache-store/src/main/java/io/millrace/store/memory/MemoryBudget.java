@@ -34,6 +34,7 @@ public final class MemoryBudget {
     private static final int PART_DIVISOR = 4;
     /** Divisor of the limit of all parts: the RAM tier keeps the result free for new bodies. */
     private static final int FREE_DIVISOR = 32;
+
     private static final int RELEASE_TRIES = 4;
     /** A part is tight if its usage exceeds this many fourths of its limit. */
     private static final int TIGHT_FOURTHS = 3;

@@ -17,6 +17,7 @@ final class CrashLoop {
     private final Deque<Long> deaths = new ArrayDeque<>();
     /** Number of deaths at the last update; -1 before the first. */
     private long counted = -1;
+
     private boolean isLoop;
 
     /**

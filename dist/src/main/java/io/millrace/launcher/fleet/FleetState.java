@@ -41,6 +41,7 @@ final class FleetState {
 
     /** Times of the latest events about refused messages, epoch milliseconds, by reason and sender. */
     private final Map<String, Long> reported = new HashMap<>();
+
     private volatile @Nullable FleetConfig settings;
     private volatile String problem = "";
     /** Permissions that the servers refuse; empty for none. */

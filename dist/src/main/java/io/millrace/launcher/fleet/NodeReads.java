@@ -32,6 +32,7 @@ public final class NodeReads implements FleetReadResource.Reads {
 
     /** Version of the query format. */
     private static final int FORMAT_VERSION = 1;
+
     private static final int REQUEST_BYTES_MAX = 2 * FleetReadResource.TARGET_LENGTH_MAX;
 
     private final FleetFigures figures;

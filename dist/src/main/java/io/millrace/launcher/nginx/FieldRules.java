@@ -147,10 +147,7 @@ final class FieldRules {
             put(
                     of(node).responses,
                     new Change(
-                            always ? when : joinConditions(when, STATUSES),
-                            "add_response_header",
-                            source.arg(0),
-                            word),
+                            always ? when : joinConditions(when, STATUSES), "add_response_header", source.arg(0), word),
                     source);
         }
     }

@@ -214,7 +214,8 @@ final class HeaderImport {
             case "browser" -> found("request_header[\"User-Agent\"]", acl.values());
             case "referer_regex" -> found("request_header[\"Referer\"]", acl.values());
             case "dstdom_regex" -> found("host", acl.values());
-            case "url_regex" -> anyOrNull(acl.values().stream().map(UrlCondition::of).toList());
+            case "url_regex" ->
+                anyOrNull(acl.values().stream().map(UrlCondition::of).toList());
             case "urlpath_regex" ->
                 anyOrNull(acl.values().stream().map(UrlCondition::ofPath).toList());
             default -> null;

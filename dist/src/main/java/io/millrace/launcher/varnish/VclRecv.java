@@ -41,6 +41,7 @@ final class VclRecv extends Walker {
 
     /** Patterns of the query parameters that vcl_recv removes from URLs. */
     private final List<String> excluded = new ArrayList<>();
+
     private @Nullable String defaultBackend;
     private @Nullable Entry defaultBackendSource;
     private boolean upgrades;

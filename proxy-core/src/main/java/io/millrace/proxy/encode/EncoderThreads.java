@@ -33,6 +33,7 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     private final ByteBufAllocator allocator;
     /** Permits that are taken. */
     private final AtomicInteger permitsTaken = new AtomicInteger();
+
     private final LongAdder nanosWorked = new LongAdder();
     private final ThreadPoolExecutor threads;
 

@@ -24,7 +24,7 @@ record EdgeText(
         ProxyConfig config,
         RequestHead request,
         int rule,
-    /** Adds the steps of the description to {@code steps}. */
+        /** Adds the steps of the description to {@code steps}. */
         @Nullable String branch) {
     void addTo(FreshnessText.Steps steps) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);

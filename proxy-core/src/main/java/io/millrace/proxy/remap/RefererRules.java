@@ -26,6 +26,7 @@ public final class RefererRules {
     private final boolean allowsUnmatched;
     /** True if requests without Referer are allowed. */
     private final boolean allowsMissing;
+
     private final String redirect;
     private final String reason;
 

@@ -75,6 +75,7 @@ public final class Inventories<H> {
 
     /** Time at which the inventories open, on the scale of {@link System#nanoTime}. */
     private final long opensAtNanos;
+
     private final long retryNanos;
     private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
     /** Tasks of the thread, which run before the queued changes. */

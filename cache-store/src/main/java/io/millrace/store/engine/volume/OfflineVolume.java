@@ -27,6 +27,7 @@ public final class OfflineVolume {
     private boolean tooMany;
     /** True once the volume has returned, so that no more keys are recorded. */
     private boolean ended;
+
     private @Nullable Superblock lastSuperblock;
 
     /** Creates the record at the time the volume goes offline. */

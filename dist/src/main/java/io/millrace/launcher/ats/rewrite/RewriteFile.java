@@ -24,6 +24,7 @@ final class RewriteFile {
         final List<String> conditions = new ArrayList<>();
         /** For each condition, true if OR follows it, false if AND follows it. */
         final List<Boolean> alternatives = new ArrayList<>();
+
         final List<Entry> entries = new ArrayList<>();
         /** Condition that no earlier branch of the same {@code if} applies; null in the first branch. */
         @Nullable

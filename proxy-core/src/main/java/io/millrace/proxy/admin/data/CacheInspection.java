@@ -212,7 +212,8 @@ public final class CacheInspection implements LookupSource {
                     + validate.reason().text() + ", " + lifetime;
         }
         if (reuse instanceof Reuse.NotUsable notUsable) {
-            return "a request is not answered from the stored response: " + notUsable.reason().text() + ", " + lifetime;
+            return "a request is not answered from the stored response: "
+                    + notUsable.reason().text() + ", " + lifetime;
         }
         return "a request is answered from the cache though stale: " + lifetime;
     }

@@ -29,9 +29,8 @@ public final class RemapKeys {
                             + " regex_redirect_temporary, which determines its kind.");
     public static final ConfigKey<RuleUrl> REGEX_MAP = ConfigKey.builder("remap[].regex_map", ValueType.RULE_REGEX)
             .atsName("regex_map")
-            .description(
-                    "As map, but the host is a regular expression in RE2 syntax that must match the client's whole"
-                            + " host. In remap[].to, $0 stands for the host, and $1 to $9 for the matched groups.");
+            .description("As map, but the host is a regular expression in RE2 syntax that must match the client's whole"
+                    + " host. In remap[].to, $0 stands for the host, and $1 to $9 for the matched groups.");
     public static final ConfigKey<RuleUrl> MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].map_with_recv_port", ValueType.RULE_FROM)
             .atsName("map_with_recv_port")
