@@ -241,9 +241,14 @@ public record OriginHealth(
                 : this;
     }
 
-    OriginHealth markDown(ManualDown by) {
+    OriginHealth markDown(@Nullable ManualDown by) {
         return new OriginHealth(
                 term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, by);
+    }
+
+    /** Returns the health without an operator's override whose time is over. */
+    OriginHealth withoutExpiredMark(long nowMillis) {
+        return manualDown == null || manualDown.holds(nowMillis) ? this : markDown(null);
     }
 
     /** Returns the health after an operator's command to mark the host up, which applies in every state. */

@@ -170,6 +170,14 @@ public final class OriginHost {
         swap(now -> now.markUp(nowMillis), nowMillis);
     }
 
+    /** Removes an operator's override whose time is over, so that its end is logged and reported. */
+    void removeExpiredMark(long nowMillis) {
+        OriginHealth before = health();
+        if (before.manualDown() != null && !before.isManuallyDown(nowMillis)) {
+            swap(now -> now.withoutExpiredMark(nowMillis), nowMillis);
+        }
+    }
+
     private void swap(UnaryOperator<OriginHealth> change, long nowMillis) {
         OriginHealth before;
         OriginHealth after;
@@ -183,7 +191,8 @@ public final class OriginHost {
 
     /**
      * Records an event if the host begins or ceases to receive requests. State and the operator's override
-     * together decide this.
+     * together decide this. An override whose time is over counts until {@link #removeExpiredMark} has removed it and
+     * reported the host.
      */
     private void reportChange(OriginHealth before, OriginHealth after, long nowMillis) {
         boolean wasDown = before.state() != OriginHealth.State.UP || before.manualDown() != null;

@@ -16,15 +16,19 @@ import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.observe.event.EventKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the times of health checks, with a client that sends nothing; the test answers. */
 class HealthChecksTest {
@@ -123,14 +127,21 @@ class HealthChecksTest {
     }
 
     private void check(String... hosts) {
+        apply("/up", hosts);
+    }
+
+    /** Checks the hosts at a path; null for no checks. */
+    private void apply(@Nullable String path, String... hosts) {
         groups.apply(ProxyConfig.builder()
                 .origins(
                         "g",
-                        ConfigValues.builder()
-                                .set(OriginGroupKeys.HEALTH_PATH, "/up")
-                                .set(OriginGroupKeys.HEALTH_INTERVAL, Duration.ofSeconds(10))
-                                .set(OriginGroupKeys.UNHEALTHY, 1)
-                                .build(),
+                        path == null
+                                ? ConfigValues.builder().build()
+                                : ConfigValues.builder()
+                                        .set(OriginGroupKeys.HEALTH_PATH, path)
+                                        .set(OriginGroupKeys.HEALTH_INTERVAL, Duration.ofSeconds(10))
+                                        .set(OriginGroupKeys.UNHEALTHY, 1)
+                                        .build(),
                         List.of(hosts))
                 .build()
                 .originGroups());
@@ -145,6 +156,22 @@ class HealthChecksTest {
 
     private OriginHealth health() {
         return groups.find("g").hosts().get(0).health();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/up", ","})
+    void theEndOfAMarkIsReportedOnceWithAndWithoutChecks(@Nullable String path) {
+        List<EventKind> events = new ArrayList<>();
+        groups.events(event -> events.add(event.kind()));
+        apply(path, HOST);
+        OriginHost host = groups.find("g").hosts().get(0);
+        host.markDown(new OriginHealth.ManualDown("deploy", nowMillis, nowMillis + 1000), nowMillis);
+        advance(999);
+        assertEquals(List.of(EventKind.ORIGIN_DOWN), events);
+        advance(1);
+        assertEquals(List.of(EventKind.ORIGIN_DOWN, EventKind.ORIGIN_UP), events);
+        host.markUp(nowMillis);
+        assertEquals(List.of(EventKind.ORIGIN_DOWN, EventKind.ORIGIN_UP), events);
     }
 
     @Test
