@@ -175,18 +175,25 @@ public final class HostDatabase {
                     EventKind.ORIGIN_DOWN,
                     origin.authority(),
                     "down, " + reason + " (" + after.failures() + " failures in a row)"));
+        } else if (before.isDown() && !after.isDown()) {
+            log.info("origin {} is no longer marked down: markdown.fail_threshold is 0 now", origin.authority());
+            events.record(new Event(
+                    nowMillis,
+                    EventKind.ORIGIN_UP,
+                    origin.authority(),
+                    "no longer marked down: markdown.fail_threshold is 0 now"));
         }
     }
 
     private static State failed(State before, String reason, long nowMillis, Markdown rules) {
         int failures = before.failures() + 1;
-        boolean isDown = rules.failThreshold() > 0 && failures >= rules.failThreshold();
-        if (!isDown) {
-            return new State(failures, reason, nowMillis, 0, 0, 0);
-        }
-        if (before.isDown()) {
+        if (before.isDown() && rules.failThreshold() > 0) {
             // The failed request may not be an attempt in the background. Other requests do not change the wait.
+            // A reload that raises the threshold does not make the origin reachable, so it stays down.
             return new State(failures, reason, nowMillis, before.downSince(), before.retryAt(), before.trials());
+        }
+        if (rules.failThreshold() == 0 || failures < rules.failThreshold()) {
+            return new State(failures, reason, nowMillis, 0, 0, 0);
         }
         return new State(failures, reason, nowMillis, nowMillis, nowMillis + waitMillis(rules, 0), 0);
     }

@@ -11,6 +11,8 @@ import io.millrace.proxy.observe.event.EventKind;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class HostDatabaseTest {
     private static final Markdown RULES = new Markdown(3, 10_000, 30_000, List.of());
@@ -65,6 +67,18 @@ final class HostDatabaseTest {
         assertTrue(HostDatabase.isCounted(Reason.CONNECT_TIMEOUT));
         assertFalse(HostDatabase.isCounted(Reason.FIRST_BYTE_TIMEOUT));
         assertFalse(HostDatabase.isCounted(Reason.QUEUE_FULL));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, true", "4, true", "5, true", "100, true", "0, false"})
+    void aReloadedThresholdKeepsAnOriginDownUnlessItIsZero(int threshold, boolean down) {
+        List<EventKind> events = new ArrayList<>();
+        hosts.events(event -> events.add(event.kind()));
+        fail(3, 1_000);
+        hosts.failed(ORIGIN, "connect-refused", 2_000, new Markdown(threshold, 10_000, 30_000, List.of()));
+        assertEquals(down, hosts.isDown(ORIGIN));
+        assertEquals(
+                down ? List.of(EventKind.ORIGIN_DOWN) : List.of(EventKind.ORIGIN_DOWN, EventKind.ORIGIN_UP), events);
     }
 
     @Test
