@@ -443,6 +443,7 @@ class OriginGroupTest {
         RawClient.Response response = proxy.get("/a");
         assertEquals(503, response.status());
         assertTrue(response.field("cache-status").contains("no-origin-up"), response.head());
+        assertTrue(response.text().contains("no host of the origin is up: no-origin-up"), response.text());
         assertEquals(3, origins.get(0).requests());
     }
 

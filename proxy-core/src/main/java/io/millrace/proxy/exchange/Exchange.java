@@ -554,7 +554,7 @@ final class Exchange
         }
         answerLocally(
                 FailureAnswer.status(failure.reason()),
-                "the origin gave no answer: " + failure.reason().text(),
+                FailureAnswer.text(failure.reason()),
                 FailureAnswer.outcome(failure.reason()));
     }
 
