@@ -110,7 +110,11 @@ final class FetchStoring {
         StoredObject<StoredHead> stale = plan.stale();
         return stale != null
                 && switch (head.status()) {
-                    case 200 -> !Validation.isConfirmed(stale.head(), head.fields());
+                    case 200 ->
+                        !Validation.isConfirmed(
+                                stale.head(),
+                                head.fields(),
+                                exchangeLoop.clock().millis());
                     case 404, 410 -> true;
                     default -> false;
                 };
@@ -529,7 +533,8 @@ final class FetchStoring {
         if (outcome instanceof Validation.Freshened freshened) {
             // Without an equal validator the response to HEAD does not prove that a response outdated by a soft purge
             // is current again.
-            boolean confirmed = Validation.isConfirmed(known.head(), answer.fields());
+            boolean confirmed = Validation.isConfirmed(
+                    known.head(), answer.fields(), exchangeLoop.clock().millis());
             update(
                     known,
                     confirmed

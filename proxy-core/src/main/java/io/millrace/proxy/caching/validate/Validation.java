@@ -252,13 +252,15 @@ public final class Validation {
     /**
      * Returns true if a validator of the response proves that it concerns the stored representation. False without a
      * validator.
+     *
+     * @param responseTimeMillis time of the response, which selects the century of a date with a year of two digits
      */
-    public static boolean isConfirmed(StoredHead stored, FieldSection answer) {
+    public static boolean isConfirmed(StoredHead stored, FieldSection answer, long responseTimeMillis) {
         int line = answer.find(FieldName.ETAG);
         if (line >= 0 && stored.hasEntityTag()) {
             return hasSameTag(stored, answer, line);
         }
-        long modified = HttpDates.parse(answer, FieldName.LAST_MODIFIED, 0);
+        long modified = lastModified(answer, responseTimeMillis);
         return line < 0
                 && !stored.hasEntityTag()
                 && modified != HttpDates.INVALID
@@ -280,10 +282,14 @@ public final class Validation {
         if (line >= 0 && !EntityTag.isWeak(answer.bytes(), answer.valueStart(line), answer.valueEnd(line))) {
             return MismatchReason.ENTITY_TAG;
         }
-        long modified = HttpDates.parse(answer, FieldName.LAST_MODIFIED, Math.floorDiv(responseTimeMillis, 1000L));
+        long modified = lastModified(answer, responseTimeMillis);
         boolean differs =
                 modified != HttpDates.INVALID && stored.hasLastModified() && modified != stored.lastModifiedSeconds();
         return differs && !stored.hasEntityTag() ? MismatchReason.LAST_MODIFIED : null;
+    }
+
+    private static long lastModified(FieldSection answer, long responseTimeMillis) {
+        return HttpDates.parse(answer, FieldName.LAST_MODIFIED, Math.floorDiv(responseTimeMillis, 1000L));
     }
 
     private static boolean hasSameTag(StoredHead stored, FieldSection answer, int line) {

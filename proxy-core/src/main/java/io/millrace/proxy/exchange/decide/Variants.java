@@ -162,22 +162,21 @@ public final class Variants {
         }
         StoredObject<StoredHead> inRam = store.get(key);
         if (inRam != null) {
-            discardUnlessCurrent(store, inRam, current);
+            discardUnlessCurrent(inRam, current);
         } else if (store.contains(key)) {
             store.open(key, Runnable::run, object -> {
                 if (object != null) {
-                    discardUnlessCurrent(store, object, current);
+                    discardUnlessCurrent(object, current);
                 }
             });
         }
     }
 
     /** Takes over the reference. Any thread. */
-    private static void discardUnlessCurrent(
-            CacheStore<StoredHead> store, StoredObject<StoredHead> object, FieldSection current) {
+    private void discardUnlessCurrent(StoredObject<StoredHead> object, FieldSection current) {
         try {
-            if (!Validation.isConfirmed(object.head(), current)) {
-                store.discard(object);
+            if (!Validation.isConfirmed(object.head(), current, shared.clock().millis())) {
+                shared.store().discard(object);
             }
         } finally {
             object.release();

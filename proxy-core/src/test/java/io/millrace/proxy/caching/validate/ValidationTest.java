@@ -38,6 +38,21 @@ final class ValidationTest {
                 fields.build().toString());
     }
 
+    @ParameterizedTest(name = "Last-Modified: {0}, then {1}: confirmed {2}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "Friday, 06-Nov-26 08:49:37 GMT | Friday, 06-Nov-26 08:49:37 GMT | true",
+                "Friday, 06-Nov-26 08:49:37 GMT | Fri, 06 Nov 2026 08:49:37 GMT  | true",
+                "Friday, 06-Nov-26 08:49:37 GMT | Sat, 06 Nov 1926 08:49:37 GMT  | false",
+                "Sunday, 06-Nov-94 08:49:37 GMT | Sun, 06 Nov 1994 08:49:37 GMT  | true",
+                "Friday, 06-Nov-26 08:49:37 GMT | Friday, 06-Nov-26 08:49:38 GMT | false"
+            })
+    void yearsOfTwoDigitsConfirmInTheCenturyOfTheResponse(String before, String after, boolean confirmed) {
+        StoredHead stored = Heads.stored("Last-Modified: " + before);
+        assertEquals(confirmed, Validation.isConfirmed(stored, Heads.fields("Last-Modified: " + after), LATER));
+    }
+
     @Test
     void withoutValidatorTheRequestIsUnconditional() {
         FieldSection.Builder fields = FieldSection.builder().addAll(Heads.fields("If-None-Match: \"x\""));
