@@ -46,8 +46,10 @@ public record StoredDictionary(
     }
 
     /**
-     * Returns true if the content was read from the stored response with this head. Responses of one
-     * URL differ in their times. If they arrive within a millisecond, they still differ in their entity tags.
+     * Returns true if the content was read from the stored response with this head. Compares the times, the stamp and
+     * the validators. Two responses without entity tags that the origin changed within one millisecond look equal. The
+     * old content then remains the dictionary until the next response. No response is wrong, because a client uses a
+     * dictionary only if it has the same content, by its hash.
      *
      * @param storedKey the key of the response
      */
@@ -56,6 +58,8 @@ public record StoredDictionary(
                 && head.requestTimeMillis() == stored.requestTimeMillis()
                 && head.responseTimeMillis() == stored.responseTimeMillis()
                 && head.stamp() == stored.stamp()
+                && head.contentLength() == stored.contentLength()
+                && head.lastModifiedSeconds() == stored.lastModifiedSeconds()
                 && Objects.equals(head.entityTag(), stored.entityTag());
     }
 }
