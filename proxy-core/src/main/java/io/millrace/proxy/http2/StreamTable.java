@@ -43,7 +43,7 @@ final class StreamTable {
     /** Returns true if the client opened the stream. Covers only the last {@value #HISTORY_LENGTH} ids. */
     boolean wasOpened(int id) {
         int place = (lastId - id) / 2;
-        return place >= 0 && place < HISTORY_LENGTH && (opened >>> place & 1) != 0;
+        return !isIdle(id) && place < HISTORY_LENGTH && (opened >>> place & 1) != 0;
     }
 
     /** Returns true if this server reset the stream. Covers only the last {@value #HISTORY_LENGTH} resets. */
