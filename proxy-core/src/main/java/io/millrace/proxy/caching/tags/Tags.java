@@ -53,8 +53,11 @@ public final class Tags {
         for (byte b : packed) {
             count += b == SEPARATOR ? 1 : 0;
         }
-        if (count > COUNT_MAX || packed.length == 0 || packed[packed.length - 1] != SEPARATOR) {
-            throw new IllegalArgumentException("tags with a line feed: actual=" + count + ", limit=1.." + COUNT_MAX);
+        if (packed.length == 0 || packed[packed.length - 1] != SEPARATOR) {
+            throw new IllegalArgumentException("the last tag has no line feed after it");
+        }
+        if (count > COUNT_MAX) {
+            throw new IllegalArgumentException("tags: actual=" + count + ", limit=" + COUNT_MAX);
         }
         return new Tags(site, packed, count);
     }

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.http.FieldSection;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -124,6 +126,21 @@ final class TagRulesTest {
         list.add(new byte[] {'a', 1, 'b'}, 0, 3, TagSyntax.SPACES);
         assertEquals("control byte 0x1 at position 1 of a tag", list.problem());
         assertSame(Tags.NONE, list.tags());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, '', the last tag has no line feed after it",
+        "1, a, the last tag has no line feed after it",
+        "4096, a, the last tag has no line feed after it",
+        "4097, '', 'tags: actual=4097, limit=4096'"
+    })
+    void packedTagsThatAreWrongAreRefusedWithTheirFault(int complete, String more, String problem) {
+        byte[] packed = ("a\n".repeat(complete) + more).getBytes(StandardCharsets.US_ASCII);
+        assertEquals(
+                problem,
+                assertThrows(IllegalArgumentException.class, () -> Tags.ofPacked(null, packed))
+                        .getMessage());
     }
 
     @Test

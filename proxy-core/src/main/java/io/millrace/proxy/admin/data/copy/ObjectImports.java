@@ -354,7 +354,7 @@ public final class ObjectImports implements CopyTarget {
                 Tags.ofPacked(null, packed);
             }
         } catch (IllegalArgumentException e) {
-            throw new AdminException(400, "bad-request", "tags: each needs a line feed at its end; " + e.getMessage());
+            throw new AdminException(400, "bad-request", "packed tags cannot be read: " + e.getMessage());
         }
     }
 
