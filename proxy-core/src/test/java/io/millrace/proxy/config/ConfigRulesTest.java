@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests {@code rules} in the file. */
 final class ConfigRulesTest {
@@ -71,6 +72,18 @@ final class ConfigRulesTest {
             ConfigResult result = ConfigLoader.parse("listen: [':8080']\n" + remap + example, "m.yaml", Map.of());
             assertNotNull(result.config(), () -> example + result.text());
         }
+    }
+
+    /** YAML 1.1 would read the first values as Booleans and a number. */
+    @ParameterizedTest
+    @ValueSource(strings = {"yes", "off", "010", "1.50", "2026-11-29"})
+    void aValueOfAFieldIsItsText(String value) {
+        ConfigResult result = read("rules: [{set_request_header: {X-Preview: " + value + "}}]");
+        assertNotNull(result.config(), result::text);
+        ConfigValues rule = result.config().values().elements(RuleKeys.RULES).get(0);
+        assertEquals(
+                "X-Preview: " + value,
+                rule.get(RuleKeys.SET_REQUEST_HEADER).toString().strip());
     }
 
     /** The text of a list, as {@code config get} shows it, can be set again. */
