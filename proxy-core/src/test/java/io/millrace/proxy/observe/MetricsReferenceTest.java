@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Tests that {@code docs/reference/metrics.md} matches the enums of {@link Metric} and {@link Counter}. */
@@ -34,6 +35,10 @@ class MetricsReferenceTest {
                     family.kind() == Metric.Kind.COUNTER, family.metricName().endsWith("_total"), family.name());
         }
     }
+
+    /** Rows of label values whose counters are no {@link Counter}, in families that have such counters. */
+    private static final Map<Metric, String> SUPPLIED =
+            Map.of(TlsMetric.ACME_CHALLENGES, "| `tls-alpn-01` | by a TLS handshake |\n");
 
     private static String page() {
         StringBuilder page = new StringBuilder("""
@@ -68,6 +73,7 @@ class MetricsReferenceTest {
                 page.append("\n`").append(last.metricName()).append("`\n\n");
                 page.append("| ").append(String.join(" | ", last.labels())).append(" | meaning |\n");
                 page.append("|---".repeat(last.labels().size())).append("|---|\n");
+                page.append(SUPPLIED.getOrDefault(last, ""));
             }
             page.append("| `").append(String.join("` | `", counter.labelValues()));
             page.append("` | ").append(counter.description()).append(" |\n");
