@@ -23,7 +23,10 @@ public final class SitemapUrls implements UrlSource {
     /** Limit of a sitemap in bytes, uncompressed, by the protocol of sitemaps. */
     static final long BYTES_MAX = 50L << 20;
 
-    /** Limit of the sitemaps that all indexes name together. The protocol has this limit for one index. */
+    /**
+     * Limit of the different sitemaps that all indexes of a run name together, because their URLs are kept in memory. The
+     * protocol has this limit for one index.
+     */
     static final int CHILDREN_MAX = 50_000;
 
     /** Limit of indexes inside each other; the protocol has one. */
@@ -42,6 +45,7 @@ public final class SitemapUrls implements UrlSource {
     private final Documents documents;
     private final Deque<Child> waiting = new ArrayDeque<>();
     private final Set<String> known = new HashSet<>();
+    private int children;
     private long knownCharacters;
     private @Nullable Opened current;
 
@@ -126,10 +130,11 @@ public final class SitemapUrls implements UrlSource {
         if (index.depth() + 1 > DEPTH_MAX) {
             throw new IOException(index.name() + ": more than " + DEPTH_MAX + " indexes of sitemaps inside each other");
         }
-        if (known.size() > CHILDREN_MAX) {
-            throw new IOException(index.name() + ": more than " + CHILDREN_MAX + " sitemaps");
-        }
         if (known.add(url)) {
+            if (++children > CHILDREN_MAX) {
+                throw new IOException(index.name() + ": all indexes of this run name more than " + CHILDREN_MAX
+                        + " sitemaps together; warm them in several runs");
+            }
             knownCharacters += url.length();
             if (knownCharacters > CHILD_CHARACTERS_MAX) {
                 throw new IOException(index.name() + ": the URLs of its sitemaps have more than " + CHILD_CHARACTERS_MAX

@@ -133,6 +133,31 @@ final class UrlSourcesTest {
                 problem(index.append("</sitemapindex>").toString()));
     }
 
+    /** Repeated names do not count. */
+    @Test
+    void theSitemapsOfAllIndexesAreLimitedTogether() throws IOException {
+        StringBuilder index = new StringBuilder("<sitemapindex>");
+        for (int i = 0; i < SitemapUrls.CHILDREN_MAX; i++) {
+            index.append("<sitemap><loc>http://a.example/").append(i).append("</loc></sitemap>");
+        }
+        index.append("<sitemap><loc>http://a.example/0</loc></sitemap>");
+        String whole = index + "</sitemapindex>";
+        String more = index + "<sitemap><loc>http://a.example/more</loc></sitemap></sitemapindex>";
+        String empty = "<urlset/>";
+        SitemapUrls.Documents documents = url -> stream(url.endsWith("/more") ? more : empty);
+        assertEquals(List.of(), all(SitemapUrls.in("map.xml", stream(whole), documents)));
+        assertEquals(
+                "map.xml: all indexes of this run name more than 50000 sitemaps together; warm them in several runs",
+                problem(more));
+        String two = "<sitemapindex><sitemap><loc>http://a.example/index</loc></sitemap></sitemapindex>";
+        SitemapUrls nested =
+                SitemapUrls.in("map.xml", stream(two), url -> stream(url.endsWith("/index") ? whole : empty));
+        assertEquals(
+                "http://a.example/index: all indexes of this run name more than 50000 sitemaps together; warm them in"
+                        + " several runs",
+                assertThrows(IOException.class, () -> all(nested)).getMessage());
+    }
+
     @Test
     void invalidSitemapsAreNamedWithTheirPlace() {
         assertTrue(problem("<rss><channel/></rss>").contains("the root is <rss>"), problem("<rss/>"));
