@@ -168,6 +168,15 @@ final class Refresh {
         }
         rule.from(line.markHandled());
         line.note("the first number is the lifetime of all responses that match"
-                + (forced ? ", except those with private" : ", whatever lifetime they have"));
+                + (forced ? forcedLifetimes(options) : ", whatever lifetime they have"));
+    }
+
+    /** Returns the part of a note that names the responses for which a line with some override options differs. */
+    private static String forcedLifetimes(List<String> options) {
+        return ", except those with private"
+                + (options.contains("override-expire")
+                        ? ""
+                        : "; Squid obeys the lifetime of the others, if they have one")
+                + (options.contains("ignore-no-store") ? "" : "; Squid does not store those with no-store");
     }
 }
