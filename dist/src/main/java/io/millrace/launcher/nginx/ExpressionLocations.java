@@ -2,17 +2,23 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.access.AccessPlan;
 import io.millrace.launcher.nginx.cache.CacheConditions;
 import io.millrace.launcher.nginx.cache.CachePlan;
+import io.millrace.launcher.nginx.cache.MatchedLifetimes;
+import io.millrace.launcher.nginx.remap.RuleSettings;
 import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -41,11 +47,13 @@ final class ExpressionLocations {
     private final Headers headers;
     private final CacheConditions conditions;
     private final RequestRules rules;
+    /** Elements with lifetimes. They are written after those of the rule's own location, which they override. */
+    private final RequestRules lifetimes = new RequestRules();
     /**
-     * Blocks without a cache in nginx that contain a location with a cache. Their rules use the cache only for that
-     * location.
+     * Blocks without a cache in nginx whose requests a location with a cache and an expression handles. Each has the
+     * conditions for the requests of such locations; the others bypass the cache.
      */
-    private final Set<Directive> cacheForExpressionOnly = new HashSet<>();
+    private final Map<Directive, Set<String>> cachedRequests = new HashMap<>();
 
     ExpressionLocations(Workspace workspace, Headers headers, CacheConditions conditions, RequestRules rules) {
         this.workspace = workspace;
@@ -56,7 +64,24 @@ final class ExpressionLocations {
 
     /** Returns true if the rule of a scope uses the cache only for a location with an expression. */
     boolean isOnlyCached(Scope scope) {
-        return cacheForExpressionOnly.contains(scope.block());
+        return cachedRequests.containsKey(scope.block());
+    }
+
+    /** Enables the cache in the rule of a scope for the requests of locations with an expression only. */
+    void cacheMatched(Scope scope, RuleSettings.Rule rule) {
+        rule.putDefault("cache.enabled", "true", "a location with an expression is cached");
+        rule.putDefault(
+                "cache.required_headers", "lifetime", "nginx stores no response without a lifetime; rules set one");
+        rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
+        rule.putDefault("cache.ignore_client_max_age", "true", "nginx ignores Cache-Control of requests");
+        rule.putDefault("cache.leak_guard", "warn", CachePlan.LEAK_GUARD);
+        Set<String> cached = cachedRequests.getOrDefault(scope.block(), Set.of());
+        rule.bypass("!(" + String.join(") && !(", cached) + ")", scope.block().entry());
+    }
+
+    /** Writes the lifetimes of locations with an expression that share the remap rule of a location. */
+    void writeLifetimes(UrlBase base, String path, DraftNode node) {
+        lifetimes.write(base, path, node);
     }
 
     /**
@@ -113,7 +138,7 @@ final class ExpressionLocations {
                 source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
             }
         }
-        writeCacheSettings(base, location, scope, server.handler(wider.scope()), wider);
+        writeCacheSettings(server, base, location, locations, wider);
     }
 
     /** Reports the directives of a location with an expression that its shared rule does not have. */
@@ -187,7 +212,10 @@ final class ExpressionLocations {
     }
 
     /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
-    private void writeCacheSettings(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
+    private void writeCacheSettings(
+            Server server, UrlBase base, Location location, List<Location> locations, Location wider) {
+        Scope scope = server.handler(location.scope());
+        Scope outer = server.handler(wider.scope());
         Directive source = location.source();
         String expression = ConditionText.urlOfPath(location.expression());
         if (expression == null) {
@@ -213,17 +241,46 @@ final class ExpressionLocations {
             }
             return;
         }
-        boolean fixed = CachePlan.ignored(scope).contains("cache-control");
         boolean off = !CachePlan.isOn(outer);
-        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey("cache_rules"));
-        scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().recordKey("cache_rules"));
-        if (off) {
-            // The cache of the outer rule is enabled, but its requests bypass the cache unless the expression matches.
-            conditions.add(bases, wider.path(), null, "action", "never_cache", source.markHandled());
-            cacheForExpressionOnly.add(outer.block());
+        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey(off ? "rules" : "cache_rules"));
+        if (off || CachePlan.ignored(scope).contains("cache-control")) {
+            planLifetimes(server, base, location, locations, wider);
+            return;
         }
-        String key = fixed || off ? "ttl_in_cache" : "revalidate";
-        conditions.add(bases, wider.path(), expression, key, time, source.markHandled(), valid.markHandled());
+        scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().recordKey("cache_rules"));
+        conditions.add(bases, wider.path(), expression, "revalidate", time, source.markHandled(), valid.markHandled());
         valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
+    }
+
+    /** Plans the lifetimes of a location with an expression for all rules that use the cache for its requests. */
+    private void planLifetimes(
+            Server server, UrlBase base, Location location, List<Location> locations, Location wider) {
+        Directive source = location.source();
+        Scope scope = server.handler(location.scope());
+        String when = ExpressionOrder.whenMatched(location, locations);
+        if (when == null) {
+            source.notMapped("an expression that nginx compares before has no equivalent");
+            return;
+        }
+        Scope outer = server.handler(wider.scope());
+        if (!CachePlan.isOn(outer)) {
+            cachedRequests
+                    .computeIfAbsent(outer.block(), key -> new LinkedHashSet<>())
+                    .add(when);
+        }
+        List<Entry> sources = new ArrayList<>(List.of(source.markHandled()));
+        scope.all("proxy_ignore_headers").forEach(each -> sources.add(each.markHandled()));
+        for (Location each : locations) {
+            boolean isCached = each.hasRule(locations)
+                    && server.isMapping(each)
+                    && ExpressionOrder.isCompared(location, each)
+                    && CachePlan.isOn(server.handler(each.scope()));
+            if (each.equals(wider) || isCached) {
+                String whole = when + ExpressionOrder.unlessExact(location, each);
+                lifetimes.add(base, each, node -> MatchedLifetimes.write(scope, node, whole, sources));
+            }
+        }
+        scope.all("proxy_cache_valid").forEach(Directive::markHandled);
+        source.note("statuses without proxy_cache_valid keep the lifetime of their fields");
     }
 }

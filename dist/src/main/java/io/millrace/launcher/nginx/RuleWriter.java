@@ -469,13 +469,11 @@ final class RuleWriter {
         }
         boolean obeysClients = !conditions.translateBypasses(scope, rule, List.of(base), path);
         if (expressions.isOnlyCached(scope)) {
-            rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
-            rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
-            rule.putDefault("cache.ignore_client_max_age", "true", "nginx ignores Cache-Control of requests");
-            rule.putDefault("cache.leak_guard", "warn", CachePlan.LEAK_GUARD);
+            expressions.cacheMatched(scope, rule);
         } else {
             CachePlan.fill(scope, rule, !obeysClients, inactive);
         }
+        expressions.writeLifetimes(base, path, node);
         if (scope.value("proxy_request_buffering", "on").equals("off")) {
             scope.all("proxy_request_buffering")
                     .forEach(each -> rule.put("origin.request_buffer", "0", each.markHandled()));

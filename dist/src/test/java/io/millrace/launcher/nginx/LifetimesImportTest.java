@@ -16,6 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,22 +68,64 @@ final class LifetimesImportTest {
             IGNORE Expires; proxy_cache_valid 200 1d;                                    | 200&Expires=0 day, 200&Cache-Control=max-age=60 minute, 200&Expires=0&Cache-Control=no-store none
             """)
     void statusesHaveTheirLifetimes(String lines, String expected) throws IOException {
+        String location = "location / {\nproxy_cache z;\n" + lines + "\nproxy_pass ORIGIN;\n}\n";
+        assertEquals(expected, lifetimes(location, expected));
+    }
+
+    /**
+     * @param outer directives of the location whose rule the location with an expression shares
+     * @param lines directives of the location with an expression for paths that end with {@code .css}
+     */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            ''               | proxy_cache_valid 200 1d;                            | /s.css?200 day, /?200 none, /?200&Cache-Control=max-age=60 none, /s.css?301 none, /s.css?308 none, /s.css?404 none
+            ''               | proxy_cache_valid 200 1d;                            | /s.css?301&Cache-Control=max-age=60 minute, /s.css?200&Cache-Control=max-age=60 minute, /s.css?200&Cache-Control=max-age=0 none
+            ''               | proxy_cache_valid 200 1d;                            | /s.css?200&Set-Cookie=a=b none, /s.css?200&Cache-Control=no-store none, /s.css?200&Cache-Control=private none
+            ''               | proxy_cache_valid 200 1d; proxy_cache_valid 301 404 1m; | /s.css?200 day, /s.css?301 minute, /s.css?404 minute, /s.css?308 none
+            ''               | IGNORE Set-Cookie; proxy_cache_valid 200 1d;         | /s.css?200&Set-Cookie=a=b day, /s.css?200&Cache-Control=max-age=0 none
+            ''               | IGNORE Cache-Control Expires; proxy_cache_valid 200 1d; | /s.css?200 day, /s.css?200&Cache-Control=max-age=0 day, /s.css?200&Expires=0 day, /s.css?200&Cache-Control=no-store day
+            ''               | IGNORE Cache-Control Expires; proxy_cache_valid 200 1d; | /s.css?301 none, /s.css?200&Cache-Control=private none, /s.css?200&Set-Cookie=a=b none, /?200 none
+            proxy_cache z; proxy_cache_valid 200 1m; | IGNORE Cache-Control Expires; proxy_cache_valid 200 1d; | /s.css?200 day, /s.css?200&Cache-Control=max-age=9 day, /?200 minute, /s.css?301 none, /s.css?200&Set-Cookie=a=b none
+            proxy_cache z; proxy_cache_valid 200 1m; IGNORE Cache-Control Expires; | proxy_cache_valid 200 1d; | /s.css?200&Cache-Control=max-age=0 day, /?200&Cache-Control=max-age=0 minute
+            """)
+    void locationsWithAnExpressionHaveTheirOwn(String outer, String lines, String expected) throws IOException {
+        String locations = "location / {\n" + outer + "\nproxy_pass ORIGIN;\n}\nlocation ~ [.]css$ {\nproxy_cache z;\n"
+                + lines + "\nproxy_pass ORIGIN;\n}\n";
+        assertEquals(expected, lifetimes(locations, expected));
+    }
+
+    /** Two expressions in one location, and a longer location with a cache of its own. */
+    @Test
+    void otherCachedLocationsStayCached() throws IOException {
+        String locations = """
+                location / { proxy_pass ORIGIN; }
+                location /own/ { proxy_cache z; proxy_cache_valid 200 1d; proxy_pass ORIGIN; }
+                location ~ [.]css$ { proxy_cache z; proxy_cache_valid 200 1m; proxy_pass ORIGIN; }
+                location ~ [.]js$ { proxy_cache z; proxy_cache_valid 200 1d; proxy_pass ORIGIN; }
+                """;
+        String expected = "/a.css?200 minute, /a.js?200 day, /a?200 none, /own/a?200 day, /own/a.css?200 minute";
+        assertEquals(expected, lifetimes(locations, expected));
+    }
+
+    /** Returns the expected text with the lifetimes under the imported configuration. */
+    private String lifetimes(String locations, String expected) throws IOException {
+        String server = "http {\nserver {\nlisten 80;\n" + locations + "}\n}\n";
+        String target = "http://127.0.0.1:" + origin.getAddress().getPort();
         Path file = Files.writeString(
                 directory.resolve("nginx.conf"),
-                "http {\nserver {\nlisten 80;\nlocation / {\nproxy_cache z;\n"
-                        + lines.replace("IGNORE", "proxy_ignore_headers") + "\nproxy_pass http://127.0.0.1:"
-                        + origin.getAddress().getPort() + ";\n}\n}\n}\n");
+                server.replace("IGNORE", "proxy_ignore_headers").replace("ORIGIN", target));
         List<String> actual = new ArrayList<>();
         try (ImportedRequests proxy = new ImportedRequests(NginxImport.read(file, null), directory)) {
             for (String each : expected.split(", ", -1)) {
                 String query = each.substring(0, each.indexOf(' '));
-                proxy.answer("GET", "/?" + query, "192.0.2.1");
-                String answer = proxy.answer("GET", "/?" + query, "192.0.2.1");
+                String url = query.startsWith("/") ? query : "/?" + query;
+                proxy.answer("GET", url, "192.0.2.1");
+                String answer = proxy.answer("GET", url, "192.0.2.1");
                 assertFalse(answer.contains("CDN-Cache-Control"), answer);
                 actual.add(query + " " + lifetime(answer));
             }
         }
-        assertEquals(expected, String.join(", ", actual));
+        return String.join(", ", actual);
     }
 
     private static String lifetime(String answer) {

@@ -15,8 +15,14 @@ import java.util.Set;
 
 /** Translates {@code proxy_ignore_headers} to settings and elements of {@code rules}. Stateless. */
 final class IgnoredFields {
-    private static final String CONTROL = "response_header[\"Cache-Control\"]";
-    private static final String EXPIRES = "response_header[\"Expires\"] =~ \"\"";
+    /** The field, for a comparison with an expression. */
+    static final String CONTROL = "response_header[\"Cache-Control\"]";
+
+    /** The condition for responses with the field. */
+    static final String EXPIRES = "response_header[\"Expires\"] =~ \"\"";
+
+    /** The condition for responses with the field. */
+    static final String COOKIE = "response_header[\"Set-Cookie\"] =~ \"\"";
 
     private IgnoredFields() {}
 
@@ -97,9 +103,7 @@ final class IgnoredFields {
                     : lifetime + " && !(" + EXPIRES + ")";
             condition += " && !(" + CONTROL + " =~ \"(?i)private\")";
         }
-        return ignored.contains("set-cookie")
-                ? condition
-                : condition + " && !(response_header[\"Set-Cookie\"] =~ \"\")";
+        return ignored.contains("set-cookie") ? condition : condition + " && !(" + COOKIE + ")";
     }
 
     private static void setCookie(Scope scope, RuleSettings.Rule rule, Entry entry) {

@@ -1,0 +1,62 @@
+package io.millrace.launcher.nginx.cache;
+
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import io.millrace.launcher.nginx.syntax.Values;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The lifetimes of {@code proxy_cache_valid} for the requests of a location with an expression, as elements of
+ * {@code rules}. Unlike {@code ttl_in_cache} they depend on the status and the fields of the response. Stateless.
+ */
+public final class MatchedLifetimes {
+    private MatchedLifetimes() {}
+
+    /**
+     * Adds elements to the remap rule of another location, whose requests can match the expression.
+     *
+     * @param when condition for the requests
+     * @param sources further lines that the elements come from
+     */
+    public static void write(Scope scope, DraftNode rule, String when, List<Entry> sources) {
+        String fields = withoutLifetime(CachePlan.ignored(scope));
+        Set<String> known = new HashSet<>();
+        for (Directive each : scope.all("proxy_cache_valid")) {
+            Set<String> codes = new LinkedHashSet<>(CachePlan.otherCodes(each));
+            if (CachePlan.isFor200(each)) {
+                codes.add("200");
+            }
+            codes.removeIf(code -> !known.add(code));
+            if (codes.isEmpty() || Values.time(each.lastArg()) == null) {
+                continue;
+            }
+            DraftNode element = rule.addElement("rules").removableIfInvalid();
+            element.put(
+                    "when",
+                    when + " && status in ("
+                            + String.join(", ", codes.stream().sorted().toList()) + ") && " + fields);
+            element.put("set_stored_header.CDN-Cache-Control", "max-age=" + CachePlan.millis(each) / 1000);
+            element.putWords("remove_response_header", List.of("CDN-Cache-Control"));
+            element.from(each.markHandled());
+            sources.forEach(element::from);
+        }
+    }
+
+    /**
+     * Returns the condition for responses whose fields have no lifetime that nginx reads, and that nginx stores. With
+     * {@code private} a response is never stored, because its lifetime here would make it public.
+     */
+    private static String withoutLifetime(Set<String> ignored) {
+        String obeyed = ignored.contains("cache-control") ? "private" : "max-?age|no-cache|no-store|private";
+        String condition = "!(" + IgnoredFields.CONTROL + " =~ \"(?i)" + obeyed + "\")";
+        if (!ignored.contains("expires")) {
+            condition += " && !(" + IgnoredFields.EXPIRES + ")";
+        }
+        return ignored.contains("set-cookie") ? condition : condition + " && !(" + IgnoredFields.COOKIE + ")";
+    }
+}
