@@ -19,6 +19,7 @@ import io.millrace.launcher.process.ArchiveRecorder;
 import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.process.WorkerPlan;
+import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.process.WorkerStatus;
 import io.millrace.launcher.sockets.InheritedSockets;
 import io.millrace.launcher.sockets.ListeningSockets;
@@ -129,7 +130,7 @@ final class Supervision implements AutoCloseable {
         changes = new ConfigChanges(config);
         Path drainMark = launcherContext.state().control().drainMark();
         fleet.setDraining(() -> stopping.get() || Files.exists(drainMark));
-        fleet.setConfig(new PushedRevisions(config, changes));
+        fleet.setConfig(new PushedRevisions(config, changes, firstReady::isDone));
         archiveRecorder = new ArchiveRecorder(launcherContext.state().control().recording());
         acme = new AcmeService(() -> acmeSettings(launcherContext), System::currentTimeMillis);
         acme.events(events);
@@ -172,6 +173,7 @@ final class Supervision implements AutoCloseable {
             supervision.sampler = sampler;
             sampler.start();
             opened.watch(supervision.alarms, supervision.launcherAlarms());
+            supervision.joinFleetEarly();
             // If a stop signal has arrived, this call runs the stop. No worker is started then.
             supervision.startCompleted.complete(null);
             supervision.config.serve();
@@ -192,7 +194,17 @@ final class Supervision implements AutoCloseable {
                 () -> supervisor.status().restarts(), config::lastReload, config::name, fleet::alarms);
     }
 
-    /** Changes the membership in the fleet, once a worker has served. */
+    /**
+     * Joins the fleet at once if an adopted worker serves. Otherwise this worker would miss the purges of other nodes
+     * until its successor has warmed up.
+     */
+    private void joinFleetEarly() {
+        if (supervisor.status().state() == WorkerState.READY) {
+            fleet.apply(config.config().fleet());
+        }
+    }
+
+    /** Changes the membership in the fleet, once a worker of this launcher has served. */
     private List<String> applyFleet(ProxyConfig changed) {
         if (firstReady.isDone()) {
             fleet.apply(changed.fleet());

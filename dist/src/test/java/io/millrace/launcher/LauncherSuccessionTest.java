@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.launcher.CannedClient.Outcome;
 import io.millrace.system.FreePorts;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -49,6 +52,30 @@ class LauncherSuccessionTest {
                 assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + second.describe());
                 assertEquals(0, load.count(Outcome.CUT), () -> load.counts() + second.describe());
                 assertTrue(Files.exists(drained), "what an operator drains stays drained when the launcher dies");
+            }
+        }
+    }
+
+    /** Otherwise the old worker would miss the purges of other nodes during the warm-up of its successor. */
+    @Test
+    void joinsTheFleetWhileTheSuccessorOfTheAdoptedWorkerWarmsUp() throws IOException {
+        try (ServerSocket nats = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
+                CannedLauncher first = CannedLauncher.serving(directory)) {
+            nats.setSoTimeout(30_000);
+            long orphan = first.worker();
+            first.process().destroyForcibly();
+            await().until(() -> !first.process().isAlive());
+            String[] next = {
+                "--origin", "http://warm-hangs.example",
+                "--listen", "127.0.0.1:0",
+                "--set", "fleet.name=cdn",
+                "--set", "fleet.node=n1",
+                "--set", "fleet.servers=[\"nats://127.0.0.1:" + nats.getLocalPort() + "\"]"
+            };
+            try (CannedLauncher second = CannedLauncher.run(directory, next);
+                    Socket connected = nats.accept()) {
+                assertTrue(connected.isConnected());
+                assertEquals(orphan, first.worker(), second::describe);
             }
         }
     }

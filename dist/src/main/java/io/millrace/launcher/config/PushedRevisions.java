@@ -13,8 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,20 +30,23 @@ public final class PushedRevisions implements ConfigTargets {
 
     private final RunningConfig running;
     private final ConfigChanges changes;
+    private final BooleanSupplier canApply;
     private final LongSupplier clockNanos;
     /** The result of the latest check, so that the node that pushes a revision parses it only once. */
     private @Nullable Checked checked;
 
     private record Checked(Pushed pushed, ConfigReader.Reading reading, long atNanos) {}
 
-    public PushedRevisions(RunningConfig running, ConfigChanges changes) {
-        this(running, changes, System::nanoTime);
+    /** @param canApply returns false while the worker of an earlier launcher serves, which cannot be changed */
+    public PushedRevisions(RunningConfig running, ConfigChanges changes, BooleanSupplier canApply) {
+        this(running, changes, canApply, System::nanoTime);
     }
 
     /** @param clockNanos monotonic clock in nanoseconds, such as {@link System#nanoTime} */
-    PushedRevisions(RunningConfig running, ConfigChanges changes, LongSupplier clockNanos) {
+    PushedRevisions(RunningConfig running, ConfigChanges changes, BooleanSupplier canApply, LongSupplier clockNanos) {
         this.running = running;
         this.changes = changes;
+        this.canApply = canApply;
         this.clockNanos = clockNanos;
     }
 
@@ -64,6 +69,10 @@ public final class PushedRevisions implements ConfigTargets {
 
     @Override
     public CompletionStage<List<String>> apply(long revision, @Nullable Pushed pushed) {
+        if (!canApply.getAsBoolean()) {
+            return CompletableFuture.failedFuture(
+                    new IOException("a new worker replaces the worker of an earlier launcher"));
+        }
         return changes.runSerially(() -> {
             Pushed present = running.reader().pushed();
             if (present != null && pushed != null && present.text().equals(pushed.text())) {

@@ -2,6 +2,7 @@ package io.millrace.launcher.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,7 +29,7 @@ class PushedRevisionsTest extends ConfigChangesFixture {
                 "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n"
                         + "-----END PUBLIC KEY-----\n");
         run(FILE + "fleet: {name: cdn, servers: ['nats://a:4222'], node: n1, config_public_key_file: " + key + "}\n");
-        revisions = new PushedRevisions(running, changes);
+        revisions = new PushedRevisions(running, changes, () -> true);
     }
 
     private List<String> apply(long revision, @Nullable String text) {
@@ -59,6 +61,20 @@ class PushedRevisionsTest extends ConfigChangesFixture {
         assertFalse(apply(3, "limits: {connections: 700}\n").isEmpty());
         assertEquals(500, connections());
         assertEquals(1, revisions.revision());
+    }
+
+    /** The fleet applies a revision again after an exception, and does not reject it. */
+    @Test
+    void aRevisionIsNotRejectedWhileAWorkerOfAnEarlierLauncherIsReplaced() {
+        boolean[] canApply = {false};
+        revisions = new PushedRevisions(running, changes, () -> canApply[0]);
+        CompletionException refused =
+                assertThrows(CompletionException.class, () -> apply(1, "limits: {connections: 500}\n"));
+        assertTrue(refused.getMessage().contains("worker of an earlier launcher"), refused::getMessage);
+        assertEquals(1000, connections());
+        canApply[0] = true;
+        assertEquals(List.of(), apply(1, "limits: {connections: 500}\n"));
+        assertEquals(500, connections());
     }
 
     @Test
@@ -120,7 +136,7 @@ class PushedRevisionsTest extends ConfigChangesFixture {
     @Test
     void aCheckedRevisionIsReadAgainAfterATime() throws Exception {
         long[] nanos = {0};
-        revisions = new PushedRevisions(running, changes, () -> nanos[0]);
+        revisions = new PushedRevisions(running, changes, () -> true, () -> nanos[0]);
         Path keys = directory.resolve("keys");
         Files.writeString(keys, "key0 = 0123456789abcdef0123456789abcdef\n");
         Files.writeString(file, Files.readString(file) + "signed_urls: {keys: keys}\n");
