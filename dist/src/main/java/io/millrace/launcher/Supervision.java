@@ -154,6 +154,7 @@ final class Supervision implements AutoCloseable {
             supervision.config.begin(
                     reading, new WorkerPlan(reading.source(), launcherContext.workerCommand(firstConfig), sockets));
             supervision.acme.prepare();
+            supervision.fleet.announce(supervision.config.config().fleet());
             LauncherAdmin opened = LauncherAdmin.start(
                     firstConfig,
                     launcherContext,

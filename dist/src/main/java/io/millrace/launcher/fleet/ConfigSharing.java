@@ -191,19 +191,19 @@ final class ConfigSharing {
     private final class Nodes implements ConfigPushes.Fleet {
         @Override
         public String name() {
-            FleetConfig present = state.settings();
+            FleetConfig present = state.configured();
             return present == null ? "" : present.name();
         }
 
         @Override
         public String node() {
-            FleetConfig present = state.settings();
+            FleetConfig present = state.configured();
             return present == null ? "" : present.node();
         }
 
         @Override
         public boolean isOn() {
-            FleetConfig present = state.settings();
+            FleetConfig present = state.configured();
             return present != null && present.configPublicKey() != null;
         }
 
@@ -211,6 +211,9 @@ final class ConfigSharing {
         public String problem() {
             if (state.isConnected()) {
                 return "";
+            }
+            if (state.isStarting()) {
+                return FleetView.STARTING;
             }
             return state.problem().isEmpty() ? "the NATS servers are not connected yet" : state.problem();
         }

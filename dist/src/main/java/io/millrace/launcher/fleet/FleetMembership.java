@@ -151,13 +151,18 @@ public final class FleetMembership implements AutoCloseable {
         FleetConfig present = settings;
         List<Alarm> alarms = new ArrayList<>();
         if (present != null && state.isDownTooLong()) {
-            alarms.add(new Alarm(AlarmKind.FLEET_DOWN, present.name(), state.problem(), -1));
+            alarms.add(new Alarm(AlarmKind.FLEET_DOWN, present.name(), FleetView.problem(state, present), -1));
         }
         Alarm ofConfig = present == null ? null : state.config.alarm(present.name());
         if (ofConfig != null) {
             alarms.add(ofConfig);
         }
         return alarms;
+    }
+
+    /** Announces settings that {@link #apply} puts in force when a worker serves. Call before the admin API starts. */
+    public void announce(@Nullable FleetConfig next) {
+        state.announce(next);
     }
 
     /** Puts the settings of a configuration in force. Connects again if they have changed. */

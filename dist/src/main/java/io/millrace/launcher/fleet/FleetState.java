@@ -43,6 +43,9 @@ final class FleetState {
     private final Map<String, Long> reported = new HashMap<>();
 
     private volatile @Nullable FleetConfig settings;
+    /** Settings that are put in force when a worker serves; null for none. */
+    private volatile @Nullable FleetConfig announced;
+
     private volatile String problem = "";
     /** Permissions that the servers refuse; empty for none. */
     private volatile String refusal = "";
@@ -72,10 +75,28 @@ final class FleetState {
         return settings;
     }
 
+    /** Sets the settings that {@link #changeSettings} will put in force when a worker serves. */
+    void announce(@Nullable FleetConfig next) {
+        announced = next;
+    }
+
+    /** Returns true while the settings are announced, but not in force. */
+    boolean isStarting() {
+        return settings == null && announced != null;
+    }
+
+    /** Returns the settings in force or, while the node starts, the announced ones; null without a fleet. */
+    @Nullable
+    FleetConfig configured() {
+        FleetConfig present = settings;
+        return present == null ? announced : present;
+    }
+
     /** Starts over with other settings; null leaves the fleet. */
     void changeSettings(@Nullable FleetConfig next) {
         FleetConfig before = settings;
         settings = next;
+        announced = null;
         connectedSince = 0;
         downSince = next == null ? 0 : nowMillis();
         problem = "";

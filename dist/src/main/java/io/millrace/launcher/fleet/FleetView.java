@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The state of the fleet membership for the admin API. Thread-safe. */
 final class FleetView implements FleetSource {
+    /** Why a node that starts is not connected. */
+    static final String STARTING = "the node starts, and connects when its worker serves";
+
     private final FleetState state;
 
     FleetView(FleetState state) {
@@ -18,7 +21,7 @@ final class FleetView implements FleetSource {
 
     @Override
     public Status status() {
-        FleetConfig settings = state.settings();
+        FleetConfig settings = state.configured();
         if (settings == null) {
             return new Status("", "", "", "off", "", "", "", 0, 0, 0, List.of());
         }
@@ -32,7 +35,7 @@ final class FleetView implements FleetSource {
                 settings.node(),
                 settings.tier(),
                 word(),
-                problem(settings),
+                state.isStarting() ? STARTING : problem(state, settings),
                 settings.onGap().name().toLowerCase(Locale.ROOT),
                 state.created(),
                 state.figures.newest.get(),
@@ -42,13 +45,17 @@ final class FleetView implements FleetSource {
     }
 
     private String word() {
+        if (state.isStarting()) {
+            return "starting";
+        }
         if (state.isRefused()) {
             return "refused";
         }
         return state.isConnected() ? "connected" : "disconnected";
     }
 
-    private String problem(FleetConfig settings) {
+    /** Returns why the node is not connected, or the permissions that it lacks; empty for none. */
+    static String problem(FleetState state, FleetConfig settings) {
         return state.problem().isEmpty() && !state.isConnected()
                 ? "connecting to " + servers(settings)
                 : state.problem();
@@ -87,7 +94,7 @@ final class FleetView implements FleetSource {
         NodeTable.Spread spread = state.nodes.spread(place.created(), place.sequence(), state.nowMillis());
         String note = "";
         if (!state.isConnected()) {
-            note = "the nodes are those of the time before the connection was lost: " + problem(settings);
+            note = "the nodes are those of the time before the connection was lost: " + problem(state, settings);
         } else if (!state.areMembersKnown()) {
             note = "the nodes of the fleet are not known yet";
         } else if (spread.isComplete() && !state.isVerifiedAfter(place.appliedEverywhere(state.nowMillis()))) {
@@ -107,7 +114,7 @@ final class FleetView implements FleetSource {
 
     /** Returns the state of a purge that is not published, or whose number in the stream is no longer known. */
     private Spread unplaced(FleetConfig settings) {
-        String problem = problem(settings);
+        String problem = problem(state, settings);
         boolean isWaiting = !problem.isEmpty();
         String note = isWaiting
                 ? "the purge waits in the outbox: " + problem

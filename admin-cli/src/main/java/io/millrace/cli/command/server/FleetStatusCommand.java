@@ -28,6 +28,6 @@ public final class FleetStatusCommand extends ApiCommand {
         AdminResponse response = client.get("/v1/fleet");
         show(response, FleetView.status(answered(response), console().paint()));
         String state = response.json().text("state", "");
-        return state.equals("disconnected") || state.equals("refused") ? ExitCode.FAILED : ExitCode.OK;
+        return state.equals("connected") || state.equals("off") ? ExitCode.OK : ExitCode.FAILED;
     }
 }

@@ -19,7 +19,7 @@ public interface FleetSource {
      * @param fleet name of the fleet; empty without one
      * @param node name of this node
      * @param tier label of the cache layer of this node, such as {@code edge}
-     * @param state off, connected, disconnected, or refused by servers that are connected but deny a permission
+     * @param state off, starting, connected, disconnected, or refused by servers that are connected but deny a permission
      * @param problem reason why the node is not connected, or the permissions that it lacks; empty for none
      * @param onGap treatment of stored responses after missed purges
      * @param streamCreated time of creation of the stream
