@@ -244,7 +244,8 @@ public abstract class ApiCommand implements Callable<Integer> {
         if (code.equals("in-progress") || (isUnknown && isChange())) {
             return new CommandFailure(ExitCode.IN_PROGRESS, message, "check later: " + invocation.statusCommand());
         }
-        if (code.equals("unknown-purge") || code.equals("unknown-site")) {
+        boolean isMissing = code.equals("unknown-purge") || code.equals("unknown-site");
+        if (isMissing || (code.equals("unknown-node") && response.status() == 404)) {
             return new CommandFailure(ExitCode.FAILED, message);
         }
         return switch (response.status()) {

@@ -84,6 +84,12 @@ interface FleetLink extends AutoCloseable {
      */
     CompletableFuture<byte[]> ask(String node, byte[] query, Duration timeout);
 
+    /**
+     * Returns the permission to query a node that the servers have refused lately, with the remedy; empty for none.
+     * Thread-safe.
+     */
+    String refusedQuery(String node);
+
     /** Sets the function that answers queries of other nodes. Called on any thread. */
     void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);
 

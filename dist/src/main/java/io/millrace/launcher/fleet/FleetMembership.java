@@ -71,7 +71,7 @@ public final class FleetMembership implements AutoCloseable {
             Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
-        this.reads = new NodeReads(state.figures);
+        this.reads = new NodeReads(state.figures, state::mayHaveNode);
         this.ring = new RingMembers(new FleetMembersFile(directory), state);
         this.sharing = new ConfigSharing(directory, state, System::nanoTime);
         this.version = version;

@@ -136,6 +136,11 @@ final class FleetState {
         return since > 0 && nowMillis() - since >= MEMBERS_KNOWN_MILLIS;
     }
 
+    /** Returns false if no report of a node has arrived, although those of all live nodes must have arrived. */
+    boolean mayHaveNode(String node) {
+        return nodes.find(node) != null || !areMembersKnown();
+    }
+
     /** Returns true if a comparison with the stream that began after {@code millis} found no loss. */
     boolean isVerifiedAfter(long millis) {
         return verifiedAt > millis;

@@ -1,6 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import io.millrace.launcher.fleet.config.ConfigStore;
+import io.millrace.launcher.fleet.config.MissingPermissionException;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
@@ -11,6 +12,7 @@ import io.nats.client.api.KeyValueEntry;
 import io.nats.client.api.StorageType;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,9 +32,12 @@ final class NatsConfigStore implements ConfigStore {
     private final KeyValueManagement management;
     private final KeyValueConfiguration bucketSettings;
     private final KeyValue entries;
+    private final Supplier<String> refusedPermission;
 
-    private NatsConfigStore(Connection connection, KeyValueConfiguration bucketSettings)
+    private NatsConfigStore(
+            Connection connection, KeyValueConfiguration bucketSettings, Supplier<String> refusedPermission)
             throws IOException, JetStreamApiException {
+        this.refusedPermission = refusedPermission;
         this.bucket = bucketSettings.getBucketName();
         this.bucketSettings = bucketSettings;
         this.management = connection.keyValueManagement();
@@ -49,9 +54,11 @@ final class NatsConfigStore implements ConfigStore {
     /**
      * Opens the bucket, and creates it if it does not exist.
      *
+     * @param refusedPermission returns the permissions that the servers have refused lately; empty for none
      * @throws FleetException if the servers refuse this
      */
-    static NatsConfigStore open(Connection connection, FleetConfig settings) throws IOException, FleetException {
+    static NatsConfigStore open(Connection connection, FleetConfig settings, Supplier<String> refusedPermission)
+            throws IOException, FleetException {
         String bucket = "MILLRACE_" + settings.name() + "_config";
         KeyValueConfiguration bucketSettings = KeyValueConfiguration.builder()
                 .name(bucket)
@@ -60,12 +67,20 @@ final class NatsConfigStore implements ConfigStore {
                 .maxHistoryPerKey(1)
                 .build();
         try {
-            return new NatsConfigStore(connection, bucketSettings);
+            return new NatsConfigStore(connection, bucketSettings, refusedPermission);
+        } catch (IOException e) {
+            throw explained(e, refusedPermission);
         } catch (JetStreamApiException e) {
             throw new FleetException("bucket " + bucket + ": " + e.getMessage());
         } catch (IllegalStateException e) {
             throw new IOException("no NATS server is connected: " + e.getMessage(), e);
         }
+    }
+
+    /** Returns the refused permission as the cause of a failure. A server does not answer a message that it refuses. */
+    private static IOException explained(IOException failure, Supplier<String> refusedPermission) {
+        String refused = refusedPermission.get();
+        return refused.isEmpty() ? failure : new MissingPermissionException(refused, failure);
     }
 
     /** Creates the bucket if it does not exist. Returns true if it did not exist. */
@@ -96,6 +111,10 @@ final class NatsConfigStore implements ConfigStore {
             }
         } catch (JetStreamApiException e) {
             throw new IOException("bucket " + bucket + ": " + e.getMessage(), e);
+        } catch (BucketMissingException e) {
+            throw e;
+        } catch (IOException e) {
+            throw explained(e, refusedPermission);
         } catch (IllegalStateException e) {
             throw new IOException("no NATS server is connected: " + e.getMessage(), e);
         } catch (InterruptedException e) {

@@ -358,6 +358,11 @@ final class NatsLink implements FleetLink {
     }
 
     @Override
+    public String refusedQuery(String node) {
+        return problems.refusedQuery(node);
+    }
+
+    @Override
     public void onAsk(Function<byte[], CompletionStage<byte[]>> answers) {
         Dispatcher queries = connection.createDispatcher(message -> {
             String to = message.getReplyTo();
@@ -370,7 +375,7 @@ final class NatsLink implements FleetLink {
 
     @Override
     public ConfigStore configStore() throws FleetException, IOException {
-        return NatsConfigStore.open(connection, settings);
+        return NatsConfigStore.open(connection, settings, problems::refusedConfig);
     }
 
     private void answer(String to, byte @Nullable [] answer) {

@@ -6,6 +6,7 @@ import io.nats.client.ErrorListener;
 import java.security.GeneralSecurityException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -24,9 +25,14 @@ final class NatsProblems implements ErrorListener {
     /** A refusal counts as ended if an answered check this much later has not repeated it. */
     static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(4);
 
+    /** Time for which a refusal explains a failed query or push. Longer than the time limit of a query. */
+    static final long OPTIONAL_KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private static final Logger LOG = LoggerFactory.getLogger(NatsProblems.class);
     private static final Pattern REFUSED =
             Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*");
+    private static final String PUBLISH = "publish to ";
+    private static final String SUBSCRIBE = "subscribe to ";
     private static final int CAUSES_MAX = 8;
     private static final int SERVERS_MAX = 64;
 
@@ -97,7 +103,7 @@ final class NatsProblems implements ErrorListener {
     private boolean recordRefusal(boolean isPublish, String subject) {
         String permission = permission(isPublish, subject);
         return permission.isEmpty()
-                ? optional.put(subject, clockNanos.getAsLong()) != null
+                ? optional.put((isPublish ? PUBLISH : SUBSCRIBE) + subject, clockNanos.getAsLong()) != null
                 : refused.put(permission, clockNanos.getAsLong()) != null;
     }
 
@@ -192,7 +198,7 @@ final class NatsProblems implements ErrorListener {
     /** Returns the permissions that this node lacks, with the remedy; empty for none. */
     String missingPermissions() {
         long now = clockNanos.getAsLong();
-        optional.values().removeIf(at -> now - at > KEPT_NANOS);
+        optional.values().removeIf(at -> now - at > OPTIONAL_KEPT_NANOS);
         TreeSet<String> missing = new TreeSet<>();
         for (Map.Entry<String, Long> one : Map.copyOf(refused).entrySet()) {
             Long at = one.getValue();
@@ -203,6 +209,29 @@ final class NatsProblems implements ErrorListener {
                 LOG.info("fleet {}: the NATS servers no longer refuse the permission to {}", fleet, one.getKey());
             }
         }
+        return refusal(missing);
+    }
+
+    /** Returns the permission to query a node that the servers have refused lately, with the remedy; empty for none. */
+    String refusedQuery(String node) {
+        String permission = PUBLISH + "millrace." + fleet + ".ask." + node;
+        return refusal(optional.containsKey(permission) ? Set.of(permission) : Set.of());
+    }
+
+    /** Returns the permissions for the configuration that the servers have refused lately; empty for none. */
+    String refusedConfig() {
+        TreeSet<String> missing = new TreeSet<>();
+        for (String permission : optional.keySet()) {
+            if (permission.startsWith(PUBLISH + "$KV.")) {
+                missing.add(PUBLISH + "$KV.MILLRACE_" + fleet + "_config.>");
+            } else if (permission.startsWith(PUBLISH + "$JS.")) {
+                missing.add(PUBLISH + "$JS.API.>");
+            }
+        }
+        return refusal(missing);
+    }
+
+    private static String refusal(Set<String> missing) {
         return missing.isEmpty()
                 ? ""
                 : "the NATS servers refuse the permission to " + String.join(", to ", missing)
@@ -218,8 +247,8 @@ final class NatsProblems implements ErrorListener {
             return "";
         }
         if (subject.startsWith("_INBOX.")) {
-            return isPublish ? "" : "subscribe to _INBOX.>";
+            return isPublish ? "" : SUBSCRIBE + "_INBOX.>";
         }
-        return (isPublish ? "publish to " : "subscribe to ") + (subject.startsWith("$JS.") ? "$JS.API.>" : subject);
+        return (isPublish ? PUBLISH : SUBSCRIBE) + (subject.startsWith("$JS.") ? "$JS.API.>" : subject);
     }
 }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,13 +37,16 @@ public final class NodeReads implements FleetReadResource.Reads {
     private static final int REQUEST_BYTES_MAX = 2 * FleetReadResource.TARGET_LENGTH_MAX;
 
     private final FleetFigures figures;
+    private final Predicate<String> isKnown;
     private final AtomicInteger inProgress = new AtomicInteger();
     private volatile @Nullable Local local;
     private volatile @Nullable FleetLink link;
     private volatile @Nullable FleetConfig settings;
 
-    NodeReads(FleetFigures figures) {
+    /** @param isKnown returns false for a node from which no report has arrived */
+    NodeReads(FleetFigures figures, Predicate<String> isKnown) {
         this.figures = figures;
+        this.isKnown = isKnown;
     }
 
     /** Sends a query to the admin API of this node. */
@@ -80,6 +84,12 @@ public final class NodeReads implements FleetReadResource.Reads {
             return failed(
                     503, "fleet-not-connected", "this node is not connected to a fleet; see millctl fleet status");
         }
+        if (!isKnown.test(node)) {
+            return failed(
+                    404,
+                    "unknown-node",
+                    "node '" + node + "' is unknown, because no report of it has arrived; see millctl fleet status");
+        }
         CompletableFuture<AdminReply> reply = new CompletableFuture<>();
         byte[] request = AdminReply.json(json -> {
                     json.writeNumberProperty("v", FORMAT_VERSION);
@@ -89,11 +99,7 @@ public final class NodeReads implements FleetReadResource.Reads {
                 .body();
         var unused = connection.ask(node, request, TIMEOUT).whenComplete((answer, failure) -> {
             if (failure != null || answer == null) {
-                reply.completeExceptionally(new AdminException(
-                        504,
-                        "node-silent",
-                        "node '" + node + "' did not answer within " + TIMEOUT.toSeconds()
-                                + " s, or is not connected; see millctl fleet status"));
+                reply.completeExceptionally(noAnswer(node, connection.refusedQuery(node)));
                 return;
             }
             try {
@@ -104,6 +110,16 @@ public final class NodeReads implements FleetReadResource.Reads {
             }
         });
         return reply;
+    }
+
+    private static AdminException noAnswer(String node, String refused) {
+        return refused.isEmpty()
+                ? new AdminException(
+                        504,
+                        "node-silent",
+                        "node '" + node + "' did not answer within " + TIMEOUT.toSeconds()
+                                + " s, or is not connected; see millctl fleet status")
+                : new AdminException(409, "fleet-not-permitted", refused);
     }
 
     private static CompletionStage<AdminReply> failed(int status, String code, String message) {

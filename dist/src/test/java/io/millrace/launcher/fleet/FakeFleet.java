@@ -197,6 +197,14 @@ final class FakeFleet {
             return CompletableFuture.failedFuture(new IOException("no responders"));
         }
 
+        /** The refused permission to query a node; empty for none. */
+        String queryRefusal = "";
+
+        @Override
+        public String refusedQuery(String to) {
+            return queryRefusal;
+        }
+
         @Override
         public void onAsk(Function<byte[], CompletionStage<byte[]>> next) {
             answers = next;

@@ -74,6 +74,26 @@ class NatsProblemsTest {
         assertFalse(problems.refusesSubscription(NODES));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "millrace.cdn.ask.n2, publish to millrace.cdn.ask.n2, ''",
+        "millrace.cdn.ask.n3, '', ''",
+        "$KV.MILLRACE_cdn_config.head, '', publish to $KV.MILLRACE_cdn_config.>",
+        "$JS.API.STREAM.INFO.KV_MILLRACE_cdn_config, '', publish to $JS.API.>",
+    })
+    void aRefusalExplainsAFailedQueryOrPushForATime(String subject, String query, String config) {
+        refuse("Publish", subject);
+        pass(21);
+        assertFalse(isRefused(), "purges do not need this permission");
+        assertEquals(query.isEmpty(), problems.refusedQuery("n2").isEmpty());
+        assertTrue(problems.refusedQuery("n2").contains(query));
+        assertEquals(config.isEmpty(), problems.refusedConfig().isEmpty());
+        assertTrue(problems.refusedConfig().contains(config));
+        pass(10);
+        assertFalse(isRefused());
+        assertEquals("", problems.refusedQuery("n2") + problems.refusedConfig());
+    }
+
     /** Each such refusal may have another subject, so they count as one. */
     @Test
     void refusalsOfOnePermissionAreNamedOnce() {

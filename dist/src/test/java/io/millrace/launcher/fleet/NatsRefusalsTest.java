@@ -1,10 +1,13 @@
 package io.millrace.launcher.fleet;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.launcher.fleet.config.ConfigStore;
+import io.millrace.launcher.fleet.config.MissingPermissionException;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
@@ -17,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -120,6 +124,24 @@ class NatsRefusalsTest {
             assertTrue(events.stream().anyMatch(event -> event.kind() == EventKind.FLEET_UP));
             assertEquals(0, a.status().streamLast(), "the check of the permissions is not stored");
             assertEquals(0, new FleetOutboxFile(directory.resolve("a")).size());
+        }
+    }
+
+    /** Purges need neither permission, so the node is connected. */
+    @Test
+    void aPushAndAQueryNameThePermissionThatTheyLack() throws Exception {
+        try (NatsServer server = start(without(PUBLISH, "millrace.cdn.ask.*"), SUBSCRIBE);
+                FleetLink link = NatsLink.open(settings(withUser(server), null, null))) {
+            ConfigStore store = link.configStore();
+            IOException push =
+                    assertThrows(MissingPermissionException.class, () -> store.put("head", "x".getBytes(US_ASCII)));
+            assertTrue(push.getMessage().contains("publish to $KV.MILLRACE_cdn_config.>: permit"), push::getMessage);
+            assertEquals("", link.refusedQuery("b"));
+            assertThrows(
+                    ExecutionException.class,
+                    () -> link.ask("b", new byte[0], Duration.ofSeconds(2)).get());
+            assertTrue(link.refusedQuery("b").contains("publish to millrace.cdn.ask.b: permit"));
+            assertEquals("", link.problem());
         }
     }
 

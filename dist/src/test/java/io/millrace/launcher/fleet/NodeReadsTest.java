@@ -41,12 +41,13 @@ class NodeReadsTest {
                 1,
                 1L << 20,
                 null);
-        NodeReads reads = new NodeReads(new FleetFigures());
+        FakeFleet.Link link = fleet.new Link(node);
+        NodeReads reads = new NodeReads(new FleetFigures(), known -> !known.equals("nope"));
         reads.setLocal((target, timeout) -> {
             asked.add(node + " " + target);
             return answer;
         });
-        reads.begin(settings, fleet.new Link(node));
+        reads.begin(settings, link);
         return reads;
     }
 
@@ -85,6 +86,11 @@ class NodeReadsTest {
     @Test
     void missingNodesAndWrongQueriesAreReported() throws Exception {
         assertEquals("node-silent", failure(first.read("n3", "/v1/status")).code());
+        assertEquals("unknown-node", failure(first.read("nope", "/v1/status")).code());
+        fleet.links.get(0).queryRefusal = "the permission to publish to millrace.cdn.ask.n3";
+        AdminException refused = failure(first.read("n3", "/v1/status"));
+        assertEquals("fleet-not-permitted", refused.code());
+        assertTrue(refused.message().contains("millrace.cdn.ask.n3"), refused::message);
         // The other node checks the query too.
         assertEquals(403, get(first.read("n2", "/v1/cache/object?key=k")).status());
         assertEquals(403, get(first.read("n2", "/v1/fleet/read?node=n1")).status());

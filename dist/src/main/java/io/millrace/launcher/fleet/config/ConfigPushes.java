@@ -200,7 +200,9 @@ public final class ConfigPushes implements FleetConfigSource {
     }
 
     private static AdminException unavailable(IOException e) {
-        return new AdminException(503, "fleet-not-connected", "the NATS servers do not answer: " + e.getMessage());
+        return e instanceof MissingPermissionException
+                ? new AdminException(409, "fleet-not-permitted", String.valueOf(e.getMessage()))
+                : new AdminException(503, "fleet-not-connected", "the NATS servers do not answer: " + e.getMessage());
     }
 
     @Override

@@ -1,0 +1,13 @@
+package io.millrace.launcher.fleet.config;
+
+import java.io.IOException;
+
+/** The NATS servers do not permit the user of this node what the shared configuration needs. */
+public final class MissingPermissionException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    /** @param text the permission and the remedy */
+    public MissingPermissionException(String text, IOException cause) {
+        super(text, cause);
+    }
+}
