@@ -607,7 +607,7 @@ public final class ConfigKeys {
             .defaultsTo(Duration.ofSeconds(40))
             .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
                     + " worker. The warm-up ends earlier when the JIT compilers are idle. 0 turns the warm-up off."
-                    + " After a crash the new worker serves without a warm-up.");
+                    + " After a crash of the worker, the next one serves without a warm-up.");
 
     private ConfigKeys() {}
 
