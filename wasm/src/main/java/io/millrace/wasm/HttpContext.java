@@ -1,6 +1,8 @@
 package io.millrace.wasm;
 
 import io.millrace.proxy.spi.Answer;
+import io.millrace.wasm.abi.HeaderMap;
+import io.millrace.wasm.abi.Status;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

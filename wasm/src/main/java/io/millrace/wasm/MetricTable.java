@@ -2,6 +2,8 @@ package io.millrace.wasm;
 
 import io.millrace.proxy.spi.ExtensionContext;
 import io.millrace.proxy.spi.ExtensionCounter;
+import io.millrace.wasm.abi.ModuleLog;
+import io.millrace.wasm.abi.Status;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

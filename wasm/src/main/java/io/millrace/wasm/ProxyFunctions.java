@@ -4,6 +4,11 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.millrace.proxy.spi.Answer;
+import io.millrace.wasm.abi.FieldEdit;
+import io.millrace.wasm.abi.HeaderMap;
+import io.millrace.wasm.abi.Pairs;
+import io.millrace.wasm.abi.SharedValues;
+import io.millrace.wasm.abi.Status;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

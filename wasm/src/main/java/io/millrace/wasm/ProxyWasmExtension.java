@@ -11,6 +11,8 @@ import io.millrace.proxy.spi.OriginRequestHook;
 import io.millrace.proxy.spi.OriginRequestView;
 import io.millrace.proxy.spi.RequestHook;
 import io.millrace.proxy.spi.RequestView;
+import io.millrace.wasm.abi.FieldEdit;
+import io.millrace.wasm.abi.HeaderMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -7,6 +7,8 @@ import io.millrace.proxy.spi.OriginRequestHook;
 import io.millrace.proxy.spi.OriginRequestView;
 import io.millrace.proxy.spi.OriginResponseHook;
 import io.millrace.proxy.spi.OriginResponseView;
+import io.millrace.wasm.abi.FieldEdit;
+import io.millrace.wasm.abi.HeaderMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

@@ -2,6 +2,7 @@ package io.millrace.wasm;
 
 import io.millrace.proxy.spi.Fields;
 import io.millrace.proxy.spi.RequestView;
+import io.millrace.wasm.abi.HeaderMap;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

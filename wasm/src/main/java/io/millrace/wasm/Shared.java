@@ -1,6 +1,8 @@
 package io.millrace.wasm;
 
 import io.millrace.proxy.spi.ExtensionContext;
+import io.millrace.wasm.abi.ModuleLog;
+import io.millrace.wasm.abi.SharedValues;
 
 /**
  * The objects that all instances of one extension share. They survive a reload of the module.

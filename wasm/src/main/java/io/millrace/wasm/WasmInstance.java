@@ -1,5 +1,7 @@
 package io.millrace.wasm;
 
+import io.millrace.wasm.abi.HeaderMap;
+import io.millrace.wasm.abi.Status;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package io.millrace.wasm;
 
+import io.millrace.wasm.abi.ModuleLog;
+import io.millrace.wasm.abi.Status;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -6,6 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.wasm.abi.FieldEdit;
+import io.millrace.wasm.abi.HeaderMap;
+import io.millrace.wasm.abi.ModuleLog;
+import io.millrace.wasm.abi.Pairs;
+import io.millrace.wasm.abi.SharedValues;
+import io.millrace.wasm.abi.Status;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,7 @@
 package io.millrace.wasm;
 
 import com.sun.management.ThreadMXBean;
+import io.millrace.wasm.abi.HeaderMap;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.Locale;

@@ -1,4 +1,4 @@
-package io.millrace.wasm;
+package io.millrace.wasm.abi;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -7,15 +7,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The shared data of all instances of one extension. It survives a reload of the module. Thread-safe. */
-final class SharedValues {
+public final class SharedValues {
     /** Limit of the bytes of all keys and values. */
-    static final int BYTES_MAX = 1 << 20;
+    public static final int BYTES_MAX = 1 << 20;
 
     /** Limit of keys. */
-    static final int KEYS_MAX = 10_000;
+    public static final int KEYS_MAX = 10_000;
 
     /** A value. Immutable. */
-    static final class Value {
+    public static final class Value {
         private final byte[] bytes;
         private final int version;
 
@@ -25,12 +25,12 @@ final class SharedValues {
         }
 
         /** The bytes. Borrowed, and must not be changed. */
-        byte[] bytes() {
+        public byte[] bytes() {
             return bytes;
         }
 
         /** The number for compare-and-set, never 0. */
-        int version() {
+        public int version() {
             return version;
         }
     }
@@ -42,7 +42,7 @@ final class SharedValues {
 
     /** Returns a value; null if the key has none. */
     @Nullable
-    Value get(String key) {
+    public Value get(String key) {
         lock.lock();
         try {
             return values.get(key);
@@ -57,7 +57,7 @@ final class SharedValues {
      * @param version the version that the key must have; 0 for any
      * @return the status for the module
      */
-    int set(String key, byte[] bytes, int version) {
+    public int set(String key, byte[] bytes, int version) {
         lock.lock();
         try {
             Value before = values.get(key);

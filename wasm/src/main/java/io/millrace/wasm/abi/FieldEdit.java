@@ -1,4 +1,4 @@
-package io.millrace.wasm;
+package io.millrace.wasm.abi;
 
 import io.millrace.proxy.spi.MutableFields;
 import java.util.List;
@@ -9,9 +9,9 @@ import java.util.List;
  * @param name in lower case
  * @param value empty for a removal
  */
-record FieldEdit(Kind kind, String name, String value) {
+public record FieldEdit(Kind kind, String name, String value) {
     /** The kinds of changes. */
-    enum Kind {
+    public enum Kind {
         ADD,
         REPLACE,
         REMOVE
@@ -21,7 +21,7 @@ record FieldEdit(Kind kind, String name, String value) {
      * Applies changes in their order. The proxy refuses changes of fields that it writes itself; these are skipped and
      * logged once for each name.
      */
-    static void apply(List<FieldEdit> edits, MutableFields fields, ModuleLog log) {
+    public static void apply(List<FieldEdit> edits, MutableFields fields, ModuleLog log) {
         for (FieldEdit edit : edits) {
             try {
                 switch (edit.kind) {

@@ -1,4 +1,4 @@
-package io.millrace.wasm;
+package io.millrace.wasm.abi;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The log of the modules of one extension. Passes at most 100 messages of modules per second. Thread-safe. */
-final class ModuleLog {
+public final class ModuleLog {
     private static final int MESSAGES_PER_SECOND = 100;
     private static final int MESSAGE_CHARACTERS_MAX = 4096;
 
@@ -18,22 +18,23 @@ final class ModuleLog {
     private final AtomicLong second = new AtomicLong();
     private final AtomicInteger messages = new AtomicInteger();
 
-    ModuleLog(System.Logger log) {
+    /** @param log the log of the extension */
+    public ModuleLog(System.Logger log) {
         this.log = log;
     }
 
     /** Logs a warning of the extension itself. */
-    void warn(String message) {
+    public void warn(String message) {
         log.log(System.Logger.Level.WARNING, message);
     }
 
     /** Logs a message of the extension itself. */
-    void report(String message) {
+    public void report(String message) {
         log.log(System.Logger.Level.INFO, message);
     }
 
     /** Logs a warning if none with the same key was logged before. */
-    void once(String key, String message) {
+    public void once(String key, String message) {
         if (logged.size() < ONCE_MAX && logged.add(key)) {
             warn(message);
         }
@@ -44,7 +45,7 @@ final class ModuleLog {
      *
      * @param level as in the ABI: 0 trace, 1 debug, 2 info, 3 warning, 4 error, 5 critical
      */
-    void ofModule(int level, String message) {
+    public void ofModule(int level, String message) {
         long now = System.nanoTime() / 1_000_000_000L;
         if (second.getAndSet(now) != now) {
             int before = messages.getAndSet(0);
@@ -72,7 +73,7 @@ final class ModuleLog {
     }
 
     /** The lowest level that the log shows, as a number of the ABI. */
-    int level() {
+    public int level() {
         for (int level = 0; level < 4; level++) {
             if (log.isLoggable(levelOf(level))) {
                 return level;

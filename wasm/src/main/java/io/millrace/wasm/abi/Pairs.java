@@ -1,4 +1,4 @@
-package io.millrace.wasm;
+package io.millrace.wasm.abi;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  * The encoding of field lists in the Proxy-Wasm ABI: the number of fields, the lengths of each name and value, and then
  * the texts, each followed by a zero byte. Numbers have 32 bits, the least significant byte first.
  */
-final class Pairs {
+public final class Pairs {
     /** Limit of the fields of a list. */
     private static final int PAIRS_MAX = 10_000;
 
     private Pairs() {}
 
     /** @param namesAndValues names and values in turn, one character for each byte */
-    static byte[] encode(List<String> namesAndValues) {
+    public static byte[] encode(List<String> namesAndValues) {
         int bytes = Integer.BYTES;
         for (String text : namesAndValues) {
             bytes += Integer.BYTES + text.length() + 1;
@@ -36,7 +36,7 @@ final class Pairs {
     }
 
     /** Returns names and values in turn; null if the bytes do not have this encoding. */
-    static @Nullable List<String> decode(byte[] bytes) {
+    public static @Nullable List<String> decode(byte[] bytes) {
         List<String> namesAndValues = new ArrayList<>();
         if (bytes.length == 0) {
             return namesAndValues;

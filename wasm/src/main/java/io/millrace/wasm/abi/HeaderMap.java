@@ -1,4 +1,4 @@
-package io.millrace.wasm;
+package io.millrace.wasm.abi;
 
 import io.millrace.proxy.spi.Fields;
 import java.util.ArrayList;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The fields of a message as a module sees them: names in lower case, pseudo fields such as {@code :path} first. Texts
  * have one character for each byte. Confined to one thread at a time.
  */
-final class HeaderMap {
+public final class HeaderMap {
     /** Limit of the changes of one message. */
     private static final int EDITS_MAX = 1000;
 
@@ -26,14 +26,14 @@ final class HeaderMap {
     private int editBytes;
 
     /** Appends a line without a change of the message. */
-    HeaderMap with(String name, String value) {
+    public HeaderMap with(String name, String value) {
         lines.add(name);
         lines.add(value);
         return this;
     }
 
     /** Appends all fields of a message. */
-    HeaderMap with(Fields fields) {
+    public HeaderMap with(Fields fields) {
         for (int i = 0; i < fields.size(); i++) {
             with(fields.name(i).toLowerCase(Locale.ROOT), fields.value(i));
         }
@@ -41,7 +41,7 @@ final class HeaderMap {
     }
 
     /** The bytes of all names and values. */
-    long bytes() {
+    public long bytes() {
         long bytes = 0;
         for (String text : lines) {
             bytes += text.length();
@@ -50,18 +50,18 @@ final class HeaderMap {
     }
 
     /** The number of lines. */
-    int size() {
+    public int size() {
         return lines.size() / 2;
     }
 
     /** The changes in their order. */
-    List<FieldEdit> edits() {
+    public List<FieldEdit> edits() {
         return edits;
     }
 
     /** Returns the values of a name, joined by commas; null if there is none. */
     @Nullable
-    String get(String name) {
+    public String get(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         String first = null;
         StringBuilder joined = null;
@@ -80,7 +80,7 @@ final class HeaderMap {
     }
 
     /** Changes the lines and records the change. Returns the status for the module. */
-    int edit(FieldEdit.Kind kind, String anyCase, String value) {
+    public int edit(FieldEdit.Kind kind, String anyCase, String value) {
         String name = anyCase.toLowerCase(Locale.ROOT);
         if (name.isEmpty()) {
             return Status.BAD_ARGUMENT;
@@ -112,7 +112,7 @@ final class HeaderMap {
      *
      * @param namesAndValues names and values in turn
      */
-    int replaceAll(List<String> namesAndValues) {
+    public int replaceAll(List<String> namesAndValues) {
         Map<String, List<String>> before = byName(lines);
         Map<String, List<String>> wanted = byName(namesAndValues);
         for (String name : before.keySet()) {
@@ -152,7 +152,7 @@ final class HeaderMap {
     }
 
     /** Returns all lines in the encoding of {@link Pairs}. */
-    byte[] pairs() {
+    public byte[] pairs() {
         return Pairs.encode(lines);
     }
 }
