@@ -40,6 +40,7 @@ class HookReply<V> implements Continuation<V> {
 
     private final AtomicReference<@Nullable Waiting> waiting = new AtomicReference<>();
     private @Nullable Future<?> deadline;
+    private volatile boolean isForgotten;
 
     HookReply(LoadedExtension extension, Hook hook) {
         this.extension = extension;
@@ -73,6 +74,11 @@ class HookReply<V> implements Continuation<V> {
     @Override
     public void fail(Throwable reason) {
         give(Objects.requireNonNull(reason));
+    }
+
+    @Override
+    public boolean isAbandoned() {
+        return isForgotten || result.get() != null;
     }
 
     /** Sets the result, if there is none yet, and wakes the request. */
@@ -112,6 +118,7 @@ class HookReply<V> implements Continuation<V> {
 
     /** Stops waiting, because the request has ended. */
     void forget() {
+        isForgotten = true;
         waiting.set(null);
         if (deadline != null) {
             deadline.cancel(false);

@@ -24,4 +24,12 @@ public interface Continuation<V> {
 
     /** Reports that the hook has failed. */
     void fail(Throwable reason);
+
+    /**
+     * Returns true if a result has no effect any more, because the request has ended or already has a result. A hook
+     * that waits for long may look from time to time, and give up.
+     */
+    default boolean isAbandoned() {
+        return false;
+    }
 }
