@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The message for one callback of a module: the values that the module may read, and its changes. Used by one thread at
- * a time.
+ * A message for callbacks of a module: the values that the module may read, and its changes. A paused request has several
+ * callbacks. Used by one thread at a time.
  */
 final class HttpContext {
     /** The number of the map of request fields in the ABI. */
@@ -42,6 +42,8 @@ final class HttpContext {
     private int propertyBytes;
     private @Nullable Answer answer;
     private boolean isContinued;
+    private int number;
+    private long beganNanos;
 
     private HttpContext(
             Supplier<@Nullable RequestCopy> requestSource,
@@ -119,6 +121,27 @@ final class HttpContext {
 
     void proceed() {
         isContinued = true;
+    }
+
+    /** Sets the number of the context in its instance, at the first callback. */
+    void begin(int context) {
+        number = context;
+        beganNanos = System.nanoTime();
+    }
+
+    /** The number of the context in its instance; 0 before the first callback. */
+    int number() {
+        return number;
+    }
+
+    /** The time of the first callback, as {@link System#nanoTime} returns it. */
+    long beganNanos() {
+        return beganNanos;
+    }
+
+    /** True if the module has answered the message or lets it continue. */
+    boolean isResolved() {
+        return isContinued || answer != null;
     }
 
     boolean isContinued() {

@@ -9,6 +9,7 @@ import io.millrace.wasm.abi.HeaderMap;
 import io.millrace.wasm.abi.Pairs;
 import io.millrace.wasm.abi.SharedValues;
 import io.millrace.wasm.abi.Status;
+import io.millrace.wasm.callout.CalloutResponse;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,12 @@ final class ProxyFunctions {
     /** The functions by name. */
     static final Map<String, GuestCall.Typed> ALL = all();
 
+    private static final int CALL_RESPONSE_BODY = 4;
     private static final int VM_CONFIGURATION = 6;
     private static final int PLUGIN_CONFIGURATION = 7;
+
+    private static final int CALL_RESPONSE_FIELDS = 6;
+    private static final int CALL_RESPONSE_TRAILERS = 7;
 
     private ProxyFunctions() {}
 
@@ -47,6 +52,10 @@ final class ProxyFunctions {
         add(all, "proxy_done", "", (guest, args) -> Status.OK);
         add(all, "proxy_set_effective_context", "i", ProxyFunctions::setEffectiveContext);
         add(all, "proxy_continue_stream", "i", ProxyFunctions::continueStream);
+        // Names of the ABI 0.1.0 that some SDKs still use.
+        add(all, "proxy_continue_request", "", (guest, args) -> continueMessage(guest));
+        add(all, "proxy_continue_response", "", (guest, args) -> continueMessage(guest));
+        add(all, "proxy_http_call", "iiiiiiiiii", CalloutFunctions::call);
         add(all, "proxy_send_local_response", "iiiiiiii", ProxyFunctions::sendLocalResponse);
         add(all, "proxy_get_buffer_bytes", "iiiii", ProxyFunctions::getBuffer);
         add(all, "proxy_get_buffer_status", "iii", ProxyFunctions::getBufferStatus);
@@ -149,15 +158,20 @@ final class ProxyFunctions {
     }
 
     private static int setEffectiveContext(WasmInstance guest, long[] args) {
-        return guest.isContext((int) args[0]) ? Status.OK : Status.BAD_ARGUMENT;
+        return guest.enter((int) args[0]) ? Status.OK : Status.BAD_ARGUMENT;
     }
 
     private static int continueStream(WasmInstance guest, long[] args) {
+        return args[0] < 0 || args[0] > 1 ? Status.BAD_ARGUMENT : continueMessage(guest);
+    }
+
+    private static int continueMessage(WasmInstance guest) {
         HttpContext http = guest.http();
-        if (http == null || args[0] < 0 || args[0] > 1) {
+        if (http == null) {
             return Status.BAD_ARGUMENT;
         }
         http.proceed();
+        guest.resolved(http);
         return Status.OK;
     }
 
@@ -172,11 +186,18 @@ final class ProxyFunctions {
         for (int i = 0; i < fields.size(); i += 2) {
             answer.field(fields.get(i), fields.get(i + 1));
         }
-        return http.answer(answer.body(guest.memory().bytes(args[3], args[4])).build());
+        int status =
+                http.answer(answer.body(guest.memory().bytes(args[3], args[4])).build());
+        if (status == Status.OK) {
+            guest.resolved(http);
+        }
+        return status;
     }
 
     private static byte @Nullable [] buffer(WasmInstance guest, long number) {
         return switch ((int) number) {
+            case CALL_RESPONSE_BODY ->
+                guest.callResponse() == null ? null : guest.callResponse().body();
             case VM_CONFIGURATION -> guest.shared().settings().vmBytes();
             case PLUGIN_CONFIGURATION -> guest.shared().settings().pluginBytes();
             default -> null;
@@ -235,6 +256,14 @@ final class ProxyFunctions {
     }
 
     private static @Nullable HeaderMap fields(WasmInstance guest, long number) {
+        if (number == CALL_RESPONSE_FIELDS || number == CALL_RESPONSE_TRAILERS) {
+            CalloutResponse response = guest.callResponse();
+            if (response == null) {
+                return null;
+            }
+            // The HTTP client does not pass trailers on.
+            return number == CALL_RESPONSE_FIELDS ? response.fields() : new HeaderMap();
+        }
         HttpContext http = guest.http();
         return http == null ? null : charged(guest, http.fields((int) number));
     }

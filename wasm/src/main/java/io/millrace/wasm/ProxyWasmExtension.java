@@ -92,8 +92,8 @@ public final class ProxyWasmExtension implements Extension, RequestHook, OriginR
         }
 
         @Override
-        public void run(WasmInstance instance) {
-            instance.request(message);
+        public HttpContext message() {
+            return message;
         }
 
         @Override
@@ -111,6 +111,11 @@ public final class ProxyWasmExtension implements Extension, RequestHook, OriginR
             }
             Decision decided = new Decision(edits, message.properties());
             reply.proceed(request -> request.set(decision, decided));
+        }
+
+        @Override
+        public boolean isAbandoned() {
+            return reply.isAbandoned();
         }
 
         @Override

@@ -79,8 +79,8 @@ public final class ProxyWasmOriginExtension implements Extension, OriginRequestH
         }
 
         @Override
-        public void run(WasmInstance instance) {
-            instance.request(message);
+        public HttpContext message() {
+            return message;
         }
 
         @Override
@@ -92,6 +92,11 @@ public final class ProxyWasmOriginExtension implements Extension, OriginRequestH
             }
             continuation.proceed(request -> FieldEdit.apply(
                     fields.edits(), request.fields(), filter().shared().log()));
+        }
+
+        @Override
+        public boolean isAbandoned() {
+            return continuation.isAbandoned();
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.millrace.wasm;
 
-import java.util.concurrent.BlockingQueue;
+import io.millrace.wasm.callout.CalloutClient;
+import io.millrace.wasm.callout.OpenCalls;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -9,8 +10,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that owns one instance and runs its callbacks. After a failure the instance is replaced by a new one, whose
- * memory is as after the start of the module.
+ * A thread that owns one instance and runs its callbacks. The contexts of many requests may be in the instance, because
+ * the thread serves others while some are paused. After a failure the instance is replaced by a new one, whose memory is
+ * as after the start of the module; then the paused requests fail too.
  *
  * <p>The instance is confined to the thread. The deadline is guarded by a lock, because the watch reads it.
  */
@@ -18,8 +20,11 @@ final class RequestWorker {
     /** Limit of the time of a module's start. */
     static final long START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Interval in ms at which an idle thread checks whether it is retired. */
-    private static final long POLL_MILLIS = 200;
+    /** Least time between a failure and a new instance that only a timer needs. */
+    private static final long RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Interval at which an idle thread checks whether it is retired. */
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** Thrown if a callback was interrupted at its deadline. */
     static final class DeadlineException extends RuntimeException {
@@ -32,11 +37,15 @@ final class RequestWorker {
 
     private final WasmProgram program;
     private final Shared shared;
-    private final BlockingQueue<RequestWorkers.Call> waiting;
+    private final WorkQueue waiting;
+    private final WorkQueue.Inbox inbox;
+    private final PausedRequests paused;
+    private final @Nullable OpenCalls calls;
     private final Runnable onBegin;
     private final Thread thread;
     private final CompletableFuture<Void> started = new CompletableFuture<>();
     private volatile boolean isRetired;
+    private volatile boolean isAborted;
 
     private final Lock lock = new ReentrantLock();
     private boolean isRunning;
@@ -45,16 +54,22 @@ final class RequestWorker {
 
     private @Nullable WasmInstance instance;
     private long nextTickNanos;
+    /** True if the last failed instance had a timer. */
+    private boolean hasTimer;
 
-    RequestWorker(
-            WasmProgram program,
-            Shared shared,
-            BlockingQueue<RequestWorkers.Call> waiting,
-            String name,
-            Runnable onBegin) {
+    RequestWorker(WasmProgram program, Shared shared, WorkQueue waiting, String name, Runnable onBegin) {
         this.program = program;
         this.shared = shared;
         this.waiting = waiting;
+        inbox = waiting.inbox();
+        paused = new PausedRequests(shared.settings().callouts().timeoutNanos());
+        CalloutClient client = shared.callouts();
+        calls = client == null
+                ? null
+                : new OpenCalls(
+                        client,
+                        WasmInstance.ROOT_CONTEXT,
+                        (call, response) -> inbox.add(new WorkQueue.Result(call, response)));
         this.onBegin = onBegin;
         thread = new Thread(this::work, "millrace-wasm-" + name);
         thread.setDaemon(true);
@@ -68,8 +83,15 @@ final class RequestWorker {
         return thread.isAlive();
     }
 
+    /** Takes no further calls. The thread ends after its last request. */
     void retire() {
         isRetired = true;
+        inbox.wake();
+    }
+
+    /** Fails the paused requests when the thread ends, instead of waiting for them. Call before {@link #retire}. */
+    void abort() {
+        isAborted = true;
     }
 
     void awaitEnd(long millis) throws InterruptedException {
@@ -101,12 +123,18 @@ final class RequestWorker {
             started.completeExceptionally(e);
             return;
         }
-        while (!isRetired || !waiting.isEmpty()) {
+        while (isNeeded()) {
             try {
-                RequestWorkers.Call call = waiting.poll(waitMillis(), TimeUnit.MILLISECONDS);
+                waiting.await(inbox, waitNanos());
+                WorkQueue.Result result = inbox.poll();
+                if (result != null) {
+                    take(result);
+                }
+                RequestWorkers.Call call = waiting.poll();
                 if (call != null) {
                     serve(call);
                 }
+                endLate();
                 tickIfDue();
             } catch (InterruptedException e) {
                 // Only the watch interrupts this thread, and only while a callback runs.
@@ -115,45 +143,197 @@ final class RequestWorker {
                 shared.log().once("reply " + e.getClass(), "a result of the module could not be passed on: " + e);
             }
         }
+        discard(new WasmFailure("the extension is closed"));
     }
 
-    private long waitMillis() {
-        if (instance == null || instance.tickMillis() == 0) {
-            return POLL_MILLIS;
+    /** A retired worker continues until its paused requests and open HTTP calls have ended. */
+    private boolean isNeeded() {
+        if (!isRetired || !waiting.isEmpty()) {
+            return true;
         }
-        long untilTick = TimeUnit.NANOSECONDS.toMillis(nextTickNanos - System.nanoTime()) + 1;
-        return Math.max(0, Math.min(POLL_MILLIS, untilTick));
+        if (calls != null) {
+            calls.retire();
+        }
+        return !isAborted && (!paused.isEmpty() || (calls != null && calls.isOpen()));
+    }
+
+    private long waitNanos() {
+        long now = System.nanoTime();
+        long nanos = Math.min(POLL_NANOS, paused.untilEnd(now));
+        if (calls != null) {
+            nanos = Math.min(nanos, calls.untilEnd(now));
+        }
+        return instance == null || instance.tickMillis() == 0 ? nanos : Math.min(nanos, nextTickNanos - now);
     }
 
     private void serve(RequestWorkers.Call call) {
+        if (call.isAbandoned()) {
+            return;
+        }
+        HttpContext message = call.message();
+        if (paused.isFull()) {
+            call.failed(new WasmFailure("too many requests are paused: limit=" + PausedRequests.COUNT_MAX));
+            return;
+        }
+        WasmInstance current;
         try {
-            WasmInstance current = instance == null ? renew() : instance;
-            limited(shared.settings().deadlineNanos(), () -> call.run(current));
+            current = instance == null ? renew() : instance;
+            limited(shared.settings().deadlineNanos(), () -> current.request(message));
         } catch (Throwable e) {
-            instance = null;
+            discard(e);
             call.failed(e);
             return;
         }
-        call.done();
+        paused.add(call);
+        reply(current);
+        // Without HTTP calls and timers, no later callback is expected.
+        if (paused.contains(message) && calls == null && current.tickMillis() == 0) {
+            end(message, "the module has paused a request, and nothing can resume it");
+        }
+    }
+
+    /** Runs the callback for the result of an HTTP call. */
+    private void take(WorkQueue.Result result) {
+        WasmInstance current = instance;
+        if (calls == null || !calls.end(result.call()) || current == null) {
+            return;
+        }
+        try {
+            limited(shared.settings().deadlineNanos(), () -> current.callResponse(result.call(), result.response()));
+        } catch (Throwable e) {
+            shared.log().once("callback " + e.getClass(), "a callback for an HTTP call has failed: " + e);
+            discard(e);
+            return;
+        }
+        reply(current);
+    }
+
+    /** Passes the decisions of the last callback on. */
+    private void reply(WasmInstance current) {
+        for (HttpContext ended = current.takeEnded(); ended != null; ended = current.takeEnded()) {
+            RequestWorkers.Call call = paused.remove(ended);
+            if (call != null) {
+                pass(call, null);
+            }
+        }
+    }
+
+    /** @param cause the failure; null to pass the decision of the module on */
+    private void pass(RequestWorkers.Call call, @Nullable Throwable cause) {
+        try {
+            if (cause == null) {
+                call.done();
+            } else {
+                call.failed(cause);
+            }
+        } catch (Throwable e) {
+            shared.log().once("reply " + e.getClass(), "a result of the module could not be passed on: " + e);
+        }
+    }
+
+    /** Ends calls and requests whose time has passed, and requests for which nobody waits. */
+    private void endLate() {
+        long now = System.nanoTime();
+        if (calls != null) {
+            calls.expire(now);
+        }
+        for (HttpContext late = paused.expired(now); late != null; late = paused.expired(now)) {
+            end(
+                    late,
+                    "the module has not resumed a paused request within "
+                            + TimeUnit.NANOSECONDS.toMillis(
+                                    shared.settings().callouts().timeoutNanos())
+                            + " ms (key callout_timeout)");
+        }
+        for (HttpContext left : paused.abandoned(now)) {
+            end(left, null);
+        }
+    }
+
+    /**
+     * Ends the context of a paused request.
+     *
+     * @param reason the failure of the request; null if nobody waits for a result
+     */
+    private void end(HttpContext message, @Nullable String reason) {
+        RequestWorkers.Call call = paused.remove(message);
+        WasmInstance current = instance;
+        if (call == null) {
+            return;
+        }
+        if (reason != null) {
+            pass(call, new WasmFailure(reason));
+        }
+        if (current == null) {
+            return;
+        }
+        try {
+            limited(shared.settings().deadlineNanos(), () -> current.abandon(message));
+        } catch (Throwable e) {
+            discard(e);
+            return;
+        }
+        reply(current);
+    }
+
+    /** Drops the instance after a failure. Its paused requests fail, and its HTTP calls are cancelled. */
+    private void discard(Throwable cause) {
+        WasmInstance failed = instance;
+        instance = null;
+        if (calls != null) {
+            calls.cancelAll();
+        }
+        if (failed != null) {
+            hasTimer = failed.tickMillis() > 0;
+            nextTickNanos =
+                    System.nanoTime() + Math.max(RENEWAL_NANOS, TimeUnit.MILLISECONDS.toNanos(failed.tickMillis()));
+            reply(failed);
+        }
+        for (RequestWorkers.Call call : paused.removeAll()) {
+            pass(call, new WasmFailure("the instance of a paused request was discarded: " + reason(cause), cause));
+        }
     }
 
     private void tickIfDue() {
         WasmInstance current = instance;
-        if (current == null || current.tickMillis() == 0 || System.nanoTime() - nextTickNanos < 0) {
+        boolean isEnding = isRetired && paused.isEmpty();
+        if (isEnding || System.nanoTime() - nextTickNanos < 0) {
+            return;
+        }
+        if (current == null) {
+            renewForTimer();
+            return;
+        }
+        if (current.tickMillis() == 0) {
             return;
         }
         nextTickNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(current.tickMillis());
         try {
             limited(shared.settings().deadlineNanos(), current::tick);
         } catch (Throwable e) {
-            instance = null;
             shared.log().once("tick", "a tick of the module has failed: " + e);
+            discard(e);
+            return;
+        }
+        reply(current);
+    }
+
+    /** Starts an instance in place of a failed one that had a timer. Without a timer, the next request starts it. */
+    private void renewForTimer() {
+        if (!hasTimer) {
+            return;
+        }
+        nextTickNanos = System.nanoTime() + RENEWAL_NANOS;
+        try {
+            WasmInstance ignored = renew();
+        } catch (Throwable e) {
+            shared.log().once("renew", "a new instance of the module cannot be started: " + e);
         }
     }
 
     private WasmInstance renew() {
         WasmInstance[] created = new WasmInstance[1];
-        limited(START_NANOS, () -> created[0] = new WasmInstance(program, shared, 0, 0));
+        limited(START_NANOS, () -> created[0] = new WasmInstance(program, shared, 0, 0, calls));
         instance = created[0];
         nextTickNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(instance.tickMillis());
         return instance;

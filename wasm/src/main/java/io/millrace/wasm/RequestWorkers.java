@@ -2,8 +2,6 @@ package io.millrace.wasm;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -23,22 +21,22 @@ final class RequestWorkers implements AutoCloseable {
 
     private static final long CLOSE_MILLIS = 2000;
 
-    /** A call of an instance. */
+    /** A request for an instance. */
     interface Call {
-        /** Runs callbacks. Called on a thread of the pool, at most for the deadline. */
-        void run(WasmInstance instance);
+        /** The request. The instance runs its callbacks on a thread of the pool. */
+        HttpContext message();
 
-        /** Receives the end of {@link #run}. Called on the same thread. */
+        /** Receives the decision of the module, which is in the message. Called on a thread of the pool. */
         void done();
 
-        /**
-         * Receives the failure of {@link #run}. Called on its thread, or on the caller's thread in {@link
-         * RequestWorkers#submit}.
-         */
+        /** Returns true if nobody waits for the decision any more, for example because the client has left. */
+        boolean isAbandoned();
+
+        /** Receives a failure. Called on a thread of the pool, or on the caller's thread in {@link RequestWorkers#submit}. */
         void failed(Throwable cause);
     }
 
-    private final BlockingQueue<Call> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
+    private final WorkQueue waiting = new WorkQueue(WAITING_MAX);
     private final List<RequestWorker> workers = new ArrayList<>();
     private final Thread watch;
     private volatile boolean isClosed;
@@ -123,7 +121,12 @@ final class RequestWorkers implements AutoCloseable {
         }
     }
 
-    /** Takes no further calls. Calls that wait are still run. Does not block. */
+    /** Returns false once all threads for instances have ended. */
+    boolean isAlive() {
+        return workers.stream().anyMatch(RequestWorker::isAlive);
+    }
+
+    /** Takes no further calls. Calls that wait are still run, and paused requests continue. Does not block. */
     void retire() {
         isClosed = true;
         workers.forEach(RequestWorker::retire);
@@ -131,15 +134,16 @@ final class RequestWorkers implements AutoCloseable {
     }
 
     /** Ends the threads, and interrupts running callbacks. Waiting calls fail. Does not block. */
-    private void abort() {
+    void abort() {
         isAborted = true;
+        workers.forEach(RequestWorker::abort);
         retire();
         LockSupport.unpark(watch);
     }
 
     /**
-     * Ends the threads. Waiting calls are still run: the method blocks until they end, for at most 2 seconds. After
-     * that, calls that wait or run are aborted.
+     * Ends the threads. Waiting calls and paused requests still end: the method blocks until then, for at most 2 seconds.
+     * After that, calls that wait or run are aborted, and paused requests fail.
      */
     @Override
     public void close() {

@@ -47,7 +47,7 @@ final class ResponseInstances {
 
     private WasmInstance create() {
         return new WasmInstance(
-                program, shared, START_INSTRUCTIONS, shared.settings().responseInstructions());
+                program, shared, START_INSTRUCTIONS, shared.settings().responseInstructions(), null);
     }
 
     /**

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
@@ -45,6 +46,9 @@ final class WasmFilter implements AutoCloseable {
 
     /** Guarded by the lock. */
     private boolean isClosed;
+
+    /** Instances of old modules, which end after their paused requests. Guarded by the lock. */
+    private final List<RequestWorkers> retired = new ArrayList<>();
 
     /** Written under the lock. */
     private volatile Running running;
@@ -110,6 +114,7 @@ final class WasmFilter implements AutoCloseable {
         } finally {
             if (!isOpen) {
                 starts.shutdownNow();
+                shared.close();
             }
         }
     }
@@ -210,9 +215,18 @@ final class WasmFilter implements AutoCloseable {
         return true;
     }
 
-    private static void retire(Running old) {
-        if (old.requests() != null) {
-            old.requests().retire();
+    private void retire(Running old) {
+        RequestWorkers requests = old.requests();
+        if (requests == null) {
+            return;
+        }
+        requests.retire();
+        lock.lock();
+        try {
+            retired.removeIf(each -> !each.isAlive());
+            retired.add(requests);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -266,10 +280,12 @@ final class WasmFilter implements AutoCloseable {
     @Override
     public void close() {
         Running last;
+        List<RequestWorkers> old;
         lock.lock();
         try {
             isClosed = true;
             last = running;
+            old = List.copyOf(retired);
         } finally {
             lock.unlock();
         }
@@ -278,5 +294,7 @@ final class WasmFilter implements AutoCloseable {
         if (last.requests() != null) {
             last.requests().close();
         }
+        old.forEach(RequestWorkers::abort);
+        shared.close();
     }
 }

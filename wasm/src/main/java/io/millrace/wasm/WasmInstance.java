@@ -2,10 +2,16 @@ package io.millrace.wasm;
 
 import io.millrace.wasm.abi.HeaderMap;
 import io.millrace.wasm.abi.Status;
+import io.millrace.wasm.callout.CalloutResponse;
+import io.millrace.wasm.callout.OpenCalls;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import run.endive.runtime.ByteArrayMemory;
@@ -30,9 +36,10 @@ final class WasmInstance {
     static final String ON_REQUEST = "proxy_on_request_headers";
     static final String ON_RESPONSE = "proxy_on_response_headers";
     static final String ON_TICK = "proxy_on_tick";
+    static final String ON_CALL_RESPONSE = "proxy_on_http_call_response";
 
     /** The context of the plugin itself. */
-    private static final int ROOT_CONTEXT = 1;
+    static final int ROOT_CONTEXT = 1;
 
     private static final int CONTEXT_MAX = 1 << 30;
     private static final int PAUSE = 1;
@@ -84,14 +91,26 @@ final class WasmInstance {
     private final @Nullable ExportFunction onDone;
     private final @Nullable ExportFunction onDelete;
     private final @Nullable ExportFunction onTick;
+    private final @Nullable ExportFunction onCallResponse;
+    private final @Nullable OpenCalls calls;
     private long instructionsMax;
     private long instructionsLeft;
     private int untilClock = CLOCK_INSTRUCTIONS;
     /** The processor time of the thread at the end of the callback; {@code Long.MAX_VALUE} for no limit. */
     private long endNanos = Long.MAX_VALUE;
 
+    private boolean isStarted;
     private int lastContext = ROOT_CONTEXT;
     private @Nullable HttpContext http;
+    private @Nullable CalloutResponse callResponse;
+
+    /** The messages of callbacks that run, and paused requests, by the number of their context. */
+    private final Map<Integer, HttpContext> contexts = new HashMap<>();
+    /** Messages that the module has resolved during the current callback. */
+    private final Queue<HttpContext> resolved = new ArrayDeque<>();
+    /** Messages whose context has ended, until the owner takes them. */
+    private final Queue<HttpContext> ended = new ArrayDeque<>();
+
     private long tickMillis;
 
     /**
@@ -100,10 +119,17 @@ final class WasmInstance {
      * @param startInstructions limit of the instructions of the start; 0 for an instance without limits of instructions,
      *     whose callbacks end by an interruption of their thread
      * @param callbackInstructions limit of the instructions of each later callback
+     * @param calls sends HTTP calls of the module; null if it cannot call
      * @throws RuntimeException if the module refuses its configuration, or its start fails
      */
-    WasmInstance(WasmProgram program, Shared shared, long startInstructions, long callbackInstructions) {
+    WasmInstance(
+            WasmProgram program,
+            Shared shared,
+            long startInstructions,
+            long callbackInstructions,
+            @Nullable OpenCalls calls) {
         this.shared = shared;
+        this.calls = calls;
         isCounted = startInstructions > 0;
         instructionsMax = startInstructions;
         instructionsLeft = startInstructions;
@@ -121,7 +147,9 @@ final class WasmInstance {
         onDone = export(program, "proxy_on_done");
         onDelete = export(program, "proxy_on_delete");
         onTick = export(program, ON_TICK);
+        onCallResponse = export(program, ON_CALL_RESPONSE);
         start(program);
+        isStarted = true;
         instructionsMax = callbackInstructions;
     }
 
@@ -257,14 +285,45 @@ final class WasmInstance {
         return memory;
     }
 
-    /** The message of the current callback; null outside callbacks for messages. */
+    /** The message of the effective context; null if that is the context of the plugin. */
     @Nullable
     HttpContext http() {
         return http;
     }
 
-    boolean isContext(int number) {
-        return number == ROOT_CONTEXT || (http != null && number == lastContext);
+    /** Makes a context the effective one. Returns false if there is no such context. */
+    boolean enter(int number) {
+        HttpContext found = contexts.get(number);
+        if (found == null && number != ROOT_CONTEXT) {
+            return false;
+        }
+        http = found;
+        return true;
+    }
+
+    /** The response to an HTTP call; null outside the callback for it. */
+    @Nullable
+    CalloutResponse callResponse() {
+        return callResponse;
+    }
+
+    /** The HTTP calls of this instance; null if it cannot call, also during its start. */
+    @Nullable
+    OpenCalls calls() {
+        return isStarted ? calls : null;
+    }
+
+    /** Notes that the module has resolved a message. Its context ends after the callback. */
+    void resolved(HttpContext message) {
+        if (!resolved.contains(message)) {
+            resolved.add(message);
+        }
+    }
+
+    /** Removes the next message whose context has ended because the module has resolved it; null if there is none. */
+    @Nullable
+    HttpContext takeEnded() {
+        return ended.poll();
     }
 
     /** Sets the period of ticks; 0 for none. */
@@ -298,16 +357,6 @@ final class WasmInstance {
         return Status.OK;
     }
 
-    /** Runs the callbacks for the fields of a request. */
-    void request(HttpContext message) {
-        run(message, onRequest, HttpContext.REQUEST_FIELDS);
-    }
-
-    /** Runs the callbacks for the fields of a response. */
-    void response(HttpContext message) {
-        run(message, onResponse, HttpContext.RESPONSE_FIELDS);
-    }
-
     /** Starts the counts of instructions and processor time for a callback. */
     private void begin() {
         instructionsLeft = instructionsMax;
@@ -316,29 +365,92 @@ final class WasmInstance {
         }
     }
 
-    private void run(HttpContext message, @Nullable ExportFunction callback, int map) {
-        HeaderMap fields = message.fields(map);
-        if (callback == null || fields == null) {
+    /**
+     * Runs the callbacks for the fields of a request. If the module pauses the request, its context stays. Otherwise
+     * {@link #takeEnded} returns the message.
+     */
+    void request(HttpContext message) {
+        begin();
+        long action = PAUSE + 1;
+        HeaderMap fields = message.fields(HttpContext.REQUEST_FIELDS);
+        create(message);
+        if (onRequest != null && fields != null) {
+            action = onRequest.apply(message.number(), fields.size(), message.isEnd() ? 1 : 0)[0];
+        }
+        if (action != PAUSE) {
+            resolved(message);
+        }
+        endResolved();
+    }
+
+    /** Runs the callbacks for the fields of a response. */
+    void response(HttpContext message) {
+        HeaderMap fields = message.fields(HttpContext.RESPONSE_FIELDS);
+        if (onResponse == null || fields == null) {
             return;
         }
         begin();
-        lastContext = lastContext >= CONTEXT_MAX ? ROOT_CONTEXT + 1 : lastContext + 1;
-        int context = lastContext;
+        create(message);
+        long action = onResponse.apply(message.number(), fields.size(), 0)[0];
+        delete(message);
+        resolved.clear();
+        if (action == PAUSE && !message.isResolved()) {
+            throw new WasmFailure("the module has paused a response; nothing can resume it");
+        }
+    }
+
+    /** Runs the callback for the result of an HTTP call. */
+    void callResponse(int call, CalloutResponse response) {
+        if (onCallResponse == null) {
+            return;
+        }
+        begin();
+        http = null;
+        callResponse = response;
+        onCallResponse.apply(ROOT_CONTEXT, call, response.fields().size(), response.body().length, 0);
+        callResponse = null;
+        endResolved();
+    }
+
+    /** Ends the context of a paused request that the module has not resolved. */
+    void abandon(HttpContext message) {
+        begin();
+        delete(message);
+    }
+
+    private void create(HttpContext message) {
+        // A number that a paused request has is skipped: there are far fewer of them than numbers.
+        do {
+            lastContext = lastContext >= CONTEXT_MAX ? ROOT_CONTEXT + 1 : lastContext + 1;
+        } while (contexts.containsKey(lastContext));
+        message.begin(lastContext);
+        contexts.put(lastContext, message);
         http = message;
         if (onContextCreate != null) {
-            onContextCreate.apply(context, ROOT_CONTEXT);
+            onContextCreate.apply(lastContext, ROOT_CONTEXT);
         }
-        long action = callback.apply(context, fields.size(), message.isEnd() ? 1 : 0)[0];
-        if (onDone != null) {
-            onDone.apply(context);
-        }
-        if (onDelete != null) {
-            onDelete.apply(context);
+    }
+
+    private void endResolved() {
+        for (HttpContext each = resolved.poll(); each != null; each = resolved.poll()) {
+            if (contexts.containsKey(each.number())) {
+                delete(each);
+                ended.add(each);
+            }
         }
         http = null;
-        if (action == PAUSE && message.answer() == null && !message.isContinued()) {
-            throw new WasmFailure("the module has paused a message without an answer; nothing can resume it");
+    }
+
+    private void delete(HttpContext message) {
+        http = message;
+        if (onDone != null) {
+            onDone.apply(message.number());
         }
+        if (onDelete != null) {
+            onDelete.apply(message.number());
+        }
+        contexts.remove(message.number());
+        http = null;
     }
 
     /** Runs the callback of a timer. */
@@ -346,6 +458,7 @@ final class WasmInstance {
         if (onTick != null) {
             begin();
             onTick.apply(ROOT_CONTEXT);
+            endResolved();
         }
     }
 }

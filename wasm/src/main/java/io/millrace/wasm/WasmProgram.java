@@ -42,7 +42,6 @@ final class WasmProgram {
             "proxy_on_request_trailers",
             "proxy_on_response_body",
             "proxy_on_response_trailers",
-            "proxy_on_http_call_response",
             "proxy_on_grpc_receive_initial_metadata",
             "proxy_on_grpc_receive",
             "proxy_on_grpc_receive_trailing_metadata",
@@ -73,7 +72,7 @@ final class WasmProgram {
                 throw new WasmFailure("a table has more entries than the limit of " + TABLE_ENTRIES_MAX);
             }
         }
-        notCalled = NEVER_CALLED.stream().filter(functions::contains).toList();
+        notCalled = notCalled(shared.callouts() != null);
         if (!notCalled.isEmpty()) {
             shared.log()
                     .once(
@@ -85,6 +84,15 @@ final class WasmProgram {
                         .withInterpreterFallback(InterpreterFallback.SILENT)
                         .compile()
                 : null;
+    }
+
+    private List<String> notCalled(boolean hasCallouts) {
+        List<String> names = new ArrayList<>();
+        if (!hasCallouts && functions.contains(WasmInstance.ON_CALL_RESPONSE)) {
+            names.add(WasmInstance.ON_CALL_RESPONSE);
+        }
+        NEVER_CALLED.stream().filter(functions::contains).forEach(names::add);
+        return List.copyOf(names);
     }
 
     /**

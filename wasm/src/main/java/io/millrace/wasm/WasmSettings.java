@@ -2,6 +2,7 @@ package io.millrace.wasm;
 
 import io.millrace.proxy.spi.ExtensionConfig;
 import io.millrace.proxy.spi.ExtensionConfigException;
+import io.millrace.wasm.callout.CalloutSettings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ import java.util.regex.Pattern;
  * @param vmConfiguration content of the buffer for {@code proxy_on_vm_start}, as UTF-8
  * @param rootId the property {@code plugin_root_id}
  * @param reloadNanos interval between the checks of the file; 0 for none
+ * @param callouts upstreams and limits of HTTP calls
  */
 record WasmSettings(
         Path module,
@@ -33,11 +35,13 @@ record WasmSettings(
         String pluginConfiguration,
         String vmConfiguration,
         String rootId,
-        long reloadNanos) {
+        long reloadNanos,
+        CalloutSettings callouts) {
     static final int PAGE_BYTES = 64 * 1024;
 
     private static final int INSTANCES_MAX = 64;
     private static final long MEMORY_BYTES_MAX = 1L << 30;
+    private static final long CALLOUT_BYTES_MAX = 64L << 20;
     private static final Pattern SIZE = Pattern.compile("(\\d{1,12})\\s*(KiB|MiB|GiB)?");
     private static final Pattern PLACE = Pattern.compile("(.+):\\d+:\\d+");
 
@@ -57,7 +61,8 @@ record WasmSettings(
                 config.text("configuration", ""),
                 config.text("vm_configuration", ""),
                 config.text("root_id", ""),
-                duration(config, "reload_interval", Duration.ofSeconds(2), Duration.ZERO, Duration.ofHours(1)));
+                duration(config, "reload_interval", Duration.ofSeconds(2), Duration.ZERO, Duration.ofHours(1)),
+                callouts(config));
         config.rejectOtherKeys();
         return settings;
     }
@@ -77,19 +82,34 @@ record WasmSettings(
         }
     }
 
+    private static CalloutSettings callouts(ExtensionConfig config) throws ExtensionConfigException {
+        long timeout = duration(
+                config, "callout_timeout", Duration.ofSeconds(4), Duration.ofMillis(10), Duration.ofMinutes(1));
+        long body = bytes(config, "callout_body", "1MiB");
+        if (body < 1 || body > CALLOUT_BYTES_MAX) {
+            throw config.problem("callout_body", config.text("callout_body", "") + " is not from 1 byte to 64MiB");
+        }
+        return CalloutSettings.of(config, timeout, (int) body);
+    }
+
     private static int pages(ExtensionConfig config) throws ExtensionConfigException {
-        String text = config.text("memory", "16MiB").strip();
+        long bytes = bytes(config, "memory", "16MiB");
+        if (bytes < PAGE_BYTES || bytes > MEMORY_BYTES_MAX || bytes % PAGE_BYTES != 0) {
+            throw config.problem(
+                    "memory", config.text("memory", "").strip() + " is not a multiple of 64KiB from 64KiB to 1GiB");
+        }
+        return (int) (bytes / PAGE_BYTES);
+    }
+
+    private static long bytes(ExtensionConfig config, String key, String otherwise) throws ExtensionConfigException {
+        String text = config.text(key, otherwise).strip();
         Matcher size = SIZE.matcher(text);
         if (!size.matches()) {
-            throw config.problem("memory", "'" + text + "' is not a size, such as 16MiB");
+            throw config.problem(key, "'" + text + "' is not a size, such as " + otherwise);
         }
         String unit = size.group(2);
         long factor = unit == null ? 1 : unit.equals("KiB") ? 1 << 10 : unit.equals("MiB") ? 1 << 20 : 1 << 30;
-        long bytes = Long.parseLong(size.group(1)) * factor;
-        if (bytes < PAGE_BYTES || bytes > MEMORY_BYTES_MAX || bytes % PAGE_BYTES != 0) {
-            throw config.problem("memory", text + " is not a multiple of 64KiB from 64KiB to 1GiB");
-        }
-        return (int) (bytes / PAGE_BYTES);
+        return Long.parseLong(size.group(1)) * factor;
     }
 
     private static long duration(ExtensionConfig config, String key, Duration otherwise, Duration min, Duration max)

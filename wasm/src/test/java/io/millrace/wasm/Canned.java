@@ -3,6 +3,7 @@ package io.millrace.wasm;
 import io.millrace.proxy.spi.ExtensionConfig;
 import io.millrace.proxy.spi.ExtensionContext;
 import io.millrace.proxy.spi.ExtensionCounter;
+import io.millrace.wasm.callout.CalloutSettings;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,9 +45,11 @@ final class Canned {
         }
     }
 
+    private static final CalloutSettings CALLOUTS = new CalloutSettings(Map.of(), 1_000_000_000L, 1 << 20);
+
     static WasmSettings settings(boolean isCompiled) {
         return new WasmSettings(
-                Path.of("filter.wasm"), 256, 50_000_000L, 1, isCompiled, 100_000, "blue", "", "root", 0);
+                Path.of("filter.wasm"), 256, 50_000_000L, 1, isCompiled, 100_000, "blue", "", "root", 0, CALLOUTS);
     }
 
     static Shared shared() {

@@ -16,7 +16,11 @@ class InstructionLimitTest {
     private static WasmInstance instance(long instructions) throws Exception {
         Shared shared = Canned.shared();
         return new WasmInstance(
-                WasmProgram.load(WasmProxy.bytes("costly.wasm"), shared), shared, START_INSTRUCTIONS, instructions);
+                WasmProgram.load(WasmProxy.bytes("costly.wasm"), shared),
+                shared,
+                START_INSTRUCTIONS,
+                instructions,
+                null);
     }
 
     private static void run(WasmInstance instance, int status) {

@@ -82,6 +82,14 @@ class LoadFaultsTest {
                 "deadline: 1h | config.deadline: 3600000 ms is not from 1 to 10000 ms",
                 "instances: 0 | config.instances: 0 is below the limit of 1",
                 "engine: jit | config.engine: 'jit' is neither interpreter nor compiler",
+                "callout_timeout: 1ms | config.callout_timeout: 1 ms is not from 10 to 60000 ms",
+                "callout_body: 65MiB | config.callout_body: 65MiB is not from 1 byte to 64MiB",
+                "'callouts: {a: ftp://b}' | config.callouts.a: 'ftp://b' is not a URL of scheme, host and port",
+                "'callouts: {a: http://b/c}' | config.callouts.a: 'http://b/c' is not a URL of scheme",
+                "'callouts: {a: http://u@b}' | config.callouts.a: 'http://u@b' is not a URL of scheme",
+                "'callouts: {a: http//b}' | config.callouts.a: 'http//b' is not a URL of scheme",
+                "'callouts: {a: http://b c}' | config.callouts.a: 'http://b c' is not a URL:",
+                "'callouts: auth' | config.callouts:",
                 "instance: 2 | config.instance: unknown key (did you mean instances?)",
             })
     void aFaultOfTheConfigurationIsNamed(String key, String message) throws Exception {

@@ -82,6 +82,15 @@ class ReloadTest {
         }
     }
 
+    /** Without upstreams no HTTP call has a result. */
+    @Test
+    void theCallbackForCallsIsNamedWithoutUpstreams() throws Exception {
+        WasmProxy.copy("callout.wasm", file);
+        try (WasmFilter filter = open("PT0.02S")) {
+            assertEquals("not called: proxy_on_http_call_response", filter.note());
+        }
+    }
+
     @Test
     void anErrorInTheFirstStartLeavesNoThreads() throws Exception {
         WasmProxy.copy("second-start.wasm", file);

@@ -38,12 +38,12 @@ final class RequestCost {
             Shared shared = Shared.of(new Canned.Context(), Canned.settings(isCompiled));
             String engine = isCompiled ? "compiler" : "interpreter";
             WasmProgram program = WasmProgram.load(WasmProxy.bytes("request.wasm"), shared);
-            print(engine + ", request, same thread", new WasmInstance(program, shared, 0, 0), true);
+            print(engine + ", request, same thread", new WasmInstance(program, shared, 0, 0, null), true);
             handOver(engine + ", request, with the hand-over", program, shared);
         }
         Shared shared = Canned.shared();
         WasmProgram program = WasmProgram.load(WasmProxy.bytes("response.wasm"), shared);
-        print("response, counted instructions", new WasmInstance(program, shared, 1_000_000, 100_000), false);
+        print("response, counted instructions", new WasmInstance(program, shared, 1_000_000, 100_000, null), false);
     }
 
     private static void print(String name, WasmInstance instance, boolean isRequest) {
@@ -56,6 +56,7 @@ final class RequestCost {
             for (int i = 0; i < CALLS; i++) {
                 if (isRequest) {
                     instance.request(HttpContext.ofRequest(copy(), true));
+                    HttpContext ignored = instance.takeEnded();
                 } else {
                     HeaderMap fields = new HeaderMap().with(":status", "200").with("content-type", "text/html");
                     instance.response(HttpContext.ofResponse(
@@ -80,13 +81,18 @@ final class RequestCost {
                     HttpContext message = HttpContext.ofRequest(copy(), true);
                     boolean ignored = workers.submit(new RequestWorkers.Call() {
                         @Override
-                        public void run(WasmInstance instance) {
-                            instance.request(message);
+                        public HttpContext message() {
+                            return message;
                         }
 
                         @Override
                         public void done() {
                             ended.countDown();
+                        }
+
+                        @Override
+                        public boolean isAbandoned() {
+                            return false;
                         }
 
                         @Override

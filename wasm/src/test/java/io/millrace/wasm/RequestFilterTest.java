@@ -141,8 +141,7 @@ class RequestFilterTest {
     @ValueSource(strings = {"interpreter", "compiler"})
     void hostFunctionsReportTheirStatus(String engine) throws Exception {
         try (WasmProxy proxy = start(engine)) {
-            assertEquals(
-                    "wasm=null status=12 remove=null", proxy.get("/callout").body(), "not implemented");
+            assertEquals("wasm=null status=2 remove=null", proxy.get("/callout").body(), "no such upstream");
             assertEquals("wasm=null status=6 remove=null", proxy.get("/memory").body(), "an invalid address");
             assertEquals("wasm=null status=12 remove=null", proxy.get("/host").body(), "a pseudo field");
         }

@@ -1,0 +1,96 @@
+package io.millrace.wasm;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.millrace.wasm.abi.Pairs;
+import io.millrace.wasm.abi.Status;
+import io.millrace.wasm.callout.CalloutRequest;
+import io.millrace.wasm.callout.OpenCalls;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The host function for HTTP calls. Stateless. */
+final class CalloutFunctions {
+    private CalloutFunctions() {}
+
+    /**
+     * Parameters: upstream, its length, fields, their length, body, its length, trailers, their length, timeout in
+     * milliseconds, pointer to the number of the call.
+     */
+    static int call(WasmInstance guest, long[] args) {
+        OpenCalls calls = guest.calls();
+        String name = guest.memory().text(args[0], args[1], UTF_8);
+        if (calls == null) {
+            return refused(guest, name);
+        }
+        URI upstream = calls.settings().upstreams().get(name);
+        if (upstream == null) {
+            return unknown(guest, name);
+        }
+        HttpRequest request = request(guest, upstream, args);
+        if (request == null) {
+            return Status.BAD_ARGUMENT;
+        }
+        // Before the call, so that a call whose number cannot be written is not sent.
+        guest.memory().writeInt(args[9], 0);
+        HttpContext http = guest.http();
+        long now = System.nanoTime();
+        long end = now + timeoutNanos(calls, args[8]);
+        if (http != null) {
+            long last = http.beganNanos() + calls.settings().timeoutNanos();
+            end = end - last > 0 ? last : end;
+        }
+        int number = calls.begin(request, http == null ? WasmInstance.ROOT_CONTEXT : http.number(), now, end);
+        if (number == 0) {
+            return Status.INTERNAL_FAILURE;
+        }
+        guest.memory().writeInt(args[9], number);
+        return Status.OK;
+    }
+
+    private static int refused(WasmInstance guest, String name) {
+        if (guest.shared().callouts() == null) {
+            return unknown(guest, name);
+        }
+        guest.shared()
+                .log()
+                .once(
+                        "callout place",
+                        "a module can send HTTP calls in callbacks for requests, timers and results of HTTP calls only");
+        return Status.INTERNAL_FAILURE;
+    }
+
+    private static int unknown(WasmInstance guest, String name) {
+        guest.shared()
+                .log()
+                .once(
+                        "callout name " + name,
+                        "the module calls the upstream '" + name + "', which the key config.callouts does not name");
+        return Status.BAD_ARGUMENT;
+    }
+
+    /** Returns the request; null if it is not valid. */
+    private static @Nullable HttpRequest request(WasmInstance guest, URI upstream, long[] args) {
+        List<String> fields = Pairs.decode(guest.memory().bytes(args[2], args[3]));
+        int bytesMax = guest.shared().settings().callouts().bodyBytesMax();
+        if (fields == null || (args[5] & 0xffff_ffffL) > bytesMax) {
+            return null;
+        }
+        try {
+            return CalloutRequest.of(upstream, fields, guest.memory().bytes(args[4], args[5]));
+        } catch (IllegalArgumentException e) {
+            guest.shared().log().once("callout request " + e.getMessage(), "an HTTP call is not valid: " + e);
+            return null;
+        }
+    }
+
+    /** The time for a call: the limit of the module within that of the configuration. 0 is no limit of the module. */
+    private static long timeoutNanos(OpenCalls calls, long millis) {
+        long nanos = TimeUnit.MILLISECONDS.toNanos(millis & 0xffff_ffffL);
+        long most = calls.settings().timeoutNanos();
+        return nanos == 0 ? most : Math.min(nanos, most);
+    }
+}

@@ -1,0 +1,44 @@
+package io.millrace.wasm.callout;
+
+import io.millrace.wasm.abi.HeaderMap;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The response to a call of a module, or its failure. Confined to one thread at a time. */
+public final class CalloutResponse {
+    private final HeaderMap fields;
+    private final byte[] body;
+
+    private CalloutResponse(HeaderMap fields, byte[] body) {
+        this.fields = fields;
+        this.body = body;
+    }
+
+    /** Returns the result of a call without a response: it has no fields, as the ABI demands. */
+    static CalloutResponse failed() {
+        return new CalloutResponse(new HeaderMap(), new byte[0]);
+    }
+
+    static CalloutResponse of(HttpResponse<byte[]> response) {
+        HeaderMap fields = new HeaderMap().with(":status", Integer.toString(response.statusCode()));
+        for (Map.Entry<String, List<String>> field : response.headers().map().entrySet()) {
+            String name = field.getKey().toLowerCase(Locale.ROOT);
+            for (String value : field.getValue()) {
+                fields.with(name, value);
+            }
+        }
+        return new CalloutResponse(fields, response.body());
+    }
+
+    /** The fields with the pseudo field {@code :status}; empty after a failure. */
+    public HeaderMap fields() {
+        return fields;
+    }
+
+    /** The content. Borrowed, and must not be changed. */
+    public byte[] body() {
+        return body;
+    }
+}
