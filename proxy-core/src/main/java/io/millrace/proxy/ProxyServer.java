@@ -215,8 +215,8 @@ public final class ProxyServer implements AutoCloseable {
         Invalidator invalidator = Invalidator.over(store.journal(), builder.clock()::millis, () -> live.config()
                 .purges()
                 .undoWindowMillis());
-        shared =
-                ExchangeLoop.Shared.over(store, invalidator, purges, allocator, builder.clock(), () -> live.exchange());
+        shared = ExchangeLoop.Shared.create(
+                store, invalidator, purges, allocator, builder.clock(), () -> live.exchange());
         FleetMembersFile members = outbox == null ? null : new FleetMembersFile(outbox);
         if (members != null) {
             shared.groups().members(members.read(), builder.clock().millis());

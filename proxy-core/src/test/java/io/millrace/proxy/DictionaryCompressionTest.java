@@ -457,7 +457,7 @@ class DictionaryCompressionTest {
         proxy.advanceSeconds(601);
         EncoderThreads threads = proxy.proxy().shared().encoderThreads();
         // The reading of the dictionary ends after it was added.
-        ProxyExtension.await("all permits", () -> threads.begin(PERMITS));
+        ProxyExtension.await("all permits", () -> threads.takePermits(PERMITS));
         assertEquals(200, get("/app1.js", BROWSER).status());
         threads.ended(PERMITS);
         assertEquals("dcb", codingOf("/lib2.js", BROWSER, available(dictionary)));
@@ -476,7 +476,7 @@ class DictionaryCompressionTest {
         });
         byte[] dictionary = learnt(9000);
         EncoderThreads threads = proxy.proxy().shared().encoderThreads();
-        ProxyExtension.await("all permits but two", () -> threads.begin(PERMITS));
+        ProxyExtension.await("all permits but two", () -> threads.takePermits(PERMITS));
         threads.ended(2);
         String end = "\r\nHost: localhost\r\n" + available(dictionary) + "Accept-Encoding: dcb, ";
         RawClient first = proxy.client();

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param responses number of responses that the receiver got
  * @param isComplete whether all stored responses were examined; a response stored a moment ago may be missing
- * @param reason the reason if not; null otherwise, and if the receiver ended the listing
+ * @param reason why the listing is incomplete; null if it is complete, or if the receiver ended it
  */
 public record ListingEnd(
         long responses, boolean isComplete, @Nullable String reason) {}

@@ -41,14 +41,14 @@ public interface ProxyCache {
      * Counts the stored responses that a purge would cover, and changes nothing (dry run). Needs a storage path: the
      * RAM tier has no inventory. At most four counts of a proxy run at the same time.
      *
-     * @return completes when all are counted, after seconds if there are millions
+     * @return completes when all are counted, which takes seconds for millions of responses
      */
     CompletionStage<PurgeEstimate> count(CachePurge purge);
 
     /**
-     * Lists the responses on disk, in no particular order. The receiver gets one after another. The next ones are read
-     * when it has taken those before, so that a listing of any length needs little memory. Changes during the listing
-     * may appear or not.
+     * Lists the responses on disk, in no particular order. The receiver gets one response after another. More responses
+     * are read only when the receiver has taken the earlier ones, so that a listing of any length needs little memory.
+     * A response that is stored or removed during the listing may be listed or not.
      *
      * @param receiver returns false to end the listing
      * @return completes after the last response; with the exception of the receiver if it throws one

@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The stored responses that a purge would cover. Immutable.
  *
- * @param objects their number
- * @param bytes the bytes of their content
- * @param urls the first of their URLs, each once, at most 20
- * @param hasMoreUrls whether they have more URLs
- * @param note the reason why the number may be too low; null if it is exact
+ * @param objects number of these responses
+ * @param bytes bytes of the content of all these responses
+ * @param urls URLs of these responses, each once, at most 20
+ * @param hasMoreUrls whether the responses have further URLs, which {@code urls} does not contain
+ * @param note the reason why {@code objects} may be too low; null if it is exact
  */
 public record PurgeEstimate(
         long objects,

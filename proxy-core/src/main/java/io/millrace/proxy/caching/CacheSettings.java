@@ -132,7 +132,7 @@ public record CacheSettings(
         private boolean ignoreClientMaxAge;
         private boolean imsOnClientNoCache = true;
         private RequestRules.AuthorizedReuse authorizedReuse = RequestRules.AuthorizedReuse.ALWAYS;
-        private KeyRules key = KeyRules.PLAIN;
+        private KeyRules key = KeyRules.UNCHANGED;
         private TagRules tags = TagRules.DEFAULTS;
         private EncodingRules encoding = EncodingRules.NONE;
 

@@ -49,10 +49,10 @@ public interface Invalidations {
     /**
      * Returns the stamp of a purge by URL, group or tag that has outdated a response.
      *
-     * @param by the result of {@link #of(TargetUri, long, Labels)} for the response
+     * @param kind the result of {@link #of(TargetUri, long, Labels)} for the response
      * @return the stamp of one such purge; 0 when not known
      */
-    default long purgeStamp(TargetUri url, long stamp, Labels labels, Outdated by) {
+    default long purgeStamp(TargetUri url, long stamp, Labels labels, Outdated kind) {
         return 0;
     }
 
@@ -86,10 +86,10 @@ public interface Invalidations {
     /**
      * Returns the stamp of a purge that has outdated a stored response.
      *
-     * @param by the result of {@link #of(TargetUri, StoredHead, long)} for the response
+     * @param kind the result of {@link #of(TargetUri, StoredHead, long)} for the response
      * @return the stamp of one such purge; 0 when not known
      */
-    default long purgeStamp(TargetUri url, StoredHead head, long bodyBytes, Outdated by) {
-        return purgeStamp(url, head.stamp(), head.labels(), by);
+    default long purgeStamp(TargetUri url, StoredHead head, long bodyBytes, Outdated kind) {
+        return purgeStamp(url, head.stamp(), head.labels(), kind);
     }
 }

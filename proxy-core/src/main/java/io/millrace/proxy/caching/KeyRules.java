@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 public record KeyRules(
         QueryRule query, @Nullable String host, Variance selectors, int generation, boolean sendsWholeQuery) {
     /** Keys are the client's URL; only Vary selects. */
-    public static final KeyRules PLAIN = new KeyRules(QueryRule.WHOLE, null, Variance.NONE, -1, false);
+    public static final KeyRules UNCHANGED = new KeyRules(QueryRule.WHOLE, null, Variance.NONE, -1, false);
 
     /** Returns true if keys are clients' URLs without changes. */
-    public boolean isPlain() {
+    public boolean isUnchanged() {
         return query.isWhole() && host == null && generation < 0;
     }
 

@@ -102,7 +102,7 @@ public final class StoredHead {
     private byte documentMarks = NOT_COMPUTED;
     /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
-    /** Number of the newest state of the purges in which none outdates this head; 0 for none. Races are harmless. */
+    /** Number of the newest state of all purges of which none outdates this head; 0 for none. Races are harmless. */
     private int purgeEpoch;
 
     StoredHead(StoredHeadBuilder parts) {

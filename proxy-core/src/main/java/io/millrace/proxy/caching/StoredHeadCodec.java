@@ -29,7 +29,7 @@ import java.util.zip.CRC32C;
  * 105  number of cache groups (2)                   107  their hashes (8 each)
  *     pinned until s (8), in version 3
  *     number of Vary names, 255 for * (1)
- *     per Vary name: length (2), text; of a cookie "cookie=" and its name
+ *     per Vary name: length (2), text; the text for a cookie is "cookie=" and its name
  *     length of the Vary values (4), the values
  *     length of the status line (2), length of the wire head (4), the wire head
  *     CRC32C (4)
@@ -38,7 +38,7 @@ import java.util.zip.CRC32C;
  * <p>Version 4 is written for heads with tags. It contains the pin, followed by
  *
  * <pre>
- *     length of the site (2), 65535 for the host of the URL; the site
+ *     length of the site's name (2), the name; 65535 and no name if the tags belong to the host of the URL
  *     length of the tags (4), the tags, each followed by a line feed
  * </pre>
  *
@@ -67,9 +67,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
     /** Length of the stamp and the number of cache groups. */
     private static final int INVALIDATION_LENGTH = 10;
-    /** Number of Vary names that stands for {@code *}. */
+    /** Value in place of the number of Vary names, for {@code Vary: *}. */
     private static final int ANY = 255;
-    /** Length of the site that stands for the host of the URL. */
+    /** Value in place of the length of the site's name, if the tags belong to the host of the URL. */
     private static final int NO_SITE = 0xffff;
 
     /** Prefix of the name of a cookie; no field name contains an equals sign. */

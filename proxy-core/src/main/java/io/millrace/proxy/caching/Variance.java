@@ -223,7 +223,7 @@ public final class Variance {
         return matches(values, requestFields, EncodingRules.NONE);
     }
 
-    /** As {@link #matches(byte[], FieldSection)}, for values with these rules. */
+    /** As {@link #matches(byte[], FieldSection)}, for values that were computed with these rules. */
     public boolean matches(byte[] values, FieldSection requestFields, EncodingRules encoding) {
         return !isAny && (isNone() || Arrays.equals(values, valuesOf(requestFields, encoding)));
     }

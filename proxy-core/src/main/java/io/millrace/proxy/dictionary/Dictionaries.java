@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The compression dictionaries of a proxy, found by URL, or by origin and hash. Their memory is bounded: the least
  * recently used dictionaries are dropped. A URL has one dictionary, the newest. Responses of one origin with equal
- * content share the memory of this content. Dictionaries are in memory only; after a restart they are read again from the
- * cache when their responses are served.
+ * content share the memory of this content. Dictionaries are in memory only; after a restart they are read again from
+ * the cache when their responses are served.
  *
  * <p>Thread-safe; a lock is held for a few map operations.
  */
@@ -25,7 +25,7 @@ public final class Dictionaries {
     /** Limit of URLs whose last read is remembered, and therefore of the reads in {@link #READ_INTERVAL_MILLIS}. */
     static final int READS_MAX = 1024;
 
-    /** Minimum time between two reads of one response because it is served. */
+    /** Minimum time between two reads of one response that are begun because the response is served. */
     private static final long READ_INTERVAL_MILLIS = 60_000;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -68,8 +68,8 @@ public final class Dictionaries {
     }
 
     /**
-     * Returns the dictionaries of the URL's origin with this hash, the newest first. They may be stale or purged. Does not
-     * count as a use.
+     * Returns the dictionaries of the URL's origin with this hash, the newest first. They may be stale or purged. Does
+     * not count as a use.
      *
      * @param hashText as in Available-Dictionary
      */
@@ -118,8 +118,8 @@ public final class Dictionaries {
 
     /**
      * Adds a dictionary, in place of the one with its URL. If equal content is known, the known object with its encoder
-     * tables is kept. Drops the least recently used dictionaries beyond the limit. A dictionary that exceeds the limit by
-     * itself is not added.
+     * tables is kept. Drops the least recently used dictionaries beyond the limit. A dictionary that exceeds the limit
+     * by itself is not added.
      *
      * @param limit limit of the memory in bytes, as configured when the response was read
      * @param since the result of {@link #generation} before the response was read; the dictionary is ignored if
@@ -151,7 +151,7 @@ public final class Dictionaries {
     }
 
     private void put(String url, String key, StoredDictionary dictionary) {
-        // Removed and added again, so that it becomes the maximum recently used one.
+        // Removed and added again, so that it becomes the most recently used one.
         Content content = byHash.remove(key);
         if (content == null) {
             content = new Content(dictionary.content());
@@ -248,7 +248,7 @@ public final class Dictionaries {
      * @return false if the first one was dropped or replaced meanwhile
      */
     @SuppressWarnings("ReferenceEquality") // another object with the same content may be newer
-    boolean replace(StoredDictionary known, StoredDictionary by) {
+    boolean replace(StoredDictionary known, StoredDictionary replacement) {
         String url = known.url().asString();
         String key = keyOf(known);
         lock.lock();
@@ -258,9 +258,9 @@ public final class Dictionaries {
                 return false;
             }
             List<StoredDictionary> responses = content.without(known);
-            responses.add(0, by);
+            responses.add(0, replacement);
             content.responses = List.copyOf(responses);
-            byUrl.put(url, by);
+            byUrl.put(url, replacement);
             return true;
         } finally {
             lock.unlock();

@@ -74,8 +74,8 @@ public final class DictionaryChoice {
 
     /**
      * Returns the request fields that select the response. Available-Dictionary is removed unless the dictionary may be
-     * used; the client then shares the variant of clients without a dictionary. If it may be used, its hash is written in
-     * canonical form, since it is part of the variant's key.
+     * used; the client then shares the variant of clients without a dictionary. If it may be used, its hash is written
+     * in canonical form, since it is part of the variant's key.
      */
     public static FieldSection fieldsAfter(Result result, FieldSection requestFields) {
         String hash = result == Result.USED ? hashIn(requestFields) : null;
@@ -106,8 +106,8 @@ public final class DictionaryChoice {
     }
 
     /**
-     * Returns true for https, and for http to this machine. Elsewhere other proxies on the way could change content whose
-     * coding they do not know (RFC 9842 s8).
+     * Returns true for https, and for http to this machine. Elsewhere other proxies on the way could change content
+     * whose coding they do not know (RFC 9842 s8).
      */
     static boolean isSecureContext(TargetUri url) {
         String host = url.host();
@@ -129,9 +129,9 @@ public final class DictionaryChoice {
     }
 
     /**
-     * Returns true if the client may read the response: for a request of the same origin, or one that navigates (RFC 9842
-     * s9.3.2). For scripts of other origins the CORS fields of the response would decide; their requests get an ordinary
-     * coding.
+     * Returns true if the client may read the response: for a request of the same origin, or one that navigates (RFC
+     * 9842 s9.3.2). For scripts of other origins the CORS fields of the response would decide; their requests get an
+     * ordinary coding.
      */
     private static boolean isReadable(FieldSection fields) {
         String mode = fields.get(SEC_FETCH_MODE);

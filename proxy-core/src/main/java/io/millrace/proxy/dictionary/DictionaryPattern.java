@@ -7,8 +7,8 @@ import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pattern of the URLs for which a dictionary may be used: {@code match} of Use-As-Dictionary (RFC 9842 s2.1.1), a URL
- * pattern relative to the URL of the dictionary. Matched in linear time. Immutable.
+ * The pattern of the URLs for which a dictionary may be used: {@code match} of Use-As-Dictionary (RFC 9842 s2.1.1), a
+ * URL pattern relative to the URL of the dictionary. Matched in linear time. Immutable.
  */
 final class DictionaryPattern {
     /** Limit of a pattern in characters. */
@@ -21,9 +21,9 @@ final class DictionaryPattern {
     static final int URL_LENGTH_MAX = 2048;
 
     /**
-     * Limit of matcher states multiplied by the characters of the URL. The matcher has up to one state for each character
-     * of a pattern with wildcards, and needs about 30 ns for each state and character. The limit corresponds to 4 ms, for
-     * which an event loop waits.
+     * Limit of matcher states multiplied by the characters of the URL. The matcher has up to one state for each
+     * character of a pattern with wildcards, and needs about 30 ns for each state and character. The limit corresponds
+     * to 4 ms, for which an event loop waits.
      */
     static final int STEPS_MAX = 128 * 1024;
 
@@ -86,7 +86,7 @@ final class DictionaryPattern {
         }
     }
 
-    /** Returns the states that the matcher may have at the same time: one without a wildcard. */
+    /** Returns the number of states that the matcher may have at the same time; 1 for a part without wildcards. */
     private static int statesOf(PatternParser.Translation part) {
         return part.wildcards() == 0 ? 1 : part.length();
     }

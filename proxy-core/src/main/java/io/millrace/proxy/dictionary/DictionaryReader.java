@@ -28,14 +28,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the encoder threads, and adds them to the
- * dictionaries. A response is read after it was stored. If its dictionary is not in memory, as after a restart, it is
- * also read after a validation, and when it is served outside the fast lane.
+ * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the encoder threads, and adds them to
+ * the dictionaries. A response is read after it was stored. If its dictionary is not in memory, as after a restart, it
+ * is also read after a validation, and when it is served outside the fast lane.
  *
  * <p>Confined to one event loop, except for the decoding.
  */
 public final class DictionaryReader {
-    /** An origin can send any number of responses whose content is not valid in its coding. */
+    /** Limits log lines: an origin can send any number of responses whose content is not valid in its coding. */
     private static final FaultLog FAULTS = new FaultLog(
             LoggerFactory.getLogger(DictionaryReader.class), TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
@@ -78,8 +78,8 @@ public final class DictionaryReader {
     public record Candidate(TargetUri url, TargetUri keyUrl, byte[] primaryKey, StoreKey key, StoredHead head) {}
 
     /**
-     * Returns true if a response with this head may be a dictionary. False for one that depends on credentials or cookies:
-     * a client that guesses its hash would learn that the content exists.
+     * Returns true if a response with this head may be a dictionary. False for one that depends on credentials or
+     * cookies: a client that guesses its hash would learn that the content exists.
      */
     public static boolean mayBe(StoredHead head, DictionaryRules rules) {
         return head.status() == 200
@@ -101,7 +101,8 @@ public final class DictionaryReader {
     }
 
     /**
-     * Takes over the terms and the lifetime of a response that was validated. Reads it only if its content is not known.
+     * Takes over the terms and the lifetime of a response that was validated. Reads it only if its content is not
+     * known.
      *
      * @param before its head before the validation
      */
@@ -247,12 +248,12 @@ public final class DictionaryReader {
         }
 
         /**
-         * Takes permits for the memory of the stored content, the decoded content and its copy in the dictionary. Returns
-         * false if there are too few permits. After true, {@link #end} must follow.
+         * Takes permits for the memory of the stored content, the decoded content and its copy in the dictionary.
+         * Returns false if there are too few permits. After true, {@link #end} must follow.
          */
         private boolean begin(long length) {
             permits = EncoderThreads.permitsOf(length + 2L * rules.bytesMax());
-            return threads.begin(permits);
+            return threads.takePermits(permits);
         }
 
         /** Forgets the dictionary that this response has replaced, since this response does not become one. */
@@ -265,7 +266,7 @@ public final class DictionaryReader {
         /** Releases the stored content, and the permits. Any thread. */
         private void end(ByteBuf content) {
             content.release();
-            threads.ended(permits);
+            threads.returnPermits(permits);
         }
 
         /** Returns the decoded content; null if its coding is not known or it is too long. */

@@ -3,8 +3,8 @@ package io.millrace.proxy.dictionary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates one component of a URL pattern, its path or its query, to an expression of RE2 (URL Pattern standard, "parse
- * a pattern string"). Patterns with regular expressions are refused, as RFC 9842 s2.1.1 demands.
+ * Translates one component of a URL pattern, its path or its query, to an expression of RE2 (URL Pattern standard,
+ * "parse a pattern string"). Patterns with regular expressions are refused, as RFC 9842 s2.1.1 demands.
  *
  * <p>Confined to one thread.
  */

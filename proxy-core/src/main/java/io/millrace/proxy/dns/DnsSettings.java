@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * @param ttlMaxNanos maximum time to live of an answer
  * @param negativeTtlNanos time to live of a negative answer
  * @param staleMaxNanos time after its expiry in which an answer may be used while no name server responds; 0 for none
- * @param downNanos time for which an address with a failed connection is tried last
+ * @param downNanos time for which an address is tried only after the others of its host, because a connection failed
  * @param hostsMax limit of cached hosts per event loop
  * @param queriesMax limit of concurrently queried hosts per event loop
  * @param services whether SRV records are queried

@@ -90,7 +90,8 @@ public final class HostAddresses implements AutoCloseable {
     /**
      * The cached result for a name. Immutable.
      *
-     * @param addresses with the time in ms until which each is tried last after a failed connection; 0 for none
+     * @param addresses each address with the time in ms during which it is tried only after the others, because a
+     *     connection to it failed; 0 for none
      * @param freshMillis time until the answer expires, in ms; negative after that
      * @param negativeCause message of a negative answer; null if there are addresses
      */

@@ -89,7 +89,7 @@ final class HostRecord {
         return holdsOff && nowNanos - heldOffUntilNanos < 0;
     }
 
-    /** Records a failed connection: the address is tried last until {@code nanos}. */
+    /** Records a failed connection: until {@code nanos}, the address is tried only after the others. */
     void markDownUntil(InetAddress address, long nanos) {
         if (preferred.contains(address) || others.contains(address)) {
             downUntilNanos.put(address, nanos);

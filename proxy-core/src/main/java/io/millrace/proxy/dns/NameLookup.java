@@ -83,9 +83,10 @@ public final class NameLookup {
     }
 
     /**
-     * Returns a lookup by a resolver that reports no times to live; they are 0. Closing the lookup closes the resolver.
+     * Returns a lookup that uses a resolver. Its results have the time to live 0. Closing the lookup closes the
+     * resolver.
      */
-    public static NameLookup by(NameResolver<InetAddress> resolver) {
+    public static NameLookup ofResolver(NameResolver<InetAddress> resolver) {
         return new NameLookup(resolver, null, null);
     }
 

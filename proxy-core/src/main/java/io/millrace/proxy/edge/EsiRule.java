@@ -15,7 +15,7 @@ public final class EsiRule {
 
     EsiRule(EsiConfig config) {
         this.config = config;
-        this.wanted = DocumentMarks.ASKED | (config.when() == EsiConfig.When.ALWAYS ? DocumentMarks.PLAIN_HTML : 0);
+        this.wanted = DocumentMarks.ASKED | (config.when() == EsiConfig.When.ALWAYS ? DocumentMarks.UNENCODED_HTML : 0);
     }
 
     /**

@@ -30,7 +30,7 @@ final class BrotliLibrary {
     }
 
     /** Returns an encoder that writes to a stream. */
-    static OutputStream over(OutputStream to, int level) throws IOException {
+    static OutputStream encoder(OutputStream to, int level) throws IOException {
         return new BrotliOutputStream(
                 to, new Encoder.Parameters().setQuality(level).setWindow(ContentEncoders.WINDOW_BITS));
     }
@@ -50,7 +50,7 @@ final class BrotliLibrary {
      *
      * @param prepared the result of {@link #prepare}
      */
-    static OutputStream over(OutputStream to, int level, Object prepared) throws IOException {
+    static OutputStream encoder(OutputStream to, int level, Object prepared) throws IOException {
         BrotliOutputStream stream = new BrotliOutputStream(
                 to,
                 new Encoder.Parameters()

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a dictionary (RFC 9842), and its hash. Brotli's search tables are built once, at the first use, and are
- * freed with this object. Content that was encoded with a dictionary begins with a header:
+ * The content of a dictionary (RFC 9842), and its hash. Brotli's search tables are built once, at the first use, and
+ * are freed with this object. Content that was encoded with a dictionary begins with a header:
  *
  * <pre>
  * dcb  ff 44 43 42              SHA-256 of the dictionary (32 bytes)   Brotli stream
@@ -34,12 +34,14 @@ public final class CompressionDictionary {
     public static final int HASH_BYTES = 32;
 
     /**
-     * Memory of a dictionary in bytes, for each byte of its content: one in the Java heap and one outside of it, and four
-     * in the tables of Brotli.
+     * Memory of a dictionary in bytes, for each byte of its content: one in the Java heap and one outside of it, and
+     * four in the tables of Brotli.
      */
     private static final int MEMORY_FACTOR = 6;
 
-    /** Bytes of Brotli's smallest hash table: 2^17 buckets of two bytes. Above 2 MiB the table grows with the content. */
+    /**
+     * Bytes of Brotli's smallest hash table: 2^17 buckets of two bytes. Above 2 MiB the table grows with the content.
+     */
     private static final int TABLE_BYTES_MIN = 256 * 1024;
 
     /** Bytes of content for each bucket of the hash table of Brotli. */
@@ -48,7 +50,9 @@ public final class CompressionDictionary {
     private static final byte[] BROTLI_MAGIC = {(byte) 0xff, 0x44, 0x43, 0x42};
     private static final byte[] ZSTD_MAGIC = {0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0};
 
-    /** First bytes of a dictionary in Zstandard's own format. The library would interpret such content in that format. */
+    /**
+     * First bytes of a dictionary in Zstandard's own format. The library would interpret such content in that format.
+     */
     private static final byte[] TRAINED_MAGIC = {0x37, (byte) 0xa4, 0x30, (byte) 0xec};
 
     private final byte[] bytes;
@@ -146,12 +150,12 @@ public final class CompressionDictionary {
      *
      * @param length bytes of the content; -1 if it is not known
      */
-    OutputStream over(OutputStream to, ContentCoding coding, int level, long length) throws IOException {
+    OutputStream encoder(OutputStream to, ContentCoding coding, int level, long length) throws IOException {
         to.write(magic(coding), 0, magic(coding).length);
         to.write(hash, 0, hash.length);
         return coding == ContentCoding.DICTIONARY_BROTLI
-                ? BrotliLibrary.over(to, level, prepared())
-                : ZstdLibrary.over(to, level, bytes, length);
+                ? BrotliLibrary.encoder(to, level, prepared())
+                : ZstdLibrary.encoder(to, level, bytes, length);
     }
 
     /** Returns a decoder of the stream after the header. */

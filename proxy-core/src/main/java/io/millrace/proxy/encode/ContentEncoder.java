@@ -17,7 +17,7 @@ final class ContentEncoder {
 
     /** Creates the stream that encodes the bytes written to it. */
     interface Factory {
-        OutputStream over(OutputStream to) throws IOException;
+        OutputStream open(OutputStream to) throws IOException;
     }
 
     private final Target target = new Target();
@@ -35,7 +35,7 @@ final class ContentEncoder {
         target.to = to;
         OutputStream opened = stream;
         if (opened == null) {
-            opened = factory.over(target);
+            opened = factory.open(target);
             stream = opened;
         }
         return opened;
@@ -64,7 +64,8 @@ final class ContentEncoder {
     }
 
     /**
-     * Frees the memory. Idempotent. First encodes all input that was kept back, which takes up to 100 ms at slow levels.
+     * Frees the memory. Idempotent. First encodes all input that was kept back, which takes up to 100 ms at slow
+     * levels.
      */
     void close() {
         if (closed) {

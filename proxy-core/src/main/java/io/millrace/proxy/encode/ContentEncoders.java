@@ -77,8 +77,8 @@ public final class ContentEncoders {
     }
 
     /**
-     * Like {@link #permits(ContentCoding, int)}, for an encoder with a dictionary. Brotli's tables of the dictionary are
-     * those of {@link CompressionDictionary}. Zstandard copies the dictionary and builds tables for each encoder.
+     * Like {@link #permits(ContentCoding, int)}, for an encoder with a dictionary. Brotli's tables of the dictionary
+     * are those of {@link CompressionDictionary}. Zstandard copies the dictionary and builds tables for each encoder.
      *
      * @param length bytes of the content; -1 if it is not known
      */
@@ -120,7 +120,7 @@ public final class ContentEncoders {
      * @param length bytes of the content; -1 if it is not known
      */
     static ContentEncoder create(ContentCoding coding, int level, CompressionDictionary dictionary, long length) {
-        return new ContentEncoder(to -> dictionary.over(to, coding, level, length));
+        return new ContentEncoder(to -> dictionary.encoder(to, coding, level, length));
     }
 
     /** Creates an encoder. */
@@ -128,8 +128,8 @@ public final class ContentEncoders {
         return new ContentEncoder(
                 switch (coding) {
                     case GZIP -> to -> new Gzip(to, level);
-                    case BROTLI -> to -> BrotliLibrary.over(to, level);
-                    case ZSTD -> to -> ZstdLibrary.over(to, level);
+                    case BROTLI -> to -> BrotliLibrary.encoder(to, level);
+                    case ZSTD -> to -> ZstdLibrary.encoder(to, level);
                     case DICTIONARY_BROTLI, DICTIONARY_ZSTD ->
                         throw new IllegalArgumentException(coding + " needs a dictionary");
                 });

@@ -103,7 +103,7 @@ public final class EncodedBody {
         int permits = ContentEncoders.permits(coding, level);
         ContentEncoder encoder = ContentEncoders.create(coding, level);
         boolean isQuick = ContentEncoders.isQuick(coding, level);
-        return threads.begin(permits)
+        return threads.takePermits(permits)
                 ? new EncodedBody(loop, threads, encoder, isQuick, permits, length, receiver)
                 : null;
     }
@@ -124,7 +124,7 @@ public final class EncodedBody {
             Receiver receiver) {
         int permits = ContentEncoders.permits(coding, level, dictionary.length(), length);
         ContentEncoder encoder = ContentEncoders.create(coding, level, dictionary, length);
-        return threads.begin(permits)
+        return threads.takePermits(permits)
                 ? new EncodedBody(loop, threads, encoder, false, permits, length, receiver)
                 : null;
     }
@@ -194,7 +194,7 @@ public final class EncodedBody {
         try {
             encoder.close();
         } finally {
-            threads.ended(permits);
+            threads.returnPermits(permits);
         }
     }
 

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class EncoderThreads implements Executor, AutoCloseable {
     /**
-     * Permits for encoders and decoders of one proxy. Each encoder needs one permit for up to 4 MiB of memory outside the
-     * Java heap; one of a slow level or with a dictionary needs {@link ContentEncoders#permits more}.
+     * Permits for encoders and decoders of one proxy. Each encoder needs one permit for up to 4 MiB of memory outside
+     * the Java heap; one of a slow level or with a dictionary needs {@link ContentEncoders#permits more}.
      */
     static final int PERMITS_MAX = 128;
 
@@ -57,8 +57,8 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns the number of permits for an amount of memory: at least one, and at most half of all permits, so that other
-     * encoders can work at the same time.
+     * Returns the number of permits for an amount of memory: at least one, and at most half of all permits, so that
+     * other encoders can work at the same time.
      *
      * @param bytes memory of an encoder or decoder, or of the content that it needs at the same time
      */
@@ -66,16 +66,18 @@ public final class EncoderThreads implements Executor, AutoCloseable {
         return (int) Math.max(1, Math.min(PERMITS_MAX / 2, (bytes + PERMIT_BYTES - 1) / PERMIT_BYTES));
     }
 
-    /** Takes one permit for a decoder. Returns false if there is none; after true, {@link #ended()} must follow. */
-    public boolean begin() {
-        return begin(1);
+    /**
+     * Takes one permit for a decoder. Returns false if there is none; after true, {@link #returnPermit()} must follow.
+     */
+    public boolean takePermit() {
+        return takePermits(1);
     }
 
     /**
-     * Takes permits for an encoder or decoder. Returns false if there are too few; after true, {@link #ended(int)} must
-     * follow.
+     * Takes permits for an encoder or decoder. Returns false if there are too few; after true, {@link
+     * #returnPermits(int)} must follow.
      */
-    public boolean begin(int wanted) {
+    public boolean takePermits(int wanted) {
         int now;
         do {
             now = permitsTaken.get();
@@ -87,12 +89,12 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     }
 
     /** Returns the permit of a decoder that was closed. */
-    public void ended() {
-        ended(1);
+    public void returnPermit() {
+        returnPermits(1);
     }
 
     /** Returns the permits of an encoder or decoder that was closed. */
-    public void ended(int held) {
+    public void returnPermits(int held) {
         permitsTaken.addAndGet(-held);
     }
 
@@ -133,8 +135,8 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     }
 
     /**
-     * Waits up to {@value #CLOSE_SECONDS} s for the tasks in progress, which release their buffers. The event loops must
-     * still run, because tasks end there.
+     * Waits up to {@value #CLOSE_SECONDS} s for the tasks in progress, which release their buffers. The event loops
+     * must still run, because tasks end there.
      */
     @Override
     public void close() {

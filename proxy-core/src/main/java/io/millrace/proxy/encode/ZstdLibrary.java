@@ -44,7 +44,7 @@ final class ZstdLibrary {
         return with(new ZstdInputStreamNoFinalizer(from), stream -> stream.setLongMax(WINDOW_BITS_MAX));
     }
 
-    static OutputStream over(OutputStream to, int level) throws IOException {
+    static OutputStream encoder(OutputStream to, int level) throws IOException {
         return with(
                 new ZstdOutputStreamNoFinalizer(to, level),
                 stream -> setWindow(stream, level, ContentEncoders.WINDOW_BITS));
@@ -64,7 +64,7 @@ final class ZstdLibrary {
      *
      * @param length bytes of the content; -1 if it is not known
      */
-    static OutputStream over(OutputStream to, int level, byte[] dictionary, long length) throws IOException {
+    static OutputStream encoder(OutputStream to, int level, byte[] dictionary, long length) throws IOException {
         int window = ContentEncoders.windowBits(dictionary.length, length);
         return with(new ZstdOutputStreamNoFinalizer(to, level), stream -> setWindow(stream, level, window)
                 .setDict(dictionary));

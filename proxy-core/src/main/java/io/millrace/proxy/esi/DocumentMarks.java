@@ -9,7 +9,7 @@ public final class DocumentMarks {
     public static final int ASKED = 1;
 
     /** The content is of type text/html, without a content coding. */
-    public static final int PLAIN_HTML = 1 << 1;
+    public static final int UNENCODED_HTML = 1 << 1;
 
     private static final String HTML = "text/html";
 
@@ -17,10 +17,10 @@ public final class DocumentMarks {
 
     /** Returns the bits of the properties that the fields of a response have. */
     public static int of(FieldSection fields) {
-        return (SurrogateControl.asksForEsi(fields) ? ASKED : 0) | (isPlainHtml(fields) ? PLAIN_HTML : 0);
+        return (SurrogateControl.asksForEsi(fields) ? ASKED : 0) | (isUnencodedHtml(fields) ? UNENCODED_HTML : 0);
     }
 
-    private static boolean isPlainHtml(FieldSection fields) {
+    private static boolean isUnencodedHtml(FieldSection fields) {
         String type = fields.get(FieldName.CONTENT_TYPE);
         return type != null && isHtml(type) && !isEncoded(fields);
     }

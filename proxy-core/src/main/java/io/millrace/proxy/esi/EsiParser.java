@@ -231,7 +231,8 @@ public final class EsiParser {
             } else if (inner.name().equals("except") && except == null) {
                 except = inner.isEmpty() ? List.of() : sequence("except", at);
             } else if (!inner.name().equals("comment")) {
-                throw malformed(at, "<esi:" + inner.name() + "> in <esi:try> is not its first attempt or except");
+                throw malformed(
+                        at, "unexpected <esi:" + inner.name() + "> in <esi:try>, which has one attempt and one except");
             }
         }
         nesting--;

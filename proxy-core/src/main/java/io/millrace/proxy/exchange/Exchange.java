@@ -268,6 +268,7 @@ final class Exchange
         answerLocally(429, ClientPermit.text(kind), ExchangeOutcome.DENIED);
     }
 
+    /** Reads the stored object from disk, then decides again. */
     private void open(Decision next) {
         state.enter(ExchangePhase.OPENING);
         exchangeLoop.store().open(next.key(), stream.eventLoop(), object -> {
@@ -289,12 +290,14 @@ final class Exchange
         }
     }
 
+    /** Sends the request to the origin unchanged; nothing is stored. */
     private void pass(ForwardReason reason) {
         report.forwarded(reason);
         state.enter(ExchangePhase.FETCHING);
         origin.start(plans.pass(current()));
     }
 
+    /** Fetches a response that is not stored, or joins the fetch in flight. */
     private void fill(Decision next) {
         report.forwarded(next.forwardReason());
         origin.lead(plans.miss(next, true), next, ExchangePhase.FETCHING);
@@ -317,6 +320,7 @@ final class Exchange
         }
     }
 
+    /** Validates the stored response with the origin, unless the origin is down and the response may be stale. */
     private void validate(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
         stale.keep(object);

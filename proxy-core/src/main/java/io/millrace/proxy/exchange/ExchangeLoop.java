@@ -137,7 +137,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
          *
          * @param allocator the buffer pool of the connections
          */
-        public static Shared over(
+        public static Shared create(
                 CacheStore<StoredHead> store,
                 Invalidator invalidator,
                 PurgeHistory purges,

@@ -249,7 +249,11 @@ final class ExchangeReport {
         }
     }
 
-    /** @param version of the origin's 304, as {@link io.millrace.proxy.http.ResponseHead#version} */
+    /**
+     * Notes the origin's 304, which confirms the stored response.
+     *
+     * @param version of the 304, as {@link io.millrace.proxy.http.ResponseHead#version}
+     */
     void confirmed(boolean byOthersFetch, int version) {
         outcome.confirmed(byOthersFetch, version);
     }
@@ -272,7 +276,11 @@ final class ExchangeReport {
         outcome.originAnswered(withStatus);
     }
 
-    /** @param host as for {@link #answeredBy} */
+    /**
+     * Notes that the request to the origin failed.
+     *
+     * @param host as for {@link #answeredBy}
+     */
     void failed(OriginFailure failure, @Nullable String host) {
         answeredBy(host);
         if (host != null) {

@@ -53,7 +53,8 @@ final class FetchPlans {
             return pass(decision);
         }
         boolean shared = mayShare && mayWait(decision);
-        RangeRequest range = decision.fillConfig().rangeWrite() || isTransforming(decision) ? null : rangeToFetch();
+        boolean fetchesWhole = decision.fillConfig().fetchesWholeForRange() || isTransforming(decision);
+        RangeRequest range = fetchesWhole ? null : rangeToFetch();
         return range == null
                 ? FetchPlan.fill(decision, client, shared)
                 : FetchPlan.part(decision, client, shared, range);
@@ -64,8 +65,12 @@ final class FetchPlans {
         return decision.hooks() != null && decision.hooks().transformsBodies();
     }
 
+    /**
+     * Returns true if the request is sent to the origin unchanged: for a range far ahead if the whole content would be
+     * fetched for it, and otherwise for several ranges.
+     */
     private boolean isSentUnchanged(Decision decision) {
-        return decision.fillConfig().rangeWrite() ? isRangeFarAhead() : RangeRequest.isMultiRange(request);
+        return decision.fillConfig().fetchesWholeForRange() ? isRangeFarAhead() : RangeRequest.isMultiRange(request);
     }
 
     /** Returns a conditional request with the validators of the stored response. Retains the object. */

@@ -336,7 +336,7 @@ final class FetchStoring {
         return head.status() < 400
                 && reason != NoStoreReason.AUTHORIZATION
                 && reason != NoStoreReason.COOKIES
-                && reason != NoStoreReason.GUESS_WITHHELD
+                && reason != NoStoreReason.HEURISTIC_REFUSED
                 && reason != NoStoreReason.LEAK_GUARD
                 && reason != Storability.ofRequest(plan.request(), plan.cacheSettings());
     }

@@ -208,8 +208,8 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Purges by tag, on the site of the request's host, or on every site. The client needs the purge permission of every
-     * rule concerned.
+     * Purges by tag, on the site of the request's host, or on every site. The client needs the purge permission of
+     * every rule concerned.
      */
     private void purge(Tags tags) {
         ExchangeSettings settings = exchangeLoop.settings();

@@ -317,7 +317,7 @@ final class RequestDryRun {
         }
         long stamp = shared.invalidator()
                 .invalidations()
-                .purgeStamp(decision.keyUrl(), stored.head(), stored.length(), invalidated.by());
+                .purgeStamp(decision.keyUrl(), stored.head(), stored.length(), invalidated.kind());
         return stamp == 0 ? null : PurgeId.ofStamp(stamp);
     }
 

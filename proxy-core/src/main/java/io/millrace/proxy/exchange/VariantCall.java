@@ -146,7 +146,7 @@ final class VariantCall implements OriginCall {
             tryNext();
             return;
         }
-        if (!exchangeLoop.encoderThreads().begin()) {
+        if (!exchangeLoop.encoderThreads().takePermit()) {
             object.release();
             codings.clear();
             tryNext();
@@ -211,7 +211,7 @@ final class VariantCall implements OriginCall {
     /** Releases the content, and the permit to decode it. Any thread. */
     private void drop(ByteBuf content) {
         content.release();
-        exchangeLoop.encoderThreads().ended();
+        exchangeLoop.encoderThreads().returnPermit();
     }
 
     private void decodeNow(String form, StoredHead head, ByteBuf content) {

@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes in text the CORS fields of a response, the branch of a canary split, the copies of requests, and the assembly
- * of pages. Immutable.
+ * Describes in text the CORS fields of a response, the branch of a canary split, the copies of requests, and the
+ * assembly of pages. Immutable.
  *
  * @param rule index of the remap rule; negative for none
  * @param branch name of the branch of the canary split; null for the rule's own origin
@@ -24,8 +24,8 @@ record EdgeText(
         ProxyConfig config,
         RequestHead request,
         int rule,
-        /** Adds the steps of the description to {@code steps}. */
         @Nullable String branch) {
+    /** Adds the steps of the description to {@code steps}. */
     void addTo(FreshnessText.Steps steps) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
         CorsConfig cors = rule < 0 || rule >= remap.size()

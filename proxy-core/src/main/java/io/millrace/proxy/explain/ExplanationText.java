@@ -290,7 +290,7 @@ public final class ExplanationText {
             step("lookup", "the cache is not used: " + whyNotUsed(), null);
             return;
         }
-        step("key", key, isPlainKey() ? null : "cache.key");
+        step("key", key, isKeyUnchanged() ? null : "cache.key");
         Found found = result.found();
         if (found == null) {
             DryRunResult.Uncacheable recent = result.uncacheable();
@@ -326,9 +326,9 @@ public final class ExplanationText {
                 + (reason.startsWith("it ") ? reason.substring(2) : " was not stored, because " + reason);
     }
 
-    private boolean isPlainKey() {
+    private boolean isKeyUnchanged() {
         CacheSettings settings = result.settings();
-        return settings == null || settings.key().isPlain();
+        return settings == null || settings.key().isUnchanged();
     }
 
     private String whyNotUsed() {
@@ -377,11 +377,11 @@ public final class ExplanationText {
         } else if (reuse instanceof Reuse.Invalidated invalidated) {
             step(
                     "reuse",
-                    (invalidated.by().isSoft()
+                    (invalidated.kind().isSoft()
                                     ? "purged softly since it was fetched"
                                     : "invalidated since it was fetched")
                             + (result.purge() == null ? "" : ", by purge " + result.purge()),
-                    invalidated.by().detail());
+                    invalidated.kind().detail());
         }
     }
 

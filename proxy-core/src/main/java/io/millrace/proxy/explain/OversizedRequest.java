@@ -40,21 +40,21 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
             int limit = config.http2().headerListBytes();
             return list > limit
                     ? new OversizedRequest(
-                            BadRequest.HEADER_TOO_LARGE, over("header list", list, limit), "http2.header_list")
+                            BadRequest.HEADER_TOO_LARGE, tooLong("header list", list, limit), "http2.header_list")
                     : longContent(limits, contentLength);
         }
         long line = (long) question.method().length() + 1 + targetBytes(question, request) + VERSION_AND_END.length();
         if (line > limits.requestLineBytes()) {
             return new OversizedRequest(
                     BadRequest.LINE_TOO_LONG,
-                    over("request line", line, limits.requestLineBytes()),
+                    tooLong("request line", line, limits.requestLineBytes()),
                     "limits.request_line");
         }
         long fields = (long) request.fields().wireLength() + EMPTY_LINE_BYTES;
         if (fields > limits.requestHeaderBytes()) {
             return new OversizedRequest(
                     BadRequest.HEADER_TOO_LARGE,
-                    over("field section", fields, limits.requestHeaderBytes()),
+                    tooLong("field section", fields, limits.requestHeaderBytes()),
                     "limits.request_header");
         }
         return longContent(limits, contentLength);
@@ -64,7 +64,7 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
         if (limits.requestBodyBytes() > 0 && contentLength > limits.requestBodyBytes()) {
             return new OversizedRequest(
                     BadRequest.CONTENT_TOO_LARGE,
-                    over("content", contentLength, limits.requestBodyBytes()),
+                    tooLong("content", contentLength, limits.requestBodyBytes()),
                     "limits.request_body");
         }
         return null;
@@ -89,7 +89,7 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
         return bytes;
     }
 
-    private static String over(String part, long bytes, long limit) {
+    private static String tooLong(String part, long bytes, long limit) {
         return "the " + part + " has " + bytes + " bytes, the limit is " + limit;
     }
 

@@ -22,7 +22,7 @@ sealed interface Condition<S> {
      *
      * @param unknown tests whether the value of a field is unknown
      */
-    boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
+    boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown);
 
     /** Calls the consumer with each comparison, from left to right. */
     void forEach(Consumer<Condition<S>> comparisons);
@@ -43,7 +43,7 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        public boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return wanted
                     ? everyPartCould(parts, subject, true, unknown)
                     : anyPartCould(parts, subject, false, unknown);
@@ -73,7 +73,7 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        public boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return wanted
                     ? anyPartCould(parts, subject, true, unknown)
                     : everyPartCould(parts, subject, false, unknown);
@@ -98,8 +98,8 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return part.could(subject, !wanted, unknown);
+        public boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return part.canResultIn(subject, !wanted, unknown);
         }
 
         @Override
@@ -139,7 +139,7 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        public boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return unknown.test(field) || test(subject) == wanted;
         }
 
@@ -181,7 +181,7 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        public boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return unknown.test(field) || test(subject) == wanted;
         }
 
@@ -204,7 +204,7 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        public boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return unknown.test(field) || test(subject) == wanted;
         }
 
@@ -237,7 +237,7 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        public boolean canResultIn(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return unknown.test(field) || test(subject) == wanted;
         }
 
@@ -261,7 +261,7 @@ sealed interface Condition<S> {
     private static <S> boolean everyPartCould(
             List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
         for (int i = 0; i < parts.size(); i++) {
-            if (!parts.get(i).could(subject, wanted, unknown)) {
+            if (!parts.get(i).canResultIn(subject, wanted, unknown)) {
                 return false;
             }
         }
@@ -271,7 +271,7 @@ sealed interface Condition<S> {
     private static <S> boolean anyPartCould(
             List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
         for (int i = 0; i < parts.size(); i++) {
-            if (parts.get(i).could(subject, wanted, unknown)) {
+            if (parts.get(i).canResultIn(subject, wanted, unknown)) {
                 return true;
             }
         }

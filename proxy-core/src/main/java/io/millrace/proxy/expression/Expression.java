@@ -65,7 +65,7 @@ public final class Expression<S> {
      * @return false if the expression fails whatever the values of these fields are
      */
     public boolean couldHold(S subject, Predicate<Field<S>> unknown) {
-        return condition.could(subject, true, unknown);
+        return condition.canResultIn(subject, true, unknown);
     }
 
     /**
@@ -75,7 +75,7 @@ public final class Expression<S> {
      * @return false if the expression holds whatever the values of these fields are
      */
     public boolean couldFail(S subject, Predicate<Field<S>> unknown) {
-        return condition.could(subject, false, unknown);
+        return condition.canResultIn(subject, false, unknown);
     }
 
     /** Returns the fields that the expression reads, each once, from left to right. */

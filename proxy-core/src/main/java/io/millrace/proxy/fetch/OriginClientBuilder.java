@@ -146,7 +146,7 @@ public final class OriginClientBuilder {
         NameResolver<InetAddress> own = resolver;
         NameLookup.Factory lookups = own == null
                 ? settings -> NameLookup.byDns(eventLoop, datagramChannelType, channelType, settings)
-                : settings -> NameLookup.by(own);
+                : settings -> NameLookup.ofResolver(own);
         return new PooledOriginClient(
                 eventLoop,
                 channelType,

@@ -91,7 +91,7 @@ public final class GroupTries {
 
     /**
      * One try at one host. It ends with the first call of {@link #answered}, {@link #failed}, {@link #refused} or
-     * {@link #left}, or by {@link #responded} with a status that counts as a failure. Later calls have no effect.
+     * {@link #abandoned}, or by {@link #responded} with a status that counts as a failure. Later calls have no effect.
      */
     public final class Try {
         private final int index;
@@ -160,7 +160,7 @@ public final class GroupTries {
                 failed(reason.text(), nowMillis);
             } else {
                 addToHistory(reason.text());
-                left();
+                abandoned();
             }
         }
 
@@ -182,7 +182,7 @@ public final class GroupTries {
         public void refused(int status) {
             if (!ended) {
                 addToHistory(Integer.toString(status));
-                left();
+                abandoned();
             }
         }
 
@@ -190,7 +190,7 @@ public final class GroupTries {
          * Ends the try without a complete response, because the response is no longer needed. Counts as a success
          * if a successful head arrived and no other request failed since.
          */
-        public void left() {
+        public void abandoned() {
             if (ended) {
                 return;
             }

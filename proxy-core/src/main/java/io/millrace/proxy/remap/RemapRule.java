@@ -86,7 +86,7 @@ public final class RemapRule {
         boolean defaultPort = to.effectivePort() == (originScheme.equals("https") ? 443 : 80);
         originAuthority = defaultPort ? host : host + ":" + to.effectivePort();
         keyRules = config.cache().settings().key();
-        hasPlainKeys = keyRules.isPlain();
+        hasPlainKeys = keyRules.isUnchanged();
         String keyPart = branch == null ? "" : branch.keyPart();
         keySuffix = (keySuffix(config, keyTo, keyRules) + keyPart).getBytes(StandardCharsets.ISO_8859_1);
         this.keyTo = keyTo;

@@ -345,7 +345,7 @@ final class CertificateStore {
     private static void checkWithTls(ServerCertificate certificate, NameSettings settings) throws CertificateFault {
         try {
             SslContext context =
-                    ServerContexts.build(List.of(certificate), settings.over(ServerTlsConfig.DEFAULTS), false);
+                    ServerContexts.build(List.of(certificate), settings.applyTo(ServerTlsConfig.DEFAULTS), false);
             ReferenceCountUtil.release(context);
         } catch (SSLException e) {
             throw new CertificateFault(

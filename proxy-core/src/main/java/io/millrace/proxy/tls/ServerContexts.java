@@ -136,7 +136,9 @@ final class ServerContexts {
 
     /** Returns the settings of the address, overridden by the given settings of names. */
     ServerTlsConfig settings(NameSettings names) {
-        return names.equals(NameSettings.NONE) ? settings : effective.computeIfAbsent(names, own -> own.over(settings));
+        return names.equals(NameSettings.NONE)
+                ? settings
+                : effective.computeIfAbsent(names, own -> own.applyTo(settings));
     }
 
     /**

@@ -103,7 +103,7 @@ class SignedUrlTest {
                 "key1 =                # :1: key1 has no value",
                 "sig_anchor = x        # :1: sig_anchor: signatures in path parameters are not supported",
                 "excl_regex = (        # :1: excl_regex is no expression in RE2 syntax",
-                "error_url = 301 /a    # :1: error_url is neither 403 nor 302 and a URL",
+                "error_url = 301 /a    # :1: error_url must be 403, or 302 and a URL",
                 "a = hmac-sha256:AAAA  # :1: a has 3 bytes, which is below the limit of 16",
                 "a = hmac-sha256:*     # :1: a is not in Base64",
                 "error_url = 403       # : has no key, such as key0 = SECRET",

@@ -35,9 +35,9 @@ final class KeyRulesTest {
     @Test
     void plainRulesLeaveTheUrlAlone() {
         TargetUri url = Heads.target("http://a.example/p?b&a");
-        assertSame(url, KeyRules.PLAIN.keyUrl(url));
-        assertSame(url, KeyRules.PLAIN.originUrl(url, url));
-        assertTrue(KeyRules.PLAIN.isPlain());
+        assertSame(url, KeyRules.UNCHANGED.keyUrl(url));
+        assertSame(url, KeyRules.UNCHANGED.originUrl(url, url));
+        assertTrue(KeyRules.UNCHANGED.isUnchanged());
     }
 
     @Test
@@ -46,7 +46,7 @@ final class KeyRulesTest {
         TargetUri url = Heads.target("https://de.example:8443/%61?b&a");
         assertEquals("https://shop:8443/%61?b&a", rules.keyUrl(url).asString());
         assertEquals("https://shop:8443/a?b&a", CacheKey.of(rules.keyUrl(url)).asString());
-        assertFalse(rules.isPlain());
+        assertFalse(rules.isUnchanged());
     }
 
     @Test

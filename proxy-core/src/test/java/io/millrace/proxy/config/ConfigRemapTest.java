@@ -87,7 +87,7 @@ final class ConfigRemapTest {
                 "map_with_referer http://a/ http://o, referer_redirect: /no, referers: '~*' | 6:15: remap[0].referers: '~*' permits only requests without Referer; add an expression, or use map",
                 "map_with_referer http://a/ http://o, referer_redirect: /no, referers: ['(' ,b] | 6:15: remap[0].referers: '(' is not a regular expression: missing closing )",
                 "map_with_referer http://a/ http://o, referers: b, referer_redirect: no | 6:23: remap[0].referer_redirect: 'no' is neither a URL such as http://host/path nor a path",
-                "map_with_referer http://a/ http://o, referers: b, referer_redirect: /%x | 6:23: remap[0].referer_redirect: '/%x' has a % that is neither %r, %f, %t or %o nor a percent-encoding (did you mean %25?)",
+                "map_with_referer http://a/ http://o, referers: b, referer_redirect: /%x | 6:23: remap[0].referer_redirect: '/%x' has a % that begins no code (%r, %f, %t, %o) and no percent-encoding (did you mean %25?)",
                 "map http://a/ http://o, referers: [a] | 5:5: remap[0].referers: is only for map_with_referer, and cannot be set for map",
                 "map http://a/ http://o, rewrite_set_cookie: true | 5:5: remap[0].rewrite_set_cookie: is only for reverse_map, and cannot be set for map",
                 "reverse_map / http://o | 3:5: remap[0].reverse_map: must name the origin's host",

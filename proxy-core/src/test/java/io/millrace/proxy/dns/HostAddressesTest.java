@@ -39,7 +39,8 @@ class HostAddressesTest {
     private final EventLoop loop = channel.eventLoop();
     private final Asked asked = new Asked(loop);
     private DnsSettings settings = settings(100, 100, List.of());
-    private final HostAddresses addresses = new HostAddresses(loop, () -> settings, chosen -> NameLookup.by(asked));
+    private final HostAddresses addresses =
+            new HostAddresses(loop, () -> settings, chosen -> NameLookup.ofResolver(asked));
 
     /** Records the queries; the test answers them. */
     private static final class Asked extends InetNameResolver {

@@ -177,7 +177,7 @@ class EncodedBodyTest {
         }
 
         EncodedBody body(DefaultEventExecutor loop, EncoderThreads threads, EncodedBody.Receiver receiver) {
-            assertTrue(threads.begin());
+            assertTrue(threads.takePermit());
             return EncodedBody.slow(loop, threads, new ContentEncoder(to -> this), receiver);
         }
     }
@@ -222,7 +222,7 @@ class EncodedBodyTest {
         assertFalse(loop.inEventLoop(idle.closedBy.get(30, TimeUnit.SECONDS)));
         assertFalse(loop.inEventLoop(working.closedBy.get(30, TimeUnit.SECONDS)));
         threads.close();
-        assertTrue(threads.begin(EncoderThreads.PERMITS_MAX), "all permits were given back");
+        assertTrue(threads.takePermits(EncoderThreads.PERMITS_MAX), "all permits were given back");
     }
 
     @Test
@@ -238,7 +238,7 @@ class EncodedBodyTest {
                 .get();
         assertTrue(loop.inEventLoop(observed.closedBy.get(30, TimeUnit.SECONDS)));
         loop.submit(() -> {}).get();
-        assertTrue(threads.begin(EncoderThreads.PERMITS_MAX), "all permits were given back");
+        assertTrue(threads.takePermits(EncoderThreads.PERMITS_MAX), "all permits were given back");
     }
 
     @ParameterizedTest
@@ -256,7 +256,7 @@ class EncodedBodyTest {
                 })
                 .get();
         threads.close();
-        assertTrue(threads.begin(EncoderThreads.PERMITS_MAX), "all permits were given back");
+        assertTrue(threads.takePermits(EncoderThreads.PERMITS_MAX), "all permits were given back");
     }
 
     @Test

@@ -102,7 +102,7 @@ class EsiParserTest {
                 "<esi:try> # esi-markup # 1:1: <esi:try> has no end tag",
                 "<esi:try></esi:attempt> # esi-markup # 1:10: </esi:attempt> in <esi:try>",
                 "<esi:try><esi:include src='/f'/> # esi-markup"
-                        + " # 1:10: <esi:include> in <esi:try> is not its first attempt or except",
+                        + " # 1:10: unexpected <esi:include> in <esi:try>, which has one attempt and one except",
                 "x<!--esi y # esi-markup # 1:2: <!--esi has no -->",
                 "<!--esi <!--esi --> # esi-markup # 1:9: <!--esi in another <!--esi",
             })

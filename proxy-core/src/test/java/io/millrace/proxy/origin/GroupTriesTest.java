@@ -151,7 +151,7 @@ class GroupTriesTest {
         apply(settings -> settings);
         markDown(1, T);
         long due = T + 20_000;
-        request(due).next(true, due).left();
+        request(due).next(true, due).abandoned();
         assertEquals(1, number(request(due).next(true, due)));
     }
 
@@ -248,7 +248,7 @@ class GroupTriesTest {
         HostLoad load = one.host().loads().get(0);
         assertEquals(1, load.underWay());
         one.answered(200, T);
-        one.left();
+        one.abandoned();
         assertEquals(0, load.underWay());
         assertEquals(1, load.requests());
     }
@@ -297,7 +297,7 @@ class GroupTriesTest {
         for (int i = 0; i < requests; i++) {
             GroupTries.Try next = request(nowMillis).next(true, nowMillis);
             count += number(next) == 1 ? 1 : 0;
-            next.left();
+            next.abandoned();
         }
         return count;
     }
@@ -311,7 +311,7 @@ class GroupTriesTest {
             failing.failed(Reason.RESET, T);
             GroupTries.Try left = request(T).next(false, T);
             left.responded(200, 1, T, 1);
-            left.left();
+            left.abandoned();
         }
         assertEquals(1, order(true, T).get(0));
     }
@@ -323,7 +323,7 @@ class GroupTriesTest {
             GroupTries.Try left = request(T).next(false, T);
             left.responded(200, 1, T, 1);
             request(T).next(false, T).failed(Reason.RESET, T);
-            left.left();
+            left.abandoned();
         }
         assertEquals(2, order(true, T).get(0));
     }
@@ -338,7 +338,7 @@ class GroupTriesTest {
         early.responded(200, 1, T, 1);
         early.answered(200, T);
         leftLater.responded(200, 1, T, 1);
-        leftLater.left();
+        leftLater.abandoned();
         assertEquals(2, order(true, T).get(0));
     }
 
@@ -366,7 +366,7 @@ class GroupTriesTest {
         first.host().markUp(T + 20_001);
         markDown(1, T + 20_002);
         GroupTries.Try second = request(T + 40_000).next(true, T + 40_000);
-        first.left();
+        first.abandoned();
         assertEquals(OriginHealth.State.SUSPECT, second.host().health().state());
     }
 

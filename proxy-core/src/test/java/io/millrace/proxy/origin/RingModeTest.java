@@ -63,7 +63,7 @@ class RingModeTest {
 
     private static int first(GroupTries tries) {
         GroupTries.Try next = tries.next(true, T);
-        next.left();
+        next.abandoned();
         return number(next.host());
     }
 

@@ -198,11 +198,11 @@ public final class CacheInspection implements LookupSource {
         Outdated outdated = outdated(inquiry, head, length);
         Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, effective.settings(), outdated);
         if (reuse instanceof Reuse.Invalidated invalidated) {
-            return (invalidated.by().isSoft()
+            return (invalidated.kind().isSoft()
                             ? "a request is validated at the origin first: "
                             : "a request is a miss: ")
-                    + invalidated.by().detail() + ", it was fetched under stamp " + head.stamp()
-                    + purge(keyUrl, head, length, invalidated.by()) + ", " + lifetime;
+                    + invalidated.kind().detail() + ", it was fetched under stamp " + head.stamp()
+                    + purge(keyUrl, head, length, invalidated.kind()) + ", " + lifetime;
         }
         if (reuse instanceof Reuse.Fresh) {
             return "a request is answered from the cache: fresh, " + lifetime;

@@ -18,7 +18,7 @@ public final class RestartResource implements AdminResource {
     /** Replaces the worker. Thread-safe. */
     @FunctionalInterface
     public interface Restarter {
-        /** Completes when the new worker serves; with an {@link AdminException} if the old worker stays. */
+        /** Completes when the new worker serves; fails with {@link AdminException} if the old worker continues. */
         CompletionStage<RestartReport> restart();
     }
 

@@ -54,11 +54,11 @@ public final class ServerResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        ServerReport report = drains ? drained(request) : source.report();
+        ServerReport report = drains ? changeDrain(request) : source.report();
         responder.reply(AdminReply.json(json -> write(json, report)));
     }
 
-    private ServerReport drained(AdminRequest request) throws AdminException {
+    private ServerReport changeDrain(AdminRequest request) throws AdminException {
         Map<String, String> members = Json.strings(request.body(), Set.of("undo"));
         String undo = members.getOrDefault("undo", "false");
         if (!undo.equals("true") && !undo.equals("false")) {

@@ -13,9 +13,10 @@ public interface CertificatesSource {
      * @param file path of the certificate chain
      * @param key path of the private key; equal to {@code file} if one file holds both
      * @param names server names that the certificate is used for
-     * @param state valid, expiring (soon), expired, faulty (the present files cannot be used, so handshakes use the version
-     *     that was read before) or unusable (no version could be read)
-     * @param issuer null if no version of the file could be read; the components from here to {@code notes} are then empty
+     * @param state valid, expiring (soon), expired, faulty (the present files cannot be used, so handshakes use the
+     *     version that was read before) or unusable (no version could be read)
+     * @param issuer null if no version of the file could be read; the components from here to {@code notes} are then
+     *     empty
      * @param chain subjects in the order in which they are sent
      * @param notes warnings that do not prevent the use of the certificate
      * @param settings TLS settings of these names, each as in the configuration
@@ -66,8 +67,8 @@ public interface CertificatesSource {
     /**
      * OCSP staple of a certificate. Times are seconds since 1970, 0 for none.
      *
-     * @param state none (the certificate names no responder), off (the settings turn stapling off), unused (no staple is
-     *     requested, for example because no name uses the certificate), missing (handshakes carry none) or stapled
+     * @param state none (the certificate names no responder), off (the settings turn stapling off), unused (no staple
+     *     is requested, for example because no name uses the certificate), missing (handshakes carry none) or stapled
      * @param responder URL; null for none
      * @param required whether clients refuse the certificate without a staple
      * @param until end of the validity of the staple

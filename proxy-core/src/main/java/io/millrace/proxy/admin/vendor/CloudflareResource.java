@@ -78,7 +78,7 @@ public final class CloudflareResource implements AdminResource {
                     Json.strings(json, "errors", List.of());
                     Json.strings(json, "messages", List.of());
                     json.writeObjectPropertyStart("result");
-                    // Clients of Cloudflare's API expect one string, so the list has a member of its own.
+                    // Clients of Cloudflare's API expect one string in "id". All identifiers are in "purges".
                     json.writeStringProperty("id", ids.get(0));
                     Json.strings(json, "purges", ids);
                     json.writeEndObject();

@@ -56,8 +56,8 @@ public final class FastlyResource implements AdminResource {
                     responder.replyWhen(purges.purge(scopes, request.caller()), ids -> byKey(keys, ids));
                 }),
                 new FastlyResource(ALL_PATH, (segments, request, responder) -> {
-                    // Fastly's own API has no soft purge of everything. The field is obeyed, because the client expects
-                    // that the stored responses are kept.
+                    // Fastly's own API has no soft purge of everything. Fastly-Soft-Purge is obeyed here too, because a
+                    // client that sends it expects that the stored responses are kept.
                     List<Scope> scopes =
                             purges.everything(purges.site(segments.get(0), "service"), VendorPurges.isSoft(request));
                     responder.replyWhen(purges.purge(scopes, request.caller()), ids -> ok(String.join(", ", ids)));

@@ -56,7 +56,7 @@ public final class EncodedHeads {
     public static boolean concerns(FieldSection fields, long length, EncodingRules rules) {
         return !rules.isOff()
                 && (length == UNKNOWN || (length >= rules.bytesMin() && length <= rules.bytesMax()))
-                && isPlain(fields)
+                && hasNoCoding(fields)
                 && hasType(fields, rules)
                 && !fields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
     }
@@ -79,7 +79,7 @@ public final class EncodedHeads {
         return isMultipart ? !rules.isOff() : concerns(fields, UNKNOWN, rules);
     }
 
-    private static boolean isPlain(FieldSection fields) {
+    private static boolean hasNoCoding(FieldSection fields) {
         int line = fields.find(FieldName.CONTENT_ENCODING);
         return line < 0
                 || (fields.valueEqualsIgnoreCase(line, EncodingRules.IDENTITY)
@@ -189,7 +189,7 @@ public final class EncodedHeads {
         return switch (response.status()) {
             case 204, 206, 304 -> false;
             default ->
-                isPlain(response.fields()) && !response.fields().hasToken(FieldName.CACHE_CONTROL, "no-transform");
+                hasNoCoding(response.fields()) && !response.fields().hasToken(FieldName.CACHE_CONTROL, "no-transform");
         };
     }
 

@@ -46,7 +46,7 @@ public sealed interface Reuse {
      * An invalidation has outdated the response. After a soft invalidation the response may be validated; after a hard
      * one it counts as absent.
      */
-    record Invalidated(Outdated by) implements Reuse {}
+    record Invalidated(Outdated kind) implements Reuse {}
 
     /** The reason why a stored response must be validated. */
     enum ValidateReason {

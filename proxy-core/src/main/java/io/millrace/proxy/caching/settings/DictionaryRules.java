@@ -4,8 +4,8 @@ import io.millrace.proxy.http.FieldName;
 import java.util.List;
 
 /**
- * The settings of compression with dictionaries (RFC 9842). A dictionary is a stored response that the origin marks with
- * Use-As-Dictionary. Immutable.
+ * The settings of compression with dictionaries (RFC 9842). A dictionary is a stored response that the origin marks
+ * with Use-As-Dictionary. Immutable.
  *
  * @param codings the codings, the preferred one first; empty if dictionaries are not used
  * @param bytesMax largest response that becomes a dictionary, in bytes without a coding

@@ -67,7 +67,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         if (sorted) {
             kept.sort();
         }
-        return kept.in(url);
+        return kept.applyTo(url);
     }
 
     /** Returns true if all parameters are kept and, if required, sorted. */
@@ -173,7 +173,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
                     bytes, aStart, nameEnd(bytes, aStart, (int) a), bStart, nameEnd(bytes, bStart, (int) b));
         }
 
-        TargetUri in(TargetUri url) {
+        TargetUri applyTo(TargetUri url) {
             byte[] query = new byte[lengthMax];
             int length = 0;
             for (int i = 0; i < count; i++) {

@@ -57,7 +57,7 @@ public enum NoStoreReason {
      * Like {@link #NO_LIFETIME}, but without cookies or credentials the response would have a heuristic lifetime
      * ({@link LifetimeRules#guessedWithCookies}).
      */
-    GUESS_WITHHELD("guess-withheld", "it has no lifetime, and the request had cookies or Authorization"),
+    HEURISTIC_REFUSED("guess-withheld", "it has no lifetime, and the request had cookies or Authorization"),
     /** The fields that {@link StoringRules#requiredHeaders} requires are missing. */
     REQUIRED_HEADERS("required-headers", "it lacks a field that cache.required_headers demands"),
     /** The URL looks like a static file, but the response looks like a page for one user ({@link LeakGuard}). */
@@ -100,7 +100,7 @@ public enum NoStoreReason {
             case TAGS -> "tags-limit";
             case CACHE_GROUPS -> "cache-groups-limit";
             case AUTHORIZATION -> "leak-guard:authorization";
-            case COOKIES, GUESS_WITHHELD -> "leak-guard:cookies";
+            case COOKIES, HEURISTIC_REFUSED -> "leak-guard:cookies";
             case LEAK_GUARD -> "leak-guard:type";
             default -> null;
         };

@@ -202,7 +202,7 @@ public sealed interface Storability {
         }
         boolean guessable = freshness.source() == LifetimeSource.WITHHELD
                 && settings.lifetimes().heuristicWithoutLastModified();
-        return guessable ? NoStoreReason.GUESS_WITHHELD : NoStoreReason.NO_LIFETIME;
+        return guessable ? NoStoreReason.HEURISTIC_REFUSED : NoStoreReason.NO_LIFETIME;
     }
 
     private static long declaredLength(FieldSection fields) {

@@ -41,7 +41,10 @@ public final class TagRules {
     private final boolean keep;
     /** Bit {@code length & 63} is set for the length of each name, so that most lines are not compared with names. */
     private final long lengths;
-    /** Whether a name has a constant in {@link FieldName}; otherwise lines of such fields are not compared. */
+    /**
+     * Whether one of the names has a constant in {@link FieldName}. If not, lines whose field has such a constant need
+     * no comparison.
+     */
     private final boolean hasWellKnownName;
 
     private TagRules(FieldName[] names, TagSyntax[] syntaxes, boolean keep) {

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param whole the stored head of the whole representation
  * @param part the stored head of the part: status 206 with its Content-Range
  * @param storable whether the part may be stored
- * @param isLengthAsStated whether the content has the length that its Content-Range states; else that field must not be
- *     sent to other clients.
+ * @param isLengthAsStated whether the content has the length that its Content-Range states. If false, this
+ *     Content-Range must not be sent to other clients
  */
 public record PartialContent(
         ContentRange range,

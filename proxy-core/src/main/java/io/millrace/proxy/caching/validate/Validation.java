@@ -184,7 +184,7 @@ public final class Validation {
         // A 304 confirms content that was stored, also if this request has credentials and the first one had none.
         return reason == null
                         || reason == NoStoreReason.NO_LIFETIME
-                        || reason == NoStoreReason.GUESS_WITHHELD
+                        || reason == NoStoreReason.HEURISTIC_REFUSED
                         || reason == NoStoreReason.LEAK_GUARD
                 ? new Freshened(head, answer)
                 : new Unstorable(answer, reason);

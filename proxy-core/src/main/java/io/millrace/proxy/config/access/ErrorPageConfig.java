@@ -16,7 +16,7 @@ import java.util.Set;
  *
  * @param statuses the status codes
  * @param file the content
- * @param contentType its media type
+ * @param contentType media type of the content
  * @param fields more fields of the response
  */
 public record ErrorPageConfig(List<Integer> statuses, LoadedFile file, String contentType, FieldSection fields) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A listening address for clients. Immutable.
  *
  * @param proxyProtocol whether connections begin with a PROXY header
- * @param transparency whether the address serves a transparent proxy
+ * @param transparency whether the address is transparent towards clients, towards origins, or both
  * @param http2 whether clients may use HTTP/2: by ALPN with TLS, else with prior knowledge
  * @param tls null for HTTP without TLS
  * @param socketMode mode of a Unix socket
@@ -40,15 +40,15 @@ public record ListenerConfig(
         REQUIRE
     }
 
-    /** The parts of a transparent proxy that an address has. */
+    /** Determines whether an address is transparent towards clients, towards origins, or both. */
     public enum Transparency {
-        /** None. */
+        /** The address is not transparent. */
         OFF(false, false),
-        /** Connections to any destination, which the kernel diverts to this address. */
+        /** The address accepts connections to any destination, which the kernel diverts to it. */
         IN(true, false),
-        /** Connections to origins from the client's address. */
+        /** Connections to origins are made from the client's address. */
         OUT(false, true),
-        /** Both parts. */
+        /** Both {@link #IN} and {@link #OUT}. */
         BOTH(true, true);
 
         private final boolean in;

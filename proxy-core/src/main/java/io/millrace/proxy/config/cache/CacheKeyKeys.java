@@ -48,8 +48,8 @@ public final class CacheKeyKeys {
             .perRule()
             .atsName("cachekey.so --static-prefix")
             .description("Host that replaces the requested host in cache keys, so that several hosts share stored"
-                    + " responses: the hosts of one rule, or of rules with the same to and path, whose rules must"
-                    + " be the same. Origins get only this host.");
+                    + " responses. They are the hosts of one remap rule, or of remap rules with the same to, path"
+                    + " and rules. Origins get only this host.");
     public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()

@@ -13,7 +13,7 @@ public final class CompressionKeys {
             .defaultsTo(false)
             .perRule()
             .description("Whether responses of the listed types are compressed for clients that accept it. A section"
-                    + " compression without this key turns compression on, also an empty one.");
+                    + " compression without this key turns compression on, even if it is empty.");
     public static final ConfigKey<List<String>> ENCODINGS = ConfigKey.builder("compression.encodings", ValueType.NAMES)
             .defaultsTo(List.of("br", "zstd", "gzip"))
             .perRule()
@@ -54,17 +54,17 @@ public final class CompressionKeys {
             .within(0, 11)
             .defaultsTo(5)
             .perRule()
-            .description("Level of br; 11 is smallest, and about a hundred times slower than 5.");
+            .description("Level of br. 11 compresses most, but is about a hundred times slower than 5.");
     public static final ConfigKey<Integer> ZSTD_LEVEL = ConfigKey.builder("compression.zstd_level", ValueType.INTEGER)
             .within(1, 19)
             .defaultsTo(6)
             .perRule()
-            .description("Level of zstd; 19 is smallest and slowest.");
+            .description("Level of zstd. 19 compresses most and is slowest.");
     public static final ConfigKey<Integer> GZIP_LEVEL = ConfigKey.builder("compression.gzip_level", ValueType.INTEGER)
             .within(1, 9)
             .defaultsTo(6)
             .perRule()
-            .description("Level of gzip; 9 is smallest and slowest.");
+            .description("Level of gzip. 9 compresses most and is slowest.");
 
     /** Path of the section about dictionaries; an empty one turns them on. */
     public static final String DICTIONARIES = SECTION + ".dictionaries";
@@ -74,7 +74,7 @@ public final class CompressionKeys {
             .defaultsTo(false)
             .perRule()
             .description("Whether stored responses with Use-As-Dictionary are dictionaries for later responses"
-                    + " (RFC 9842). A section dictionaries without this key turns this on, also an empty one.");
+                    + " (RFC 9842). A section dictionaries without this key turns this on, even if it is empty.");
     public static final ConfigKey<List<String>> DICTIONARIES_ENCODINGS = ConfigKey.builder(
                     "compression.dictionaries.encodings", ValueType.NAMES)
             .defaultsTo(List.of("dcb", "dcz"))

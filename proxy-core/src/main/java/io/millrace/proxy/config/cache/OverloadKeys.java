@@ -27,19 +27,21 @@ public final class OverloadKeys {
             .defaultsTo(Duration.ofSeconds(1))
             .perRule()
             .description(
-                    "In overload: minimum time, in whole seconds, for which a storable response is used after the end"
-                            + " of its lifetime, or after its receipt if it has no lifetime; 0 turns this off.");
+                    "In overload, a storable response may be used for at least this time after its lifetime ends."
+                            + " Without a lifetime, the time starts at its receipt. Whole seconds; 0 turns this off.");
     public static final ConfigKey<Double> STRETCH = ConfigKey.builder("cache.overload.stretch", ValueType.DECIMAL)
             .within(1.0, 1000.0)
             .defaultsTo(2.0)
             .perRule()
-            .description("In overload: responses are used for their lifetime multiplied by this factor.");
+            .description("In overload, a response may be used until its age is its lifetime multiplied by this"
+                    + " factor.");
     public static final ConfigKey<Duration> STRETCH_MAX = ConfigKey.builder(
                     "cache.overload.stretch_max", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))
             .perRule()
-            .description("In overload: longest time for which responses are used after the end of their lifetime.");
+            .description("Limit of cache.overload.stretch: the longest time for which a response may be used after its"
+                    + " lifetime ends.");
     public static final ConfigKey<Duration> HOLD = ConfigKey.builder("cache.overload.hold", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(10))

@@ -194,8 +194,8 @@ final class AdminChecks {
                 problems.error(
                         at(path),
                         path,
-                        "no rule has the site '" + site + "': neither as remap[].site, nor as the host of a rule"
-                                + " without site",
+                        "no rule has the site '" + site + "'; a site is the value of remap[].site, or the host of a"
+                                + " rule without this key",
                         problems.closest(name, known.names()));
             }
         }

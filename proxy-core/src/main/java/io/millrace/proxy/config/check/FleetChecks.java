@@ -43,9 +43,9 @@ final class FleetChecks {
         if (!any) {
             return;
         }
-        needed(values, FleetKeys.NAME);
-        needed(values, FleetKeys.SERVERS);
-        needed(values, FleetKeys.NODE);
+        requireKey(values, FleetKeys.NAME);
+        requireKey(values, FleetKeys.SERVERS);
+        requireKey(values, FleetKeys.NODE);
         checkName(values, FleetKeys.NAME);
         checkName(values, FleetKeys.NODE);
         checkName(values, FleetKeys.TIER);
@@ -89,7 +89,7 @@ final class FleetChecks {
         }
     }
 
-    private void needed(ConfigValues values, ConfigKey<?> key) {
+    private void requireKey(ConfigValues values, ConfigKey<?> key) {
         if (!values.isSet(key)) {
             error(key.path(), "missing; a fleet needs fleet.name, fleet.servers and fleet.node");
         }

@@ -16,7 +16,10 @@ import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks the settings of signed URLs, passwords, tokens and authorisation servers, for all requests and for each remap rule. */
+/**
+ * Checks the settings of signed URLs, passwords, tokens and authorisation servers, for all requests and for each remap
+ * rule.
+ */
 final class GuardChecks {
     /** Settings of tokens that have an effect only with the keys of the issuer. */
     private static final List<ConfigKey<?>> TOKEN_KEYS = List.of(

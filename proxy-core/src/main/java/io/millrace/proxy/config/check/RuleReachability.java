@@ -53,7 +53,7 @@ public final class RuleReachability {
             return new Rivals(rule.group(), rule.verb().isRegex(), from.scheme(), from.host(), from.port(), null);
         }
 
-        Rivals in(Group other) {
+        Rivals inGroup(Group other) {
             return new Rivals(other, regex, scheme, host, port, null);
         }
 
@@ -149,7 +149,7 @@ public final class RuleReachability {
             found = find(forward.atPort(-1), path);
         }
         if (found == null && own.regex) {
-            found = find(own.in(Group.REDIRECT).withoutHost(), path);
+            found = find(own.inGroup(Group.REDIRECT).withoutHost(), path);
         }
         return found;
     }

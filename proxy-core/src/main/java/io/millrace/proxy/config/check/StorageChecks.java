@@ -322,15 +322,15 @@ final class StorageChecks {
     }
 
     /**
-     * Determines whether a file system permits direct writes (O_DIRECT), with an empty temporary file. It does not open the
-     * files of a store: to close one of them would release the store's lock. Stateless.
+     * Determines whether a file system permits direct writes (O_DIRECT), with an empty temporary file. It does not open
+     * the files of a store: to close one of them would release the store's lock. Stateless.
      */
     static final class DirectWriteProbe {
         private DirectWriteProbe() {}
 
         /**
-         * Returns the type of the file system that will contain the path, such as tmpfs, if it refuses direct writes. Null
-         * if it permits them or if no file can be created there; other checks report that.
+         * Returns the type of the file system that will contain the path, such as tmpfs, if it refuses direct writes.
+         * Null if it permits them or if no file can be created there; other checks report that.
          */
         static @Nullable String refusingFileSystem(Path path) {
             Path at = path.toAbsolutePath();

@@ -141,7 +141,7 @@ final class TlsChecks {
                     path,
                     element,
                     ServerTlsKeys.NAME,
-                    TlsConfig.NameSettings.from(element).over(general));
+                    TlsConfig.NameSettings.from(element).applyTo(general));
         }
     }
 

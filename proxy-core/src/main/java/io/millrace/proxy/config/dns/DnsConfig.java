@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param ttlMaxNanos maximum lifetime of an answer
  * @param negativeTtlNanos lifetime of a negative answer: the name does not exist or has no address
  * @param staleMaxNanos how long an expired answer may be used
- * @param downNanos how long a failed address is tried last
+ * @param downNanos how long an address is tried only after the others of its host, because a connection failed
  * @param hostsMax limit of cached hosts
  * @param inFlightMax limit of hosts that are resolved at the same time
  * @param srv whether SRV records are looked up for origins without a port

@@ -75,8 +75,8 @@ public final class DnsKeys {
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(60))
             .atsName("proxy.config.http.down_server.cache_time")
-            .description("Time for which an address is tried last after a connection to it failed or was slower than to"
-                    + " another.");
+            .description("Time for which an address is tried only after the other addresses of its host, because a"
+                    + " connection to it failed or was slower than to another.");
     public static final ConfigKey<Integer> HOSTS_MAX = ConfigKey.builder("dns.hosts_max", ValueType.INTEGER)
             .within(16, 10_000_000)
             .defaultsTo(10_000)

@@ -13,7 +13,7 @@ public final class EsiKeys {
             .defaultsTo(false)
             .perRule()
             .description("Whether documents with ESI markup are assembled for clients. A section esi without this key"
-                    + " turns it on, also an empty one.");
+                    + " turns it on, even if it is empty.");
     public static final ConfigKey<EsiConfig.When> WHEN = ConfigKey.builder(
                     "esi.when", ValueType.word(EsiConfig.When.class, false))
             .defaultsTo(EsiConfig.When.SURROGATE_CONTROL)

@@ -99,10 +99,10 @@ public record SplitConfig(List<Branch> branches, @Nullable String cookie) {
             }
             branches.add(branch);
         }
-        String by = rule.get(SplitKeys.SPLIT_BY);
-        String cookie = by.equals(BY_CLIENT) ? null : cookieOf(by);
-        if (cookie == null && !by.equals(BY_CLIENT)) {
-            faults.report("split_by", "'" + by + "' is neither client nor cookie[\"NAME\"]");
+        String splitBy = rule.get(SplitKeys.SPLIT_BY);
+        String cookie = splitBy.equals(BY_CLIENT) ? null : cookieOf(splitBy);
+        if (cookie == null && !splitBy.equals(BY_CLIENT)) {
+            faults.report("split_by", "'" + splitBy + "' is neither client nor cookie[\"NAME\"]");
         } else if (cookie != null && elements.isEmpty()) {
             faults.report("split_by", "has no effect without split");
         }
@@ -147,13 +147,13 @@ public record SplitConfig(List<Branch> branches, @Nullable String cookie) {
                 element.get(SplitKeys.SEPARATE_CACHE));
     }
 
-    private static @Nullable String cookieOf(String by) {
+    private static @Nullable String cookieOf(String splitBy) {
         String begin = "cookie[\"";
         String end = "\"]";
-        if (!by.startsWith(begin) || !by.endsWith(end) || by.length() <= begin.length() + end.length()) {
+        if (!splitBy.startsWith(begin) || !splitBy.endsWith(end) || splitBy.length() <= begin.length() + end.length()) {
             return null;
         }
-        String name = by.substring(begin.length(), by.length() - end.length());
+        String name = splitBy.substring(begin.length(), splitBy.length() - end.length());
         return isToken(name) ? name : null;
     }
 

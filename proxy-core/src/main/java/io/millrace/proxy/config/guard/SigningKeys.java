@@ -108,7 +108,7 @@ public final class SigningKeys {
         boolean valid = (url.startsWith("http://") || url.startsWith("https://"))
                 && url.chars().allMatch(c -> c > ' ' && c <= '~');
         errorUrl = url;
-        return valid ? null : "error_url is neither 403 nor 302 and a URL";
+        return valid ? null : "error_url must be 403, or 302 and a URL";
     }
 
     private @Nullable String addNumbered(String name, String value) {

@@ -3,16 +3,16 @@ package io.millrace.proxy.config.key;
 /**
  * Settings of fetches: ranges, fetches without waiting clients, and requests that follow a fetch. Immutable.
  *
- * @param rangeLookup whether requests with Range use the cache
- * @param rangeWrite whether a request for a range that is not stored fetches the whole response
+ * @param rangesUseCache whether requests with Range use the cache
+ * @param fetchesWholeForRange whether a request for a range that is not stored fetches the whole response
  * @param activeTimeoutNanos how long a fetch continues without clients; 0 for no limit
  * @param completedThreshold fraction of the body that must have arrived for a fetch without clients to continue
  * @param readWhileWriting which requests follow the fetch of another request
- * @param uncacheableSeconds how long a key is remembered whose response could not be stored; 0 for not at all
+ * @param uncacheableSeconds how long the key of a response that could not be stored is remembered; 0 to remember none
  */
 public record FillConfig(
-        boolean rangeLookup,
-        boolean rangeWrite,
+        boolean rangesUseCache,
+        boolean fetchesWholeForRange,
         long activeTimeoutNanos,
         double completedThreshold,
         ReadWhileWriting readWhileWriting,

@@ -26,7 +26,7 @@ public final class WebOrigin {
     /**
      * Reads a list of origins and expressions, separated by spaces.
      *
-     * @throws InvalidValueException if an element is neither, or if there are too many
+     * @throws InvalidValueException if an element is neither an origin nor an expression, or if there are too many
      */
     public static List<String> read(String text) throws InvalidValueException {
         List<String> origins = new ArrayList<>();

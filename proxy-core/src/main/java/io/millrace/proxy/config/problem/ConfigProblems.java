@@ -113,14 +113,15 @@ public final class ConfigProblems {
     }
 
     /**
-     * Records no places of keys in list elements from now on, such as {@code remap[2].to}. Only checks use these places.
+     * Records no places of keys in list elements from now on, such as {@code remap[2].to}. Only checks use these
+     * places.
      */
     public void omitElementPlaces() {
         keepsElements = false;
     }
 
     /** Records the place where the key at {@code path} was set; a later place replaces an earlier one. */
-    public void setAt(String path, Place place) {
+    public void recordPlace(String path, Place place) {
         if (!keepsElements && path.indexOf('[') >= 0) {
             return;
         }
@@ -129,7 +130,7 @@ public final class ConfigProblems {
     }
 
     /** Records that a value at or below {@code path} contains an environment variable. */
-    public void takenFrom(String path, String variable) {
+    public void addVariable(String path, String variable) {
         int bracket = path.indexOf('[');
         variables
                 .computeIfAbsent(bracket < 0 ? path : path.substring(0, bracket), list -> new TreeSet<>())

@@ -130,7 +130,7 @@ public record TlsConfig(
         }
 
         /** Returns the settings of an address, overridden by these settings. */
-        public ServerTlsConfig over(ServerTlsConfig address) {
+        public ServerTlsConfig applyTo(ServerTlsConfig address) {
             return equals(NONE)
                     ? address
                     : new ServerTlsConfig(

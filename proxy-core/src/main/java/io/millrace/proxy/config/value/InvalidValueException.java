@@ -3,8 +3,8 @@ package io.millrace.proxy.config.value;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown for a text that is not a valid value of its setting. The message contains the expected syntax. The configuration
- * loader reports it as a problem of the configuration.
+ * Thrown for a text that is not a valid value of its setting. The message contains the expected syntax. The
+ * configuration loader reports it as a problem of the configuration.
  */
 public final class InvalidValueException extends Exception {
     private static final long serialVersionUID = 1L;

@@ -69,7 +69,7 @@ public record RefererConfig(List<String> expressions, String redirect) {
             }
             if (c == '%' && !isCode(text, i) && !isEncoding(text, i)) {
                 throw new InvalidValueException(
-                        "'" + text + "' has a % that is neither %r, %f, %t or %o nor a percent-encoding", "%25");
+                        "'" + text + "' has a % that begins no code (%r, %f, %t, %o) and no percent-encoding", "%25");
             }
         }
         return text;

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A URL of a remap rule: either the pattern of a rule (FROM) or the target (TO). Immutable.
  *
- * @param scheme {@code http}, {@code https}, or for WebSocket {@code ws} or {@code wss}; null if the rule has none and
- *     matches both
+ * @param scheme {@code http}, {@code https}, or for WebSocket {@code ws} or {@code wss}; null if the rule
+ *     has no scheme and matches http and https
  * @param host in lower case, an IPv6 address in brackets. For rules with a regular expression: the expression, or a
  *     template with {@code $0} to {@code $9}. Null if the rule matches every host
  * @param port 1 to 65535, or -1 if the URL has none

@@ -134,7 +134,7 @@ final class ConfigBinder {
 
     /** Reads the value of a list key at a path. */
     void bindList(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
-        setAt(path, place(node));
+        recordPlace(path, place(node));
         bindList(node, key, path, List.of(), into);
     }
 
@@ -175,7 +175,7 @@ final class ConfigBinder {
                     path,
                     "must be a section with " + names(ConfigShape.element(key)) + ", this is " + kind(node));
         }
-        setAt(path, place(node));
+        recordPlace(path, place(node));
         elements.add(element.build());
     }
 
@@ -203,7 +203,7 @@ final class ConfigBinder {
             if (refusal != null) {
                 problems.error(place, full, refusal);
             } else if (key != null && !isSection) {
-                setAt(full, place);
+                recordPlace(full, place);
                 bindKey(tuple.getValueNode(), key, full, into);
             } else if (section != null) {
                 bindSubsection(tuple.getValueNode(), section, full, into);
@@ -247,9 +247,9 @@ final class ConfigBinder {
         }
     }
 
-    private void setAt(String path, Place place) {
+    private void recordPlace(String path, Place place) {
         if (documentKind != Kind.OVERLAY_OF_OTHERS) {
-            problems.setAt(path, place);
+            problems.recordPlace(path, place);
         }
     }
 
@@ -261,7 +261,7 @@ final class ConfigBinder {
 
     private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         if (key.type() == ValueType.LIST) {
-            setAt(path, place(node));
+            recordPlace(path, place(node));
             boolean appends = documentKind == Kind.OVERLAY && ConfigIncludes.INCLUDABLE.contains(key);
             bindList(node, key, path, appends ? into.elements(key) : List.of(), into);
         } else if (documentKind == Kind.OVERLAY_OF_OTHERS) {
@@ -385,7 +385,7 @@ final class ConfigBinder {
     }
 
     private String expanded(String text, String path) throws InvalidValueException {
-        return environment.expand(text, name -> problems.takenFrom(path, name));
+        return environment.expand(text, name -> problems.addVariable(path, name));
     }
 
     /** Parses the text of one scalar and sets the value. */

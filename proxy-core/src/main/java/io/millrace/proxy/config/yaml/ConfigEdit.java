@@ -39,10 +39,10 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
     /** The edited text, addressed by code points like the parser's marks. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Source(String text, int[] codePoints, String name, String newline) {
-        String replaced(int start, int end, String by) {
+        String replaced(int start, int end, String replacement) {
             int from = text.offsetByCodePoints(0, start);
             int to = text.offsetByCodePoints(from, end - start);
-            return text.substring(0, from) + by + text.substring(to);
+            return text.substring(0, from) + replacement + text.substring(to);
         }
 
         /** Returns the end of the line that contains {@code index}, before its newline. */

@@ -129,8 +129,8 @@ final class ConfigIncludes {
     }
 
     /**
-     * Returns the texts of the files that match {@code patterns}: pattern by pattern, each sorted by name. A file that
-     * matches several times, or has several names, is read at the first match.
+     * Returns the texts of the files that match the patterns, in the order of the patterns; the files of one pattern
+     * are sorted by name. A file that matches several times, or has several names, is read at the first match.
      *
      * @param name name of the including file
      * @param directory base of relative patterns
@@ -148,8 +148,8 @@ final class ConfigIncludes {
                 Object identity = identity(file);
                 String first = identity == null ? null : names.putIfAbsent(identity, shown);
                 if (shown.equals(name) || (identity != null && identity.equals(ownIdentity))) {
-                    String by = shown.equals(name) ? "" : ", by the name " + shown;
-                    problems.error(place, key, pattern + " includes " + name + " itself" + by);
+                    String alias = shown.equals(name) ? "" : ", by the name " + shown;
+                    problems.error(place, key, pattern + " includes " + name + " itself" + alias);
                 } else if (first != null) {
                     if (!first.equals(shown)) {
                         problems.warning(

@@ -124,8 +124,8 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads a document that {@link #parse(ConfigDocument, Map, Map)} or another method has read without errors, possibly
-     * in another process. Values are not checked against each other, and there are no warnings.
+     * Reads a document that {@link #parse(ConfigDocument, Map, Map)} or another method has read without errors,
+     * possibly in another process. Values are not checked against each other, and there are no warnings.
      *
      * @param overrides as for {@link #parse(ConfigDocument, Map, Map)}
      * @param overlay as for {@link #parse(ConfigDocument, Map, Map)}
@@ -277,17 +277,17 @@ public final class ConfigLoader {
         return text.startsWith("\uFEFF") ? text.substring(1) : text;
     }
 
-    private void bindOverrides(Map<String, String> overrides, String by) {
-        overrides.forEach((path, text) -> bindOverride(path, text, by));
+    private void bindOverrides(Map<String, String> overrides, String placePrefix) {
+        overrides.forEach((path, text) -> bindOverride(path, text, placePrefix));
     }
 
     /**
      * Sets one value from outside of the file.
      *
-     * @param by prefix of the place in problems, before the path
+     * @param placePrefix first part of the place in problems; the path follows
      */
-    private void bindOverride(String path, String text, String by) {
-        String flag = by + path;
+    private void bindOverride(String path, String text, String placePrefix) {
+        String flag = placePrefix + path;
         Place place = new Place(flag, 0, 0);
         if (path.indexOf('[') >= 0) {
             String list = path.substring(0, path.indexOf('['));
@@ -306,7 +306,7 @@ public final class ConfigLoader {
         } else if (key.type() == ValueType.LIST) {
             bindListOverride(binder, key, flag, text);
         } else {
-            problems.setAt(path, place);
+            problems.recordPlace(path, place);
             try {
                 binder.bindText(FlowText.unbracketed(key, text), key, values);
                 if (CompressionKeys.turnsOn(key) && !values.isSet(CompressionKeys.ENABLED)) {

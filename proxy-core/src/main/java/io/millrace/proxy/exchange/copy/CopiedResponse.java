@@ -9,7 +9,7 @@ import io.millrace.proxy.http.TargetUri;
  * @param url the URL of the request
  * @param method the method of the request
  * @param requestFields the request fields that select the response
- * @param hasRequest whether {@code requestFields} are known; if not, a response that varies cannot be stored
+ * @param hasRequest whether {@code requestFields} are known; without them, a response that varies cannot be stored
  * @param status the status code
  * @param reason the reason phrase
  * @param fields the response fields

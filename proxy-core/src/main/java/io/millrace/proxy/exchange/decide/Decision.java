@@ -656,8 +656,8 @@ public final class Decision {
     }
 
     /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */
-    void authenticated() {
-        request = changes().authenticated(request);
+    void removeCredentials() {
+        request = changes().removeCredentials(request);
     }
 
     /**
@@ -665,8 +665,8 @@ public final class Decision {
      *
      * @param url the URL without the signature
      */
-    void verified(TargetUri url) {
-        request = changes().verified(request, url);
+    void removeSignature(TargetUri url) {
+        request = changes().removeSignature(request, url);
         originUrl = url;
         keyUrl = url;
     }

@@ -218,7 +218,7 @@ final class GuardDecider {
         } else if (result == PasswordVerifier.Result.WRONG) {
             return challenge(decision, needed, "the user name or the password is wrong", "basic-auth:wrong");
         }
-        decision.authenticated();
+        decision.removeCredentials();
         return false;
     }
 
@@ -257,7 +257,7 @@ final class GuardDecider {
             return true;
         }
         byte[] query = signatures.unsignedQuery().getBytes(StandardCharsets.ISO_8859_1);
-        decision.verified(request.target().withQuery(query, query.length));
+        decision.removeSignature(request.target().withQuery(query, query.length));
         return false;
     }
 

@@ -47,12 +47,12 @@ final class LookupDecider {
      * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     Decision decide(Decision decision, long contentLength, long nowMillis) {
-        return lookedUp(lookUp(decision, contentLength, nowMillis));
+        return applyLookupHooks(lookUp(decision, contentLength, nowMillis));
     }
 
     /** Continues with the object read from disk, if any. Takes over the reference. */
     Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
-        return lookedUp(opened(decision, found));
+        return applyLookupHooks(decideOpened(decision, found));
     }
 
     /** Decides whether to use the cache, and under which key. */
@@ -68,7 +68,7 @@ final class LookupDecider {
         TargetUri keyUrl = mapped.keyUrl(request.target());
         decision.originUrl(mapped.originUrl(request.target(), keyUrl)).keyUrl(keyUrl);
         boolean ranged = request.fields().contains(FieldName.RANGE);
-        boolean isUncachedRange = ranged && !decision.fillConfig().rangeLookup();
+        boolean isUncachedRange = ranged && !decision.fillConfig().rangesUseCache();
         if (contentLength != 0 || isUncachedRange || isDynamic(request, decision.cacheSettings())) {
             return decision.forward(DecisionKind.PASS, ForwardReason.BYPASS);
         }
@@ -89,7 +89,7 @@ final class LookupDecider {
     }
 
     /** Lets extensions decide about the use of the stored response. */
-    private Decision lookedUp(Decision decision) {
+    private Decision applyLookupHooks(Decision decision) {
         RequestHooks called = decision.hooks();
         if (called == null
                 || !called.changesLookups()
@@ -116,7 +116,7 @@ final class LookupDecider {
         };
     }
 
-    private Decision opened(Decision decision, @Nullable StoredObject<StoredHead> found) {
+    private Decision decideOpened(Decision decision, @Nullable StoredObject<StoredHead> found) {
         StoredObject<StoredHead> object = found;
         if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
             // The missing blocks cannot be verified as parts of the same representation.
@@ -208,8 +208,8 @@ final class LookupDecider {
             return validate(decision, object, reasonOf(validate.reason()));
         }
         if (reuse instanceof Reuse.Invalidated invalidated) {
-            decision.outdated(invalidated.by(), purgeStamp(decision, object, invalidated.by()));
-            if (invalidated.by().isSoft()) {
+            decision.outdated(invalidated.kind(), purgeStamp(decision, object, invalidated.kind()));
+            if (invalidated.kind().isSoft()) {
                 return validate(decision, object, ForwardReason.STALE);
             }
             decision.releaseUnused(object);

@@ -28,7 +28,7 @@ final class RequestChanges {
     }
 
     /** Removes the credentials, which are for this proxy only. */
-    RequestHead authenticated(RequestHead request) {
+    RequestHead removeCredentials(RequestHead request) {
         authenticated = true;
         return withoutAuthorization(request);
     }
@@ -38,7 +38,7 @@ final class RequestChanges {
      *
      * @param url the URL without the signature
      */
-    RequestHead verified(RequestHead request, TargetUri url) {
+    RequestHead removeSignature(RequestHead request, TargetUri url) {
         unsigned = url;
         return request.with(url, request.fields());
     }

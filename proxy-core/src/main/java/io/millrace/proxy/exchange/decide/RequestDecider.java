@@ -256,8 +256,8 @@ public final class RequestDecider {
     }
 
     /**
-     * Sets the origin and the cache settings of a mapped request: the branch of its canary split, cache rules, lifetimes
-     * of rules, and overload.
+     * Sets the origin and the cache settings of a mapped request: the branch of its canary split, cache rules,
+     * lifetimes of rules, and overload.
      *
      * @return the mapping with the origin of the branch
      */
@@ -270,7 +270,7 @@ public final class RequestDecider {
                 ? cacheRules.without(mapped)
                 : cacheRules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis);
         if (settings.rules() != null) {
-            ruled = rules.mapped(decision, settings.rules(), mapped, client, cacheRules, ruled);
+            ruled = rules.applyRemapRules(decision, settings.rules(), mapped, client, cacheRules, ruled);
         }
         OverloadGauge gauge = shared.overload().of(mapped.rule().config());
         decision.mapped(

@@ -20,12 +20,12 @@ record Rewrite(@Nullable String path, @Nullable String query) {
         if (path == null) {
             return false;
         }
-        String plain = path.replace("%2e", ".").replace("%2E", ".");
-        for (int start = 1; start <= plain.length(); ) {
-            int slash = plain.indexOf('/', start);
-            int end = slash < 0 ? plain.length() : slash;
+        String decoded = path.replace("%2e", ".").replace("%2E", ".");
+        for (int start = 1; start <= decoded.length(); ) {
+            int slash = decoded.indexOf('/', start);
+            int end = slash < 0 ? decoded.length() : slash;
             int length = end - start;
-            if ((length == 1 || length == 2) && plain.startsWith("..".substring(0, length), start)) {
+            if ((length == 1 || length == 2) && decoded.startsWith("..".substring(0, length), start)) {
                 return true;
             }
             start = end + 1;

@@ -62,7 +62,7 @@ final class RuleDecider {
      * @param effective the settings after the cache rules
      * @return the settings after the lifetimes of rules
      */
-    EffectiveCacheSettings mapped(
+    EffectiveCacheSettings applyRemapRules(
             Decision decision,
             RulePrograms programs,
             Mapped mapped,

@@ -83,7 +83,7 @@ final class TokenDecider {
             return refuse(decision, needed, result);
         }
         if (line >= 0 && !needed.isForwarded()) {
-            decision.authenticated();
+            decision.removeCredentials();
         }
         return false;
     }

@@ -59,7 +59,7 @@ public final class Variants {
                 .valuesOf(plan.request().fields(), plan.cacheSettings().encoding());
         boolean listed = VariantList.contains(marker, values);
         if (!listed) {
-            list(plan, primary, pinned(marker, plan, stored), values);
+            addToMarker(plan, primary, pinned(marker, plan, stored), values);
         } else if (stored.pinnedUntilSeconds() > marker.pinnedUntilSeconds()) {
             write(plan, primary, pinned(marker, plan, stored));
         }
@@ -71,7 +71,7 @@ public final class Variants {
      * the first time at the same moment, the marker may list only one of them. The other variant can still be found,
      * but does not count towards the limit.
      */
-    private void list(StoringTarget plan, StoreKey primary, StoredHead marker, byte[] values) {
+    private void addToMarker(StoringTarget plan, StoreKey primary, StoredHead marker, byte[] values) {
         VariantList.Added added =
                 VariantList.add(marker, values, plan.cacheSettings().storing().variantsMax());
         write(plan, primary, added.marker());

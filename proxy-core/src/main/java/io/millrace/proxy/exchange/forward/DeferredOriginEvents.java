@@ -40,7 +40,7 @@ public final class DeferredOriginEvents {
     public void keep(Runnable event) {
         Queue<Runnable> queue = events;
         if (queue == null) {
-            throw new IllegalStateException("no event is deferred");
+            throw new IllegalStateException("keep() was called without hold()");
         }
         queue.add(event);
     }

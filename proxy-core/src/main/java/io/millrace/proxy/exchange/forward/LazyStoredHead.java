@@ -51,7 +51,7 @@ public final class LazyStoredHead {
     StoredHead head() {
         StoredHead known = head;
         if (known == null) {
-            known = Objects.requireNonNull(building, "exactly one of both must be set")
+            known = Objects.requireNonNull(building, "created without a head and without a supplier of it")
                     .get();
             head = known;
         }

@@ -101,7 +101,7 @@ public final class ConnectTries implements GroupTries.Key {
         ProxyCall last = current;
         if (last != null) {
             if (last.attempt != null) {
-                last.attempt.left();
+                last.attempt.abandoned();
             }
             last.cancel();
         }

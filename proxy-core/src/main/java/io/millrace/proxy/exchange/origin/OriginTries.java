@@ -359,7 +359,7 @@ public final class OriginTries implements OriginCall, GroupTries.Key {
         HostCall last = current;
         if (last != null) {
             if (last.attempt != null) {
-                last.attempt.left();
+                last.attempt.abandoned();
             }
             if (last.call != null) {
                 last.call.cancel();

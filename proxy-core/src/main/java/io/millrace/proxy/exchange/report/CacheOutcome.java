@@ -114,7 +114,7 @@ public final class CacheOutcome {
         stored = isStored;
     }
 
-    /** Notes an origin's 304; {@code version} as for {@link #fetched}. */
+    /** Notes an origin's 304, which confirms the stored response; {@code version} as for {@link #fetched}. */
     public void confirmed(boolean byOthersFetch, int version) {
         originStatus = 304;
         originVersion = version;
@@ -122,8 +122,11 @@ public final class CacheOutcome {
     }
 
     /**
-     * Notes an origin's partial response that is sent from the store. The parameters are the same as in
-     * {@link #fetched}.
+     * Notes an origin's partial response that is written to the store in blocks (parts of fixed size). The client gets
+     * the content from these blocks.
+     *
+     * @param version minor version of HTTP/1, or 2
+     * @param isStored whether the response is being stored
      */
     public void storedInBlocks(int status, int version, boolean isStored) {
         originStatus = status;
@@ -149,10 +152,10 @@ public final class CacheOutcome {
         originStatus = status;
     }
 
-    /** Notes that the connection becomes a tunnel; {@code ofOrigin} is the origin's status, 0 for none. */
-    public void switched(int ofOrigin) {
-        originStatus = ofOrigin;
-        originVersion = ofOrigin == 0 ? UNKNOWN_VERSION : 1;
+    /** Notes that the connection becomes a tunnel; {@code statusOfOrigin} is 0 if no origin answered. */
+    public void switched(int statusOfOrigin) {
+        originStatus = statusOfOrigin;
+        originVersion = statusOfOrigin == 0 ? UNKNOWN_VERSION : 1;
     }
 
     /** Notes that a stored response is sent; {@code resident} is true if its content is in RAM. */

@@ -27,7 +27,7 @@ public final class LeakReports {
     public static void refused(LoopCounters counters, NoStoreReason reason) {
         switch (reason) {
             case AUTHORIZATION -> counters.increment(Counter.LEAK_GUARD_AUTHORIZATION);
-            case COOKIES, GUESS_WITHHELD -> counters.increment(Counter.LEAK_GUARD_COOKIES);
+            case COOKIES, HEURISTIC_REFUSED -> counters.increment(Counter.LEAK_GUARD_COOKIES);
             case LEAK_GUARD -> counters.increment(Counter.LEAK_GUARD_TYPE);
             default -> {
                 // All other reasons do not mean that the response is personal.

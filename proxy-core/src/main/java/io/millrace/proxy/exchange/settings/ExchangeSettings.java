@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * @param volumes selects the volume of a response
  * @param fetch deadlines and limits of requests to origins
  * @param markdown the failures after which an origin is marked down, if it is a single host and not in a group
- * @param source local addresses of connections that belong to no rule
+ * @param source local addresses of connections for CONNECT and to authorisation servers, which have no remap rule
  * @param tunnels idle and total time limits of tunnels
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param storesBlocks whether bodies are stored in blocks, so that any part can be stored; false without a disk

@@ -170,7 +170,7 @@ final class LeakGuardTest {
     void keysWithAllCookiesPermitStoring() {
         CacheSettings settings = CacheSettings.builder()
                 .key(new KeyRules(
-                        KeyRules.PLAIN.query(), null, Variance.of(List.of(FieldName.COOKIE), List.of()), -1, false))
+                        KeyRules.UNCHANGED.query(), null, Variance.of(List.of(FieldName.COOKIE), List.of()), -1, false))
                 .build();
         assertFalse(LeakGuard.finds(
                 request("/account/x.css", COOKIE), Heads.response(200, "Content-Type: text/html"), settings));
