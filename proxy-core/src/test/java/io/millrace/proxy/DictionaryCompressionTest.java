@@ -459,7 +459,7 @@ class DictionaryCompressionTest {
         // The reading of the dictionary ends after it was added.
         ProxyExtension.await("all permits", () -> threads.takePermits(PERMITS));
         assertEquals(200, get("/app1.js", BROWSER).status());
-        threads.ended(PERMITS);
+        threads.returnPermits(PERMITS);
         assertEquals("dcb", codingOf("/lib2.js", BROWSER, available(dictionary)));
         assertEquals("br", codingOf("/app2.js", BROWSER, available(dictionary)));
     }
@@ -477,7 +477,7 @@ class DictionaryCompressionTest {
         byte[] dictionary = learnt(9000);
         EncoderThreads threads = proxy.proxy().shared().encoderThreads();
         ProxyExtension.await("all permits but two", () -> threads.takePermits(PERMITS));
-        threads.ended(2);
+        threads.returnPermits(2);
         String end = "\r\nHost: localhost\r\n" + available(dictionary) + "Accept-Encoding: dcb, ";
         RawClient first = proxy.client();
         first.send("GET /app2.js HTTP/1.1" + end + "br\r\n\r\n");
@@ -489,7 +489,7 @@ class DictionaryCompressionTest {
         assertEquals("br", first.response().field("content-encoding"));
         assertEquals("gzip", second.response().field("content-encoding"));
         proxy.settle();
-        threads.ended(PERMITS - 2);
+        threads.returnPermits(PERMITS - 2);
         assertEquals("dcb", codingOf("/app2.js", BROWSER, available(dictionary)));
     }
 
