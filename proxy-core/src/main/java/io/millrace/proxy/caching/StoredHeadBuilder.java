@@ -186,6 +186,7 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    /** Ends the lifetime at an age, so that the response is validated before its next use. */
     StoredHeadBuilder purgedSoftly(long ageSeconds) {
         flags |= StoredHead.PURGED_SOFTLY;
         lifetimeSeconds = Math.min(lifetimeSeconds, ageSeconds);
@@ -221,6 +222,7 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    /** Limits the lifetime to {@code lifetimeMax} seconds, unless that is UNKNOWN, and adds tags. */
     StoredHeadBuilder limited(long lifetimeMax, byte[] packedTags) {
         lifetimeSeconds = lifetimeMax == StoredHead.UNKNOWN ? lifetimeSeconds : Math.min(lifetimeSeconds, lifetimeMax);
         if (packedTags.length > 0) {
@@ -230,6 +232,7 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    /** Notes that Last-Modified does not identify the bytes of the content. */
     StoredHeadBuilder weakDate() {
         flags |= StoredHead.DATE_IS_WEAK;
         return this;

@@ -146,6 +146,7 @@ public final class DictionaryReader {
         return nowMillis + head.ttlSeconds(nowMillis) * 1000;
     }
 
+    /** Opens the stored response in RAM or on disk. */
     private void open(Reading reading) {
         StoreKey key = reading.response.key();
         StoredObject<StoredHead> inRam = store.get(key);
@@ -164,6 +165,7 @@ public final class DictionaryReader {
         }
     }
 
+    /** Reads the content if the response may be a dictionary. Takes over the reference. */
     private void opened(Reading reading, StoredObject<StoredHead> object) {
         StoredHead head = object.head();
         DictionaryTerms terms = mayBe(head, reading.rules)
@@ -180,6 +182,7 @@ public final class DictionaryReader {
         readOn(reading, object, terms, threads.allocator().compositeDirectBuffer(PIECES_MAX));
     }
 
+    /** Reads the rest of the content piece by piece, then decodes it. */
     private void readOn(
             Reading reading, StoredObject<StoredHead> object, DictionaryTerms terms, CompositeByteBuf content) {
         int left = (int) (object.length() - content.readableBytes());
@@ -202,6 +205,7 @@ public final class DictionaryReader {
         });
     }
 
+    /** Decodes the content on an encoder thread, and adds the dictionary. */
     private void decode(Reading reading, StoredHead head, DictionaryTerms terms, ByteBuf content) {
         long freshUntilMillis = freshUntilMillis(head);
         try {

@@ -198,6 +198,7 @@ public final class EncodedBody {
         }
     }
 
+    /** Starts a task for all waiting pieces and the end, unless a task is running. */
     private void run() {
         if (running || closed || (waiting.isEmpty() && !finishing)) {
             return;
@@ -215,6 +216,7 @@ public final class EncodedBody {
         }
     }
 
+    /** Ends a task on the event loop: passes its output on, and starts the next task. */
     private void done(Task task) {
         running = false;
         pendingBytes -= task.bytes;

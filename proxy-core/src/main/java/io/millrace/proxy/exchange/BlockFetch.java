@@ -104,6 +104,7 @@ final class BlockFetch implements OriginResponseHandler {
         OriginRequests.prepare(plan, exchangeLoop.settings(), exchangeLoop.loop(), this::prepared);
     }
 
+    /** Sends the request after the hooks of extensions, unless a failed hook refuses it. */
     private void prepared(@Nullable String failedExtension) {
         if (cancelled) {
             return;
@@ -236,6 +237,7 @@ final class BlockFetch implements OriginResponseHandler {
         }
     }
 
+    /** Ends the fetch, because all blocks have arrived. */
     private void finish() {
         if (!ended) {
             ended = true;

@@ -335,6 +335,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
                 : new Missing(all.keptUnder(), all.head(), all.position() + sender.bytes(), all.end(), all.length());
     }
 
+    /** Remembers which bytes the client wants, in case the source of the response fails in the middle. */
     private void rememberMissing(Selection selection, @Nullable StoreKey keptUnder, StoredHead head, long length) {
         switch (selection.kind()) {
             case WHOLE -> wanted = length < 0 ? null : new Missing(keptUnder, head, 0, length, length);
@@ -343,6 +344,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
         }
     }
 
+    /** Sends the head of an origin's response. Returns whether content follows. */
     private boolean sendFetchedHead(FetchedResponse response, ResponseTee.Reader reader) {
         boolean isDocument = page != null && page.begins(response.head().fields());
         Selection selection = isDocument ? null : select(response);
@@ -380,6 +382,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
         return withContent;
     }
 
+    /** Returns the result of the request's conditions and range; null if the response is sent as it is. */
     private @Nullable Selection select(FetchedResponse response) {
         if (request.method() == Method.POST || !Selection.isRequestedBy(request)) {
             return null;

@@ -144,6 +144,7 @@ final class Exchange
         act(decided);
     }
 
+    /** Executes a decision: answers, waits, or goes to the store or the origin. */
     private void act(Decision next) {
         decision = next;
         next.trace(report.trace());

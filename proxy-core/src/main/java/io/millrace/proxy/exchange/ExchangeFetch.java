@@ -68,6 +68,7 @@ final class ExchangeFetch {
             if (other != null) {
                 plan.release();
                 if (!other.isPart() && plans.isRangeFarAhead()) {
+                    // The other fetch would deliver all bytes before the range first.
                     state.enter(whenLeading);
                     start(plans.pass(decision));
                 } else {

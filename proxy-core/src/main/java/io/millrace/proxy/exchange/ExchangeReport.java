@@ -182,7 +182,7 @@ final class ExchangeReport {
             outcome.detail(local.check());
         }
         if (decision.isReadFromDisk()) {
-            outcome.readFromDisk();
+            outcome.markReadFromDisk();
         }
         if (decision.outdated() != null) {
             outcome.outdated(decision.outdated(), decision.purgeStamp());

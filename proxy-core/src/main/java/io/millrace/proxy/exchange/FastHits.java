@@ -62,6 +62,7 @@ final class FastHits {
         }
     }
 
+    /** Answers with an object that is borrowed until the reader's epoch ends. */
     private @Nullable DecidedRequest answerBorrowing(ClientStream stream, RequestHead head) {
         Decision decision = null;
         try {

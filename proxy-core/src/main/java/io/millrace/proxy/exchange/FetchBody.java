@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     /** Callbacks to the fetch. */
     interface Fetch {
-        /** Stops or resumes reading from the origin. */
+        /** Resumes reading from the origin if {@code open} is true; stops reading if it is false. */
         void onFlow(boolean open);
 
         /** Called when the stored first part is completely in the tee, so that the origin's content can follow. */

@@ -126,10 +126,12 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
         advance();
     }
 
+    /** The number of bytes to await and read next. */
     private int step() {
         return (int) Math.min(STEP_BYTES, end - position);
     }
 
+    /** Reads the next bytes if they are stored. If not, fetches them or waits for the fetch of another body. */
     private void advance() {
         if (closed || isStorePending) {
             return;

@@ -148,6 +148,7 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
+    /** Sends the refusal, and counts the filter or the missing permission. */
     private void deny() {
         if (filter == null) {
             exchangeLoop.counters().increment(Counter.DENIED_PURGE);
@@ -182,6 +183,7 @@ final class PurgeExchange implements RequestHandler {
         return contentLength != 0;
     }
 
+    /** Purges single URLs, as far as this client may purge them. */
     private void purge(List<TargetUri> requested) {
         List<TargetUri> urls = permitted(requested);
         if (urls.isEmpty()) {

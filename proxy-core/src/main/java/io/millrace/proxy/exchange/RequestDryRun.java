@@ -225,10 +225,10 @@ final class RequestDryRun {
             case COMPLETE -> DryRunResult.Outcome.COMPLETE;
             case MISS -> DryRunResult.Outcome.FETCH;
             case UNAVAILABLE -> DryRunResult.Outcome.UNAVAILABLE;
-            case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
-            case AUTHENTICATE -> throw new IllegalStateException("credentials not checked: " + decision.keyUrl());
+            case OPEN -> throw new IllegalStateException("the stored object was not opened: " + decision.key());
+            case AUTHENTICATE -> throw new IllegalStateException("a dry run checks no credentials off the event loop: " + decision.keyUrl());
             case EXTENSION_PENDING, EXTENSION_ANSWERED -> throw new IllegalStateException("a dry run called a hook");
-            case CHALLENGE -> throw new IllegalStateException("challenge not passed: " + decision.keyUrl());
+            case CHALLENGE -> throw new IllegalStateException("a dry run looks up no ACME challenge: " + decision.keyUrl());
         };
     }
 

@@ -150,6 +150,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 true));
     }
 
+    /** Sends the request. If the rule compresses, a stored variant in another coding may answer it. */
     private void sendNow() {
         if (plan.cacheSettings().encoding().isOff()) {
             call = askOrigin(this);
@@ -173,6 +174,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         call = encoded;
     }
 
+    /** Sends the request to the origin. Extensions may transform the content of the response for the handler. */
     private OriginCall askOrigin(OriginResponseHandler handler) {
         boolean isFirst = !isOriginAsked;
         isOriginAsked = true;

@@ -118,6 +118,7 @@ final class VariantCall implements OriginCall {
         return origin;
     }
 
+    /** Looks for the variant in the next coding. Asks the origin if no coding is left. */
     private void tryNext() {
         if (cancelled) {
             return;
@@ -138,6 +139,7 @@ final class VariantCall implements OriginCall {
         }
     }
 
+    /** Reads the variant if it is usable; otherwise tries the next coding. Takes over the reference. */
     private void found(String form, @Nullable StoredObject<StoredHead> object) {
         if (object == null || cancelled || !isUsable(form, object)) {
             if (object != null) {
@@ -155,6 +157,7 @@ final class VariantCall implements OriginCall {
         readOn(form, object, exchangeLoop.encoderThreads().allocator().compositeDirectBuffer(PIECES_MAX));
     }
 
+    /** Returns true if the variant is complete, fresh, short enough and really in this coding. */
     private boolean isUsable(String form, StoredObject<StoredHead> object) {
         StoredHead head = object.head();
         if (head.isVaryMarker()
@@ -172,6 +175,7 @@ final class VariantCall implements OriginCall {
         return Reuse.of(like, head, nowMillis, plan.cacheSettings(), outdated) instanceof Reuse.Fresh;
     }
 
+    /** Reads the rest of the content piece by piece, then decodes it. */
     private void readOn(String form, StoredObject<StoredHead> object, CompositeByteBuf content) {
         int left = (int) (object.length() - content.readableBytes());
         if (cancelled || left == 0) {
@@ -214,6 +218,7 @@ final class VariantCall implements OriginCall {
         exchangeLoop.encoderThreads().returnPermit();
     }
 
+    /** Decodes the content on an encoder thread. */
     private void decodeNow(String form, StoredHead head, ByteBuf content) {
         ByteBuf decoded = null;
         Throwable failure = null;
@@ -236,6 +241,7 @@ final class VariantCall implements OriginCall {
         }
     }
 
+    /** Passes the decoded content to the handler; tries the next coding if it could not be decoded. */
     private void decoded(String form, StoredHead head, @Nullable ByteBuf content, @Nullable Throwable fault) {
         if (fault != null) {
             String url = plan.request().target().asString();

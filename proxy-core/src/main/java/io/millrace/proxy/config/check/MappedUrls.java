@@ -83,6 +83,7 @@ final class MappedUrls {
                 || overlaps(pathsOfExpressions, prefix);
     }
 
+    /** Returns true if a rule with a host expression may map the host; also beyond {@link #TRIES_MAX}. */
     private boolean isMatched(String host, @Nullable String prefix) {
         for (Expression expression : expressions) {
             if (++tries > TRIES_MAX) {

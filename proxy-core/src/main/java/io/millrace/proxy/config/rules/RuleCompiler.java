@@ -325,12 +325,14 @@ public final class RuleCompiler {
 
     /** Checks the actions of a rule against each other and against its condition. */
     private void checkTogether(@Nullable Expression<RequestFacts> when, boolean bypass) {
+        // Actions that end the request.
         List<String> ends = new ArrayList<>();
         for (ConfigKey<?> key : List.of(RuleKeys.REDIRECT_TO, RuleKeys.ANSWER_STATUS)) {
             if (element.isSet(key)) {
                 ends.add(pathInRule(key).replaceFirst("\\..*", ""));
             }
         }
+        // Actions that change the request to the origin.
         List<String> onRequest = new ArrayList<>();
         for (ConfigKey<?> key : List.of(
                 RuleKeys.SET_REQUEST_HEADER,
@@ -342,6 +344,7 @@ public final class RuleCompiler {
                 onRequest.add(pathInRule(key));
             }
         }
+        // Actions that change the stored response.
         List<String> onStored = new ArrayList<>();
         for (ConfigKey<?> key :
                 List.of(RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER)) {
@@ -349,6 +352,7 @@ public final class RuleCompiler {
                 onStored.add(pathInRule(key));
             }
         }
+        // Actions before the response whose effect concerns every client that gets the stored response.
         List<String> shared = new ArrayList<>(onRequest);
         if (element.isSet(RuleKeys.TTL)) {
             shared.add("ttl");
@@ -366,6 +370,7 @@ public final class RuleCompiler {
         if (when == null) {
             return;
         }
+        // Actions that need the result of the condition before the response is known.
         List<String> before = new ArrayList<>(ends);
         before.addAll(shared);
         if (bypass) {

@@ -192,6 +192,7 @@ public final class ResponseImport {
         return fields.build();
     }
 
+    /** Returns the identifier of the reason why the response is not stored; null if it may be stored. */
     private @Nullable String refusal(RequestHead request, ResponseHead response, CacheSettings rules, long nowMillis) {
         FieldSection fields = response.fields();
         if (!copied.method().equals("GET")) {
@@ -246,6 +247,7 @@ public final class ResponseImport {
         return true;
     }
 
+    /** Returns the head to store, with the stamp of its fetch. */
     private StoredHead head(
             RequestHead request,
             ResponseHead response,
@@ -286,6 +288,7 @@ public final class ResponseImport {
         void found(Target known, @Nullable StoredHead present, @Nullable StoredHead marker);
     }
 
+    /** Looks for the head under a key, in RAM and on disk. */
     private void look(StoreKey key, Found then) {
         StoredObject<StoredHead> resident = components.store().get(key);
         if (resident != null) {
@@ -317,6 +320,7 @@ public final class ResponseImport {
         }
     }
 
+    /** Finds the stored response that the import would replace. */
     private void find(FoundPresent then) {
         Target begun = target;
         if (begun == null) {
@@ -345,6 +349,7 @@ public final class ResponseImport {
         return head.responseTimeMillis() - head.initialAgeMillis();
     }
 
+    /** Opens the writer, and replies with it or with a refusal. */
     private void open(Target known) {
         target = known;
         Variants variants = components.variants();

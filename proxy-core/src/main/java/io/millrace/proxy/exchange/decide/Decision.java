@@ -472,13 +472,13 @@ public final class Decision {
     }
 
     /** Notes that the served object must be validated in the background. */
-    Decision validatingInBackground() {
+    Decision markForBackgroundValidation() {
         validatingInBackground = true;
         return this;
     }
 
     /** Notes that overload is the reason why the object is served stale. */
-    Decision underLoad() {
+    Decision markUnderLoad() {
         underLoad = true;
         return this;
     }
@@ -489,7 +489,7 @@ public final class Decision {
     }
 
     /** Notes that the object was read from disk for this request. */
-    Decision readFromDisk() {
+    Decision markReadFromDisk() {
         readFromDisk = true;
         return this;
     }

@@ -276,6 +276,7 @@ final class GuardDecider {
         }
     }
 
+    /** Returns true if a condition holds for the request, or if there is no condition. */
     private boolean holds(
             @Nullable Expression<RequestFacts> when, Decision decision, ClientConnection client, long nowMillis) {
         if (when == null) {

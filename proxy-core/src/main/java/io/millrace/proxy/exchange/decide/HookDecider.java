@@ -105,6 +105,7 @@ final class HookDecider {
         return parts;
     }
 
+    /** Returns true if a hook failed and its failure refuses requests. The decision then contains the refusal. */
     private boolean failsClosed(Decision decision, RequestHooks hooks) {
         if (hooks.failsClosed()) {
             counters.increment(Counter.DENIED_EXTENSION_FAILED);

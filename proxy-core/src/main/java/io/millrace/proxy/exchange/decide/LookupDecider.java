@@ -116,6 +116,7 @@ final class LookupDecider {
         };
     }
 
+    /** Decides about the object that was read from disk; null if it is not there any more. */
     private Decision decideOpened(Decision decision, @Nullable StoredObject<StoredHead> found) {
         StoredObject<StoredHead> object = found;
         if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
@@ -138,7 +139,7 @@ final class LookupDecider {
             return miss(decision, ForwardReason.VARY_MISS);
         }
         counters.increment(Counter.LOOKUPS_DISK);
-        return decideReuse(decision.readFromDisk(), object, shared.clock().millis());
+        return decideReuse(decision.markReadFromDisk(), object, shared.clock().millis());
     }
 
     private Decision decideInRam(Decision decision, @Nullable StoredObject<StoredHead> found, long nowMillis) {
@@ -177,6 +178,7 @@ final class LookupDecider {
         return decision.find(shared.store(), decision.key());
     }
 
+    /** Decides whether the found response answers the request. Takes over the reference. */
     private Decision decideReuse(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
         Reuse reuse;
         try {
@@ -197,11 +199,11 @@ final class LookupDecider {
             return available(decision, object, DecisionKind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
-            decision.validatingInBackground();
+            decision.markForBackgroundValidation();
             return available(decision, object, DecisionKind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleUnderLoad) {
-            decision.underLoad();
+            decision.markUnderLoad();
             return available(decision, object, DecisionKind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.Validate validate) {
@@ -240,6 +242,7 @@ final class LookupDecider {
         return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), kind);
     }
 
+    /** Returns true if the stored response answers without a prior request to the origin. */
     private static boolean isAnswer(Reuse reuse) {
         return !(reuse instanceof Reuse.Validate)
                 && !(reuse instanceof Reuse.NotUsable)

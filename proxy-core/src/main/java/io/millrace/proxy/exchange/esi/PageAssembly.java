@@ -181,6 +181,7 @@ final class PageAssembly {
         inProgress.clear();
     }
 
+    /** Adds parts to a branch, and queues their fragments. The parts of {@code except} are added only when needed. */
     private void fill(Branch branch, List<EsiPart> parts) {
         for (EsiPart part : parts) {
             if (part instanceof EsiPart.Text text) {
@@ -274,6 +275,7 @@ final class PageAssembly {
         return assembler.isMapped(target, client.connection()) ? null : "esi-not-mapped";
     }
 
+    /** Requests the alternative of a failed fragment, leaves the fragment out, or fails its branch. */
     private void failed(Slot slot, String reason) {
         assembler.counters().increment(Counter.ESI_FRAGMENTS_FAILED);
         PageAssembler.FAULTS.reportFrequent(
@@ -318,6 +320,7 @@ final class PageAssembly {
         }
     }
 
+    /** Appends the content of a branch to the page. */
     private void collect(Branch branch, PageContent page) {
         for (Node node : branch.nodes) {
             if (node instanceof Bytes bytes) {

@@ -284,6 +284,7 @@ public final class OriginRequests {
         return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }
 
+    /** Copies the client's fields, except those that the origin must not get or that this proxy writes itself. */
     private static void copyFields(
             FetchPlan plan,
             AccessRules access,
@@ -295,13 +296,13 @@ public final class OriginRequests {
         FieldSection from = plan.request().fields();
         HopByHop hopByHop = HopByHop.of(from);
         EncodingRules encoding = plan.cacheSettings().encoding();
-        boolean encodes = !encoding.isOff() || isTransforming(plan) || esi != null;
+        boolean setsAcceptEncoding = !encoding.isOff() || isTransforming(plan) || esi != null;
         boolean asksForWhole = plan.asksForWhole();
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
                     || isReplacedTraceField(plan, from, line)
                     || REPLACED.contains(from, line)
-                    || (encodes && from.isNamed(line, FieldName.ACCEPT_ENCODING))
+                    || (setsAcceptEncoding && from.isNamed(line, FieldName.ACCEPT_ENCODING))
                     || (esi != null && from.isNamed(line, SurrogateControl.CAPABILITY))
                     || (asksForWhole && (from.isNamed(line, FieldName.RANGE) || from.isNamed(line, FieldName.IF_RANGE)))
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
@@ -322,6 +323,7 @@ public final class OriginRequests {
                         || (!trace.isContinued() && from.isNamed(line, FieldName.TRACESTATE)));
     }
 
+    /** Returns true if the origin does not get the field: a connection field, one of this proxy, or one of another URL. */
     private static boolean isWithheld(
             AccessRules access,
             HopByHop hopByHop,

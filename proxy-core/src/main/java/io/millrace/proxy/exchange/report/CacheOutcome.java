@@ -83,7 +83,7 @@ public final class CacheOutcome {
     }
 
     /** Notes that the stored response was read from disk for this request. */
-    public void readFromDisk() {
+    public void markReadFromDisk() {
         fromDisk = true;
     }
 
@@ -277,6 +277,7 @@ public final class CacheOutcome {
         }
     }
 
+    /** Appends the origin's status, and whether the response is stored. */
     private void writeForwarded(ByteBuf value) {
         if (originStatus != 0) {
             CacheStatus.forwardStatus(value, originStatus);
@@ -286,6 +287,7 @@ public final class CacheOutcome {
         }
     }
 
+    /** Appends the parameters that do not depend on the source of the response. */
     private void finish(ByteBuf value) {
         if (collapsed) {
             CacheStatus.collapsed(value);
