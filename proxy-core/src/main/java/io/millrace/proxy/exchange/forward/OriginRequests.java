@@ -323,7 +323,7 @@ public final class OriginRequests {
                         || (!trace.isContinued() && from.isNamed(line, FieldName.TRACESTATE)));
     }
 
-    /** Returns true if the origin does not get the field: a connection field, one of this proxy, or one of another URL. */
+    /** Returns true if the origin does not get the field: one of the connection, of this proxy, or of another URL. */
     private static boolean isWithheld(
             AccessRules access,
             HopByHop hopByHop,
