@@ -226,7 +226,8 @@ final class RequestDryRun {
             case MISS -> DryRunResult.Outcome.FETCH;
             case UNAVAILABLE -> DryRunResult.Outcome.UNAVAILABLE;
             case OPEN -> throw new IllegalStateException("the stored object was not opened: " + decision.key());
-            case AUTHENTICATE -> throw new IllegalStateException("a dry run checks no credentials: " + decision.keyUrl());
+            case AUTHENTICATE ->
+                throw new IllegalStateException("a dry run checks no credentials: " + decision.keyUrl());
             case EXTENSION_PENDING, EXTENSION_ANSWERED -> throw new IllegalStateException("a dry run called a hook");
             case CHALLENGE -> throw new IllegalStateException("a dry run skips challenges: " + decision.keyUrl());
         };
