@@ -10,8 +10,8 @@ public enum DiskAdmission {
      */
     SECOND_HIT,
     /**
-     * Admits an object if its expected reuse rate is high enough. The expected rate is the measured rate of objects
-     * with the same request count. It must not be far below the rate of the objects that the new object would displace.
+     * Admits an object if its expected reuse rate is not far below the rate of the objects that it would displace. The
+     * expected rate is the measured rate of objects with the same request count.
      */
     FREQUENCY
 }

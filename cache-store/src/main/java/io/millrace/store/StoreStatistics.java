@@ -196,11 +196,11 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
     /**
      * The estimated hit ratios of other sizes of the RAM tier, from a simulation.
      *
-     * @param stage whether the ratios are usable; if not, the missing condition
+     * @param stage READY if the ratios are usable; any other stage names the missing condition
      * @param sinceMillis time at which the simulation began, in milliseconds since 1970
      * @param requestsTotal requests since the simulation began, exact
      * @param ramHits share of the recent requests that were hits in the RAM tier itself, from 0 to 1; measured
-     * @param evictsByRecency whether the RAM tier evicts by LRU; otherwise by W-TinyLFU
+     * @param evictsByRecency true if the RAM tier evicts by LRU; false if it evicts by W-TinyLFU
      * @param ramBytes present size of the RAM tier, in bytes
      * @param sampleRate share of the keys that is simulated, above 0 and at most 1
      * @param sampledKeys number of keys in the simulation

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *     size in addition
  * @param name name of the volume: {@value #DEFAULT_NAME}, or a name passed to
  *     {@link CacheStore#create(StoreKey, String)}
- * @param indexPath if {@code path} is a block device or a file: the directory of the index and the other files;
- *     otherwise null
+ * @param indexPath directory of the index and the other files, if {@code path} is a block device or a file; null if
+ *     {@code path} is a directory
  * @param format whether other content of a device or file may be overwritten. The permission is valid once; a note in
  *     {@code indexPath} records its use
  * @param directWrites whether records are written with O_DIRECT, past the page cache

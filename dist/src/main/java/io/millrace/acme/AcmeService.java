@@ -282,7 +282,7 @@ public final class AcmeService implements AutoCloseable {
                 Thread.currentThread().interrupt();
                 return () -> {};
             } catch (RuntimeException e) {
-                LOG.error("ACME: an error occurred while orderThreads a certificate for {}", name, e);
+                LOG.error("ACME: an error occurred while ordering a certificate for {}", name, e);
                 return () -> finishFailedOrder(known.retryAt(nowSeconds + FAULT_SECONDS), forcedResult, e);
             }
         });

@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
         description = "Checks a configuration file and lists all its problems.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:the file can be used", "2:it has problems, or cannot be read"})
+        exitCodeList = {"0:the file can be used", "2:the file has problems, or cannot be read"})
 final class CheckCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init")

@@ -53,7 +53,7 @@ final class ImportCommand implements Runnable {
             exitCodeListHeading = "%nExit codes:%n",
             exitCodeList = {
                 "0:every line is mapped",
-                "1:some lines are not; the result can be used",
+                "1:some lines are not mapped; the result can be used",
                 "2:the files are broken, or nothing could be written"
             })
     abstract static class Import implements Callable<Integer> {

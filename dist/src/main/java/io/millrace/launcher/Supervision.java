@@ -316,7 +316,7 @@ final class Supervision implements AutoCloseable {
         return exitCode.join();
     }
 
-    /** URL of the dashboard of the demo; null otherwise, and if no port is free. */
+    /** Returns the URL of the demo's dashboard; null without a demo, or if no port is free. */
     private CompletionStage<@Nullable String> dashboard(boolean demo) {
         LauncherAdmin opened = admin;
         if (!demo || opened == null) {

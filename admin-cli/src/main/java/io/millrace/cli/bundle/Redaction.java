@@ -164,7 +164,7 @@ public final class Redaction {
         return safe.append(line, at, line.length()).toString();
     }
 
-    /** Removes URL queries. A query is the part of a word after a question mark that follows a slash. */
+    /** Removes URL queries. In a word with a slash, the text after the next question mark is a query. */
     private String withoutQueries(String line) {
         StringBuilder safe = new StringBuilder(line.length());
         boolean slash = false;

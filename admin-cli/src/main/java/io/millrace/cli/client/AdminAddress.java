@@ -56,7 +56,7 @@ public sealed interface AdminAddress {
         }
         if (text.contains("://")) {
             throw new IllegalArgumentException(
-                    "neither the path of a socket nor http://HOST:PORT or https://HOST:PORT: " + text);
+                    "not an address of an admin API (a socket path, http://HOST:PORT or https://HOST:PORT): " + text);
         }
         AdminAddress socket = socket(text);
         int colon = text.lastIndexOf(':');

@@ -6,10 +6,10 @@ import tools.jackson.core.JsonGenerator;
 /**
  * A parsed line of the output of {@code millrace check}. Immutable.
  *
- * @param file file name as printed; null if the line has none
+ * @param file file name as printed; null if the line names no file
  * @param line from 1; 0 without a position
  * @param column from 1; 0 without a position
- * @param path the config key with the problem; empty if the line names none
+ * @param path the config key with the problem; empty if the line names no key
  * @param message description of the problem
  * @param suggestion the value that was probably meant, or null
  * @param text the whole line

@@ -77,7 +77,7 @@ final class ResponseReader {
             }
         }
         if (chunked && contentLength >= 0) {
-            throw new ProtocolException("Content-Length beside Transfer-Encoding");
+            throw new ProtocolException("both Content-Length and Transfer-Encoding");
         }
     }
 
@@ -162,7 +162,8 @@ final class ResponseReader {
         StringBuilder line = new StringBuilder(64);
         while (true) {
             if (!buffer.hasRemaining() && !fill()) {
-                throw new EOFException(started ? "it ends in the middle" : "the connection was closed without one");
+                throw new EOFException(
+                        "the connection was closed before its " + (started ? "end" : "first byte"));
             }
             int octet = buffer.get() & 0xff;
             if (--headBytesLeft < 0) {

@@ -27,7 +27,8 @@ enum OutputFormat {
             return switch (value) {
                 case "table" -> TABLE;
                 case "json" -> JSON;
-                default -> throw new TypeConversionException("'" + value + "' is neither table nor json");
+                default -> throw new TypeConversionException(
+                        "'" + value + "' is not an output format: expected table or json");
             };
         }
     }

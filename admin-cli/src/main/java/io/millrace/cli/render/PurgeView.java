@@ -15,7 +15,7 @@ public final class PurgeView {
     /**
      * Describes the purge of a scope (such as a host) in one line.
      *
-     * @param soft whether the responses are stale, not removed
+     * @param soft true if the purge makes the responses stale; false if it removes them
      */
     public static List<String> scope(JsonObject report, boolean soft) {
         String scope = report.text("scope", "");

@@ -42,8 +42,8 @@ public final class RevisionSigner {
      *
      * @param content SHA-256 of the text, or {@code none}
      * @param restores earlier revision with this content; 0 for none
-     * @param canary nodes that apply it first
-     * @param guards conditions on their figures
+     * @param canary nodes that apply the revision first; empty without a canary
+     * @param guards conditions on the figures of the canary nodes
      */
     public record Statement(
             String fleet,
@@ -110,7 +110,7 @@ public final class RevisionSigner {
     /**
      * Reads a private key.
      *
-     * @throws IOException if the file cannot be read, or is no such key; the message is for the operator
+     * @throws IOException if the file cannot be read, or contains no Ed25519 key; the message is for the operator
      */
     public static RevisionSigner read(Path file) throws IOException {
         String text = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);

@@ -88,7 +88,7 @@ public final class UrlSigner {
     /**
      * The requests that a signature permits.
      *
-     * @param expiresSeconds the end of its validity, in epoch seconds
+     * @param expiresSeconds end of the signature's validity, in epoch seconds
      * @param client the only permitted client address; null for all
      * @param parts for url_sig: the signed parts of host and path, each 0 or 1
      * @param md5 for url_sig: whether the algorithm is HMAC-MD5 instead of HMAC-SHA1

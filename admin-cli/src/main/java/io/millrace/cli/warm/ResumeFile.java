@@ -36,7 +36,7 @@ public final class ResumeFile {
      *
      * @param input kind and name of the input, which must be the same as in the interrupted run
      * @param tally receives the counts of the interrupted run
-     * @throws IOException if the file is not of such a run; the message contains the reason
+     * @throws IOException if the file belongs to another run, or is no resume file; the message contains the reason
      */
     public static ResumeFile open(Path file, String input, WarmTally tally) throws IOException {
         ResumeFile resume = new ResumeFile(file, input);

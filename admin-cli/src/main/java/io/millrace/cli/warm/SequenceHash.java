@@ -7,7 +7,7 @@ import java.security.NoSuchAlgorithmException;
 /**
  * A hash of a sequence of texts, by which {@code --resume} detects changed input. Immutable.
  *
- * <p>Each hash covers the hash of the sequence without its last text.
+ * <p>The hash of a sequence is computed from its last text and the hash of the texts before it.
  *
  * @param hex SHA-256 in hexadecimal; empty for a sequence without texts
  */

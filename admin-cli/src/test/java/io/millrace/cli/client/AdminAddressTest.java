@@ -30,7 +30,7 @@ final class AdminAddressTest {
     @CsvSource({
         "https://localhost, the port is missing",
         "https://localhost:9090/v1, not of the form http://HOST:PORT or https://HOST:PORT",
-        "ftp://localhost:9090, neither the path of a socket nor",
+        "ftp://localhost:9090, not an address of an admin API",
         "http://localhost, the port is missing",
         "http://localhost:9090/v1, not of the form http://HOST:PORT",
         "http://user@localhost:9090, not of the form http://HOST:PORT",

@@ -113,7 +113,7 @@ final class AdminClientTest {
     void refusesAClosedConnectionWithoutAnAnswer() throws IOException {
         AdminClientException failure = failure(End.CLOSE);
         assertEquals(Kind.BROKEN_ANSWER, failure.kind());
-        assertTrue(failure.message().endsWith("the connection was closed without one"), failure.message());
+        assertTrue(failure.message().endsWith("the connection was closed before its first byte"), failure.message());
     }
 
     @Test

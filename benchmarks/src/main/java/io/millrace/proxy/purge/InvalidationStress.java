@@ -39,7 +39,7 @@ public final class InvalidationStress {
     }
 
     /**
-     * A full table drops its entries and raises its floor instead. The floor is a stamp; all responses that are older
+     * A full table drops its entries and raises its floor. The floor is a stamp; all responses that are older
      * count as invalidated.
      */
     @JCStressTest

@@ -12,8 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A source of small index tables for jcstress tests. Each table is a window of one mapped file. The first window is
- * reused after {@value #WINDOWS} tables; a jcstress run uses fewer at the same time (at most 64 times 8).
+ * A source of small index tables for jcstress tests. Each table has its own section (window) of one mapped file. The
+ * first window is reused after {@value #WINDOWS} tables; a jcstress run uses fewer at the same time (at most 64 times
+ * 8).
  */
 public final class StressTables {
     private static final int SHIFT = 3;

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An approximate counter of recent requests per hash. It is a count-min sketch with four rows of 4-bit counters. The
- * four counters of a hash are in one block of 64 bytes, so that one count accesses only one cache line. The first
- * block follows {@value #LONGS_UNUSED} unused longs, which together with the 16 bytes of the array's header fill a line.
+ * four counters of a hash are in one block of 64 bytes, so that one count accesses only one cache line. The first block
+ * follows {@value #LONGS_UNUSED} unused longs, which together with the 16 bytes of the array's header fill a cache
+ * line.
  *
  * <pre>
  *   block:  | row 0: 2 longs | row 1: 2 longs | row 2: 2 longs | row 3: 2 longs |   16 counters in each long

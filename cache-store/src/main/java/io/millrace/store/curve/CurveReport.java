@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The estimated hit ratios of other sizes of the RAM tier. Immutable.
  *
- * @param stage whether the ratios are usable; if not, the missing condition
+ * @param stage READY if the ratios are usable; any other stage names the missing condition
  * @param ramBytes present size of the RAM tier, in bytes
  * @param sampleRate share of the keys that is simulated, above 0 and at most 1
  * @param sampledKeys number of keys in the simulation

@@ -20,8 +20,8 @@ import java.util.function.Function;
  * <p>Popular keys may be over- or under-represented in the sample. The difference between the expected and the actual
  * number of sampled requests counts as hits (SHARDS-adj). Byte ratios have no such correction.
  *
- * <p>All simulated caches begin empty. {@link WarmUp} decides when the figures are usable; until then the counts
- * consist mostly of the latest window of requests.
+ * <p>All simulated caches begin empty. {@link WarmUp} decides when the figures are usable. It divides the time
+ * until then into windows, and the counts mostly describe the latest window.
  *
  * <p>Confined to one thread at a time. Uses no clock and no I/O.
  */

@@ -63,7 +63,7 @@ final class GatheredObjects {
     void add(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, Appended then) {
         try {
             owner.checkWorking();
-            // The reclaimer may copy records to the active segment here. It writes the batch first.
+            // pace() may run the reclaimer, which writes this batch before it copies records to the active segment.
             log.pace(header.recordLength());
             if (!log.canGather(header.recordLength())) {
                 writeBatch();

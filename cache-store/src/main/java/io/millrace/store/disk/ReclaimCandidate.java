@@ -36,7 +36,7 @@ final class ReclaimCandidate {
     /**
      * Creates a candidate without ratings.
      *
-     * @param earlyBytesLeft bytes of pinned records to carry early, if the segment is reclaimed later, else 0
+     * @param earlyBytesLeft bytes of pinned records to carry early; 0 for the segment that is reclaimed next
      */
     ReclaimCandidate(int segment, long tag, SegmentSummary records, long earlyBytesLeft) {
         this.early = earlyBytesLeft > 0;

@@ -187,7 +187,7 @@ final class SegmentReclaimer {
         roundSequence = log.activeSequence();
         for (ReclaimCandidate candidate : toCarry) {
             // The active segment was full before all planned records were carried.
-            for (; isGivenUp(candidate) && candidate.next() < candidate.size(); candidate.advance()) {
+            for (; isAlreadyReclaimed(candidate) && candidate.next() < candidate.size(); candidate.advance()) {
                 drop(candidate, candidate.next());
             }
         }
@@ -493,7 +493,7 @@ final class SegmentReclaimer {
         }
     }
 
-    private boolean isGivenUp(ReclaimCandidate candidate) {
+    private boolean isAlreadyReclaimed(ReclaimCandidate candidate) {
         return table.state(candidate.segment()) != SegmentTable.State.SEALED
                 || table.tag(candidate.segment()) != candidate.tag();
     }

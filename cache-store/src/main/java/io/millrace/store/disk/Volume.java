@@ -420,7 +420,7 @@ public final class Volume {
         listener.offline(this);
     }
 
-    /** Writes the superblock with another generation and other members. Called on the volume's thread. */
+    /** Writes the superblock with another list of members, and the list's generation. Called on the volume's thread. */
     public void membership(long generation, List<UUID> members) {
         membership.write(generation, members);
     }

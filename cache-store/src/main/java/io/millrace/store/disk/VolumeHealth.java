@@ -73,7 +73,7 @@ final class VolumeHealth {
         return move(last);
     }
 
-    /** Changes to RELEASED, or to SUSPENDED if the index is unreliable; returns the previous state. */
+    /** Changes from ONLINE to RELEASED, or from another state to SUSPENDED if allowed. Returns the previous state. */
     VolumeState release() {
         stateLock.lock();
         try {

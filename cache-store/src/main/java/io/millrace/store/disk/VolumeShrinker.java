@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A moved segment keeps its sequence and its tag, so references by tag remain valid. Until the file is truncated,
  * the superblock contains the old size. A crash leaves at most one segment in two places. The next open of the volume
- * resolves the duplicate and continues the work. Segments after the end that readers have pinned stay readable, because
- * the file is truncated only after they are unpinned.
+ * frees one of the two places and continues the work. Segments after the end that readers have pinned stay readable,
+ * because the file is truncated only after they are unpinned.
  *
  * <p>Confined to the volume's writer thread.
  */

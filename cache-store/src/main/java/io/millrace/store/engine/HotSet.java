@@ -235,8 +235,8 @@ final class HotSet<H> {
     }
 
     /**
-     * Returns true if a loading task may use an I/O thread now. During faster loading it always may. Otherwise no other
-     * task may be waiting for an I/O thread.
+     * Returns true if a loading task may use an I/O thread now. During faster loading it always may. At other times no
+     * other task may be waiting for an I/O thread.
      */
     private boolean mayRead() {
         return isHurried() || reads.isIdle();

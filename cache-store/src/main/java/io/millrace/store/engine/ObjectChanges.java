@@ -63,7 +63,7 @@ final class ObjectChanges<H> {
     private final PartialChanges<H> partials;
     /** True while the volumes are released to another store. */
     private volatile boolean suspended;
-    /** Receives removals while the volumes are released; null otherwise. */
+    /** Receives removals while the volumes are released; null while this store owns the volumes. */
     private volatile @Nullable Successor successor;
     /** Replies to removals are sent after this stage. */
     private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
@@ -155,7 +155,7 @@ final class ObjectChanges<H> {
         });
     }
 
-    /** Returns the pending change of the key, which is not on disk yet; otherwise null. */
+    /** Returns the change of the key that is not on disk yet; null if there is none. */
     @Nullable
     PendingChange<H> pending(StoreKey key) {
         return pending.get(key);
@@ -449,7 +449,7 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Returns the summary of the key's object if it is in RAM or is being written to disk, otherwise null. Does not
+     * Returns the summary of the key's object if it is in RAM or is being written to disk; null if not. Does not
      * count as a request.
      */
     @Nullable

@@ -25,7 +25,7 @@ final class Scrubber {
     /** Bytes of memory reserved for a slice. */
     private static final int BUFFER_BYTES = 512 * 1024;
     /**
-     * Pause while there is nothing to do. No record is due, the scrubber is disabled, or memory for a slice is missing.
+     * Pause if no record is due, if the scrubber is disabled, or if memory for a slice is missing.
      */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** Value of {@link #pause} when no pause runs. */

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * short object needs neither blocks, nor claims (promises to fill blocks), nor readers that wait. The ticket of a fill,
  * in {@code FillRegister}, shows whether its key was removed or changed in the meantime.
  *
- * <p>A {@link FillWriter} takes over as soon as a caller needs one of these, or if the body is long or its length is
- * unknown. It receives the content written so far.
+ * <p>A {@link FillWriter} takes over as soon as a caller needs blocks, claims or waiting readers, or if the body is
+ * long or its length is unknown. It receives the content written so far.
  *
  * <p>Confined to one thread, except {@link #isWritable} and {@link #isFailed}. Owns the buffer until the object is
  * complete.

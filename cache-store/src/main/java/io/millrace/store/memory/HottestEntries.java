@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Selects the entries of the RAM tier with the most recent hits. Stateless. */
+/** Selects the entries of the RAM tier with the highest hit counts, in which older hits weigh less. Stateless. */
 final class HottestEntries {
     private HottestEntries() {}
 
     /**
-     * Returns at most {@code max} entries of the table, in descending order of hits; the entries are not retained.
-     * Halves the hit count of every entry, so that older hits lose weight. Scans every entry without a lock.
+     * Returns at most {@code max} entries of the table, in descending order of hit counts. The entries are not
+     * retained. Halves the hit count of every entry, so that older hits lose weight. Scans every entry without a lock.
      */
     static List<RamEntry> take(RamTable table, int max) {
         // The first scan counts the entries per power of two of their hits. These counts determine a minimum, so that

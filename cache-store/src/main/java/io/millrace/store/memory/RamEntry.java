@@ -47,7 +47,7 @@ public abstract class RamEntry {
     private final int bodyBytes;
 
     /**
-     * Number of recent hits, halved at each call of {@link RamTier#hottest}. Approximate, because threads change it
+     * Hit count, halved at each call of {@link RamTier#hottest}. Approximate, because threads change it
      * without synchronization.
      */
     int hits;

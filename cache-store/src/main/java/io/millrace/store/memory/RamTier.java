@@ -66,7 +66,7 @@ public final class RamTier<E extends RamEntry> {
 
     /**
      * Divisor of the current limit: usage may exceed the limit by the result, rounded down to
-     * {@link #OVERDRAFT_UNIT_BYTES}. Above that, the inserting thread evicts; otherwise housekeeping does.
+     * {@link #OVERDRAFT_UNIT_BYTES}. Above that, the inserting thread evicts; below, housekeeping does.
      */
     private static final int OVERDRAFT_DIVISOR = 1024;
 
@@ -534,8 +534,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns at most this many entries, in descending order of recent hits; the entries are not retained. Halves all
-     * hit counts, so that older hits lose weight. Scans every entry without a lock.
+     * Returns at most this many entries, in descending order of hit counts; the entries are not retained. Halves all
+     * counts, so that older hits lose weight. Scans every entry without a lock.
      */
     @SuppressWarnings("unchecked") // only entries of this kind are added
     public List<E> hottest(int max) {

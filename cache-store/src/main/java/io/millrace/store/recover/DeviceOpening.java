@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks a device or file before the store writes to it. Its start must be a volume or zeros; otherwise
- * {@code format: true} must permit the overwriting. The permission is valid once: the {@link DeviceNote} in the index
- * directory records its use. A permission that is left in the configuration therefore cannot destroy the content of
- * another device that later gets the same name.
+ * Checks a device or file before the store writes to it. The device must start with a volume or with zeros; other
+ * content is overwritten only with {@code format: true}. This permission is valid once: the {@link DeviceNote} in the
+ * index directory records its use. A permission that is left in the configuration therefore cannot destroy the content
+ * of another device that later gets the same name.
  *
  * <p>Confined to one thread.
  */

@@ -68,7 +68,7 @@ final class IndexOpening {
         int count = superblock.segmentCount();
         MappedIndex index = MappedIndex.open(io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count));
         SegmentTable table = SegmentTable.load(index, count);
-        resolveInterruptedMove(table);
+        cleanUpInterruptedMove(table);
         int active = table.active();
         if (active >= 0) {
             replay(index, table, active);
@@ -77,10 +77,12 @@ final class IndexOpening {
     }
 
     /**
-     * Resolves a move of a segment that a stop of the process interrupted. The old and the new place of that segment
-     * have the same sequence number.
+     * Cleans up after a move of a segment that the end of the process interrupted. The old and the new place of that
+     * segment have the same sequence number. Frees the place without records.
+     *
+     * @throws IndexUnusableException if both places have records
      */
-    private void resolveInterruptedMove(SegmentTable table) throws IOException {
+    private void cleanUpInterruptedMove(SegmentTable table) throws IOException {
         Map<Long, Integer> segmentBySequence = new HashMap<>();
         for (int segment = 0; segment < table.segments(); segment++) {
             if (table.tag(segment) != 0 && segmentBySequence.put(table.sequence(segment), segment) != null) {

@@ -170,7 +170,7 @@ public final class StoreStat {
                 .append(sealed)
                 .append(" sealed, ")
                 .append(unsealed)
-                .append(" not, ");
+                .append(" not sealed, ");
         out.append(free).append(" free\n");
         if (index == null) {
             out.append("the index cannot be used and will be rebuilt, so the current objects are unknown; records ");

@@ -39,8 +39,8 @@ final class AlarmBoard implements AlarmSource {
      * Compares the alarms with the present conditions.
      *
      * @param ofLauncher conditions that the launcher detects
-     * @param ofWorker conditions that the worker detects; null if no worker answered; the alarms of workers then do not
-     * change
+     * @param ofWorker conditions that the worker detects; null if no worker answered, so that the alarms of the worker
+     *     remain unchanged
      * @return the changes since the last update
      */
     List<AlarmChange> update(List<Alarm> ofLauncher, @Nullable List<Alarm> ofWorker, long nowMillis) {

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * died for five minutes. The caller supplies times in nanoseconds of a monotonic clock. Not thread-safe.
  */
 final class CrashLoop {
-    /** Number of deaths within the window that make a crash loop. */
+    /** Number of deaths within {@link #WINDOW_NANOS} that make a crash loop. */
     static final int DEATHS = 3;
 
     static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(5);
@@ -24,7 +24,7 @@ final class CrashLoop {
      * Updates the detection with the number of workers that have died since the start of the launcher. The first call
      * only records this number, from which later calls count.
      *
-     * @return number of deaths within the last five minutes while the crash loop lasts; 0 otherwise
+     * @return number of deaths within the last five minutes while a crash loop lasts; 0 without a crash loop
      */
     int update(long restarts, long nowNanos) {
         // Adds at most 100 deaths at once. More would not change the detection, and would need memory.

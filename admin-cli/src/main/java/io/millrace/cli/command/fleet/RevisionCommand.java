@@ -32,12 +32,11 @@ abstract class RevisionCommand extends ApiCommand {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration INTERVAL = Duration.ofMillis(200);
-    /**
-     * Time limit of {@code --wait}. With a canary, twice its observation time and this time once more are added.
-     */
+    /** Time limit of {@code --wait}. With a canary, it is twice the sum of this time and the observation time. */
     private static final long WAIT_SECONDS = 30;
 
-    private static final int BY_LENGTH_MAX = 64;
+    /** Limit of characters of the user name that a revision contains. */
+    private static final int USER_LENGTH_MAX = 64;
 
     @Option(names = "--key", paramLabel = "FILE", description = "Private key that signs the revision.")
     private @Nullable Path key;
@@ -106,7 +105,7 @@ abstract class RevisionCommand extends ApiCommand {
                 seconds,
                 guards,
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                user.isEmpty() ? "unknown" : user.substring(0, Math.min(BY_LENGTH_MAX, user.length())));
+                user.isEmpty() ? "unknown" : user.substring(0, Math.min(USER_LENGTH_MAX, user.length())));
     }
 
     /**

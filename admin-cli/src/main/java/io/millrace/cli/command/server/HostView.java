@@ -74,7 +74,7 @@ final class HostView {
         for (JsonObject address : name.objects("addresses")) {
             long until = address.number("until", 0) - now;
             lines.add("    " + Printable.of(address.text("address", "?"))
-                    + (until > 0 ? ", failed, tried last for " + Quantities.duration(until) : ""));
+                    + (until > 0 ? ", failed, tried after the others for " + Quantities.duration(until) : ""));
         }
     }
 

@@ -308,7 +308,7 @@ public final class LogCommands {
         @Option(names = "--urls", paramLabel = "N", description = "The N most requested URLs, up to 1000.")
         private int urls;
 
-        @Option(names = "--sample", paramLabel = "N", description = "Requests per line, if lines do not say it.")
+        @Option(names = "--sample", paramLabel = "N", description = "Requests per line, if the lines lack this number.")
         private long sample = 1;
 
         @Option(

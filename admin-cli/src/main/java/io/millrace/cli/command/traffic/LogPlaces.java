@@ -75,7 +75,7 @@ final class LogPlaces {
     /**
      * Parses the option {@code --since} into epoch milliseconds.
      *
-     * @param text a time, or a duration before now; null if the option is not set, for the earliest possible time
+     * @param text a time, or a duration before now; null for the earliest possible time
      * @throws IllegalArgumentException if the text is not a time
      */
     static long since(@Nullable String text) {

@@ -69,8 +69,8 @@ public final class SegmentAppender {
     }
 
     /**
-     * Writes all of {@code source} at an offset of the active segment, at or after the end of the log. May write zeros
-     * from its end to the end of the block, so that nothing may be written there before.
+     * Writes all of {@code source} at an offset of the active segment, at or after the end of the log. May also
+     * write zeros after the source, up to the end of the block, so the block must not contain later data.
      */
     public void write(int segment, long offset, ByteBuffer source) throws IOException {
         int length = source.remaining();

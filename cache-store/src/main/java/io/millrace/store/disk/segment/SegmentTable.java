@@ -30,9 +30,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 public final class SegmentTable {
     /** The use of a segment. */
     public enum State {
-        /** It holds no records. */
+        /** The segment holds no records. */
         FREE(0),
-        /** The next records are appended to it. */
+        /** The next records are appended to the segment. */
         ACTIVE(1),
         /** Full, with a summary (list of its records) at its end. */
         SEALED(2),

@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * @param storeId id of the store
  * @param segmentBytes bytes of a segment
  * @param segmentCount number of segments
- * @param generation membership generation
+ * @param generation number that rises when a member is lost
  * @param openCount number of times the store was opened
  * @param writeCount number of times a superblock was written
  * @param members ids of the store's volumes

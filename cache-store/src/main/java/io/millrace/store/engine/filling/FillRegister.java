@@ -52,7 +52,7 @@ public final class FillRegister {
             return settled;
         }
 
-        /** Returns true if, since the start of this fill, another object was stored last under the key. */
+        /** Returns true if the latest object stored under the key since the start of this fill is not its own. */
         public boolean isReplaced() {
             return replaced;
         }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param segments number of segments that the map had at this position; 0 if the position is before its first segment
- * @param hashSeen whether the hash is set; if not, no entry of the segment was seen
+ * @param hashSeen true if the hash is set; false if no entry of the segment was processed yet
  */
 record ListCursor(int volume, int segment, int segments, boolean hashSeen, long hashHigh, long hashLow) {
     static final ListCursor START = new ListCursor(0, 0, 0, false, 0, 0);

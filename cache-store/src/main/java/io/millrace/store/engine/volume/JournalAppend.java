@@ -67,9 +67,9 @@ final class JournalAppend {
     }
 
     /**
-     * Called if a volume went offline before it wrote the entry. The other volumes have recorded that it is missing.
-     * Therefore its outdated journal is not used when the volume returns. This is not a failure if another journal has
-     * the entry.
+     * Called if a volume went offline before it wrote the entry. The other volumes have recorded the loss of that
+     * volume. Therefore its outdated journal is not used when the volume returns. This is not a failure if another
+     * journal has the entry.
      */
     void volumeOffline(IOException problem) {
         offlineFailure.compareAndSet(null, problem);

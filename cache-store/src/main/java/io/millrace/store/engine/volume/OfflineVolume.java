@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class OfflineVolume {
     /** Limit of recorded keys; above it the volume starts empty. */
     public static final int KEYS_MAX = 1 << 16;
-    /** Limit of keys that are processed when the volume returns. Threads that change a key wait meanwhile. */
+    /** Limit of keys that {@link #end} processes. Threads that change a key wait meanwhile. */
     private static final int LAST_KEYS_MAX = 1 << 10;
 
     private final String reason;
