@@ -66,7 +66,7 @@ public interface Journal {
         /**
          * Called once.
          *
-         * @param failure null if the entry is durable; otherwise a restart may lose the entry
+         * @param failure null if the entry is durable. After a failure, a restart may lose the entry
          */
         void onAppend(@Nullable IOException failure);
     }

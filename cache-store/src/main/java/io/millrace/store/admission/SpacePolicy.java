@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Rates are updated when a segment begins, and after every {@value #REFUSALS_PER_UPDATE} refused objects.
  *
- * <p>Thread-safe; {@link #segmentBegun} and {@link #worth} are confined to the volume's writer thread.
+ * <p>Thread-safe; {@link #segmentBegun} and {@link #rating} are confined to the volume's writer thread.
  */
 public final class SpacePolicy implements KeepPolicy {
     /** Highest request count of each step; a class of new objects is one step. */
@@ -178,7 +178,7 @@ public final class SpacePolicy implements KeepPolicy {
     }
 
     @Override
-    public int worth(long keyHash, int hits) {
+    public int rating(long keyHash, int hits) {
         int frequency = sketch.frequency(keyHash);
         int step = step(frequency);
         int cls = STEPS * (1 + Math.min(hits, HITS_MAX)) + step;
@@ -188,6 +188,6 @@ public final class SpacePolicy implements KeepPolicy {
             return 0;
         }
         lowestKeptRate = Math.min(lowestKeptRate, rate);
-        return Math.max(1, (int) (rate * WORTH_MAX));
+        return Math.max(1, (int) (rate * RATING_MAX));
     }
 }

@@ -7,7 +7,7 @@ package io.millrace.store.disk;
  */
 public interface KeepPolicy {
     /** Highest rating of an unpinned record; pinned records rate higher. */
-    int WORTH_MAX = 253;
+    int RATING_MAX = 253;
 
     /**
      * Called when a full volume begins a new segment, before the records of the oldest segment are rated.
@@ -17,12 +17,12 @@ public interface KeepPolicy {
     void segmentBegun(long objects);
 
     /**
-     * Returns the rating of a record whose segment is reclaimed: 0 (drop the record) to {@link #WORTH_MAX}.
+     * Returns the rating of a record whose segment is reclaimed: 0 (drop the record) to {@link #RATING_MAX}.
      *
      * @param keyHash lower half of the hash of the object's key
      * @param hits number of reads since the record was written, limited by the index's counter
      */
-    int worth(long keyHash, int hits);
+    int rating(long keyHash, int hits);
 
     /** The policy that keeps records with hits. */
     KeepPolicy BY_HITS = new KeepPolicy() {
@@ -32,7 +32,7 @@ public interface KeepPolicy {
         }
 
         @Override
-        public int worth(long keyHash, int hits) {
+        public int rating(long keyHash, int hits) {
             return hits;
         }
     };

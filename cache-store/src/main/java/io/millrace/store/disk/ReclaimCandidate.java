@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReclaimCandidate {
     /** Rating of a pinned record. */
-    static final int PINNED = KeepPolicy.WORTH_MAX + 1;
+    static final int PINNED = KeepPolicy.RATING_MAX + 1;
     /** Rating of a pinned record that was read since it was written. */
     static final int PINNED_AND_READ = PINNED + 1;
 
     private final int segment;
     private final long tag;
     private final SegmentSummary records;
-    private final byte[] worth;
+    private final byte[] ratings;
     private final boolean early;
     /** Bytes of pinned records that are still to be carried early: before the segment is due for reclaim. */
     private long earlyBytesLeft;
@@ -44,7 +44,7 @@ final class ReclaimCandidate {
         this.segment = segment;
         this.tag = tag;
         this.records = records;
-        this.worth = new byte[records.size()];
+        this.ratings = new byte[records.size()];
     }
 
     /** Returns true if the segment is reclaimed later, and some of its pinned records are carried early. */
@@ -83,13 +83,13 @@ final class ReclaimCandidate {
     }
 
     /** Returns the rating of record {@code n}. */
-    int worth(int n) {
-        return worth[n] & 0xFF;
+    int rating(int n) {
+        return ratings[n] & 0xFF;
     }
 
     /** Sets the rating of record {@code n}, which has {@code length} bytes. */
-    void worth(int n, int value, int length) {
-        worth[n] = (byte) value;
+    void rating(int n, int value, int length) {
+        ratings[n] = (byte) value;
         pinnedBytes += value >= PINNED ? length : 0;
     }
 

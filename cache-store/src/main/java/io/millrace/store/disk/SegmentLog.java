@@ -277,7 +277,7 @@ public final class SegmentLog {
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = batch.bytes(members.get(i)).slice();
         }
-        boolean all = true;
+        boolean allWritten = true;
         for (int i = 0; i < bytes.length; i++) {
             RecordBatch.Member member = members.get(i);
             try {
@@ -285,11 +285,11 @@ public final class SegmentLog {
                 member.written(register(member.header()));
             } catch (IOException e) {
                 member.failed(e);
-                all = false;
+                allWritten = false;
             }
         }
         for (RecordBatch.Member member : members) {
-            if (!all && begin + member.start() >= offset) {
+            if (!allWritten && begin + member.start() >= offset) {
                 eraseRest(begin + member.start());
             }
         }
@@ -330,8 +330,8 @@ public final class SegmentLog {
     }
 
     /** Returns true if the next segment can begin without a reclaim. */
-    boolean hasFree() {
-        return free() >= 0;
+    boolean hasFreeSegment() {
+        return freeSegment() >= 0;
     }
 
     /** Returns true if a reader has pinned the segment, so that its reclaim frees no space yet. */
@@ -441,16 +441,16 @@ public final class SegmentLog {
 
     private int nextFree() throws IOException {
         readers.recheck();
-        int found = free();
-        int tries = Math.max(1, table.usable() / PINNED_DIVISOR) - retiredCount();
+        int found = freeSegment();
+        int reclaimsLeft = Math.max(1, table.usable() / PINNED_DIVISOR) - retiredCount();
         while (found < 0) {
             int oldest = table.oldestSealed();
-            if (oldest < 0 || (oldest < table.usable() && tries <= 0)) {
+            if (oldest < 0 || (oldest < table.usable() && reclaimsLeft <= 0)) {
                 break;
             }
             retire(oldest);
-            found = free();
-            tries -= oldest < table.usable() ? 1 : 0;
+            found = freeSegment();
+            reclaimsLeft -= oldest < table.usable() ? 1 : 0;
         }
         if (found < 0) {
             throw new AppendRefusedException("no free segment: pinned=" + pins.pinnedSegments()
@@ -494,7 +494,7 @@ public final class SegmentLog {
     /** Reserves an unused segment, which the log does not use until {@link #unreserve}; -1 if there is none. */
     int reserve() {
         readers.recheck();
-        reserved = free();
+        reserved = freeSegment();
         return reserved;
     }
 
@@ -502,7 +502,7 @@ public final class SegmentLog {
         reserved = -1;
     }
 
-    private int free() {
+    private int freeSegment() {
         for (int segment = 0; segment < table.usable(); segment++) {
             SegmentTable.State state = table.state(segment);
             boolean unused = state == SegmentTable.State.FREE || state == SegmentTable.State.RETIRED;

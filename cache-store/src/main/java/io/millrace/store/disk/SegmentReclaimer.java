@@ -85,7 +85,7 @@ final class SegmentReclaimer {
 
     private final Deque<ReclaimCandidate> toRate = new ArrayDeque<>();
     private final Deque<ReclaimCandidate> toCarry = new ArrayDeque<>();
-    private final long[] bytesByWorth = new long[ReclaimCandidate.PINNED_AND_READ + 1];
+    private final long[] bytesByRating = new long[ReclaimCandidate.PINNED_AND_READ + 1];
 
     private KeepPolicy policy = KeepPolicy.BY_HITS;
     private boolean enabled;
@@ -196,15 +196,15 @@ final class SegmentReclaimer {
         heads.clear();
         left = 0;
         chosen = false;
-        if (!enabled || roundSequence == 0 || log.hasFree()) {
+        if (!enabled || roundSequence == 0 || log.hasFreeSegment()) {
             return;
         }
         policy.segmentBegun(index.objects());
-        Arrays.fill(bytesByWorth, 0);
-        long after = 0;
-        int most = Math.max(1, table.segments() / SegmentLog.PINNED_DIVISOR);
-        for (int i = 0; i < most; i++) {
-            int oldest = table.oldestSealed(after);
+        Arrays.fill(bytesByRating, 0);
+        long afterSequence = 0;
+        int candidatesMax = Math.max(1, table.segments() / SegmentLog.PINNED_DIVISOR);
+        for (int i = 0; i < candidatesMax; i++) {
+            int oldest = table.oldestSealed(afterSequence);
             if (oldest < 0) {
                 return;
             }
@@ -216,7 +216,7 @@ final class SegmentReclaimer {
                 return;
             }
             // A reader has pinned this segment. Its reclaim frees no space yet, so the next segment is reclaimed too.
-            after = table.sequence(oldest);
+            afterSequence = table.sequence(oldest);
         }
     }
 
@@ -245,10 +245,10 @@ final class SegmentReclaimer {
                 continue;
             }
             SegmentSummary.Entry entry = candidate.entry(candidate.next());
-            int worth = entry == null ? 0 : worth(candidate, entry);
-            candidate.worth(candidate.next(), worth, entry == null ? 0 : entry.length());
-            if (entry != null && worth > 0 && !candidate.isEarly()) {
-                bytesByWorth[worth] += entry.length() + SegmentLog.overhead();
+            int rating = entry == null ? 0 : rating(candidate, entry);
+            candidate.rating(candidate.next(), rating, entry == null ? 0 : entry.length());
+            if (entry != null && rating > 0 && !candidate.isEarly()) {
+                bytesByRating[rating] += entry.length() + SegmentLog.overhead();
             }
             candidate.advance();
         }
@@ -262,40 +262,40 @@ final class SegmentReclaimer {
 
     /** Determines the minimum rating of carried records. */
     private void choose() {
-        long most = (long) (segments.segmentBytes() * CARRIED_SHARE);
+        long carriedMax = (long) (segments.segmentBytes() * CARRIED_SHARE);
         total = 0;
         ratingMin = ReclaimCandidate.PINNED_AND_READ + 1;
         atRatingMinLeft = 0;
-        while (ratingMin > 1 && total < most) {
+        while (ratingMin > 1 && total < carriedMax) {
             ratingMin--;
-            atRatingMinLeft = Math.min(bytesByWorth[ratingMin], most - total);
+            atRatingMinLeft = Math.min(bytesByRating[ratingMin], carriedMax - total);
             total += atRatingMinLeft;
         }
         left = total;
         chosen = true;
     }
 
-    private int worth(ReclaimCandidate candidate, SegmentSummary.Entry entry) {
+    private int rating(ReclaimCandidate candidate, SegmentSummary.Entry entry) {
         if (entry.type() == RecordType.TOMBSTONE) {
             return 0;
         }
-        long now = index.find(entry.hashHigh(), entry.hashLow());
+        long currentLocation = index.find(entry.hashHigh(), entry.hashLow());
         long location = Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag());
-        boolean current = now == location;
-        if (now == Location.NONE || (!current && entry.type() != RecordType.COMPLETE)) {
+        boolean isCurrent = currentLocation == location;
+        if (currentLocation == Location.NONE || (!isCurrent && entry.type() != RecordType.COMPLETE)) {
             return 0;
         }
         int hits = index.hits(entry.hashHigh(), entry.hashLow());
         try {
             if (entry.type() == RecordType.BLOCK) {
-                return worthOfBlock(candidate, entry, hits);
+                return ratingOfBlock(candidate, entry, hits);
             }
             // If there is a newer head, its expiry applies.
-            if (current ? isExpired(entry.expiry()) : !isBodyOf(now, candidate, entry)) {
+            if (isCurrent ? isExpired(entry.expiry()) : !isBodyOf(currentLocation, candidate, entry)) {
                 return 0;
             }
-            boolean pinned = current ? isHeld(candidate, entry) : isPinned(newerPinnedUntil);
-            return pinned ? worthOfPinned(hits) : worthOf(candidate, entry.hashLow(), hits);
+            boolean pinned = isCurrent ? isHeld(candidate, entry) : isPinned(newerPinnedUntil);
+            return pinned ? ratingOfPinned(hits) : ratingOfUnpinned(candidate, entry.hashLow(), hits);
         } catch (IOException e) {
             LOG.debug(
                     "the record cannot be read, so it is not copied before its segment is reclaimed: {}", e.toString());
@@ -332,15 +332,15 @@ final class SegmentReclaimer {
      * Returns the rating of an unpinned record. Records of a segment that is reclaimed later get 0 without a call of
      * the policy, because the policy learns from each call.
      */
-    private int worthOf(ReclaimCandidate candidate, long keyHash, int hits) {
-        return candidate.isEarly() ? 0 : policy.worth(keyHash, hits);
+    private int ratingOfUnpinned(ReclaimCandidate candidate, long keyHash, int hits) {
+        return candidate.isEarly() ? 0 : policy.rating(keyHash, hits);
     }
 
-    private static int worthOfPinned(int hits) {
+    private static int ratingOfPinned(int hits) {
         return hits > 0 ? ReclaimCandidate.PINNED_AND_READ : ReclaimCandidate.PINNED;
     }
 
-    private int worthOfBlock(ReclaimCandidate candidate, SegmentSummary.Entry entry, int hits) throws IOException {
+    private int ratingOfBlock(ReclaimCandidate candidate, SegmentSummary.Entry entry, int hits) throws IOException {
         reads++;
         DiskRecord record = reader.readHead(candidate.segment(), entry.offset(), candidate.tag());
         try {
@@ -350,7 +350,9 @@ final class SegmentReclaimer {
                 return 0;
             }
             int read = Math.max(hits, index.hits(head.hashHigh(), header.keyHash()));
-            return isPinned(head.pinnedUntil()) ? worthOfPinned(read) : worthOf(candidate, header.keyHash(), read);
+            return isPinned(head.pinnedUntil())
+                    ? ratingOfPinned(read)
+                    : ratingOfUnpinned(candidate, header.keyHash(), read);
         } finally {
             record.release();
         }
@@ -424,22 +426,22 @@ final class SegmentReclaimer {
             carryEarly(candidate);
             return;
         }
-        int worth = candidate.worth(candidate.next());
+        int rating = candidate.rating(candidate.next());
         int number = candidate.next();
-        SegmentSummary.Entry entry = worth == 0 ? null : candidate.entry(number);
+        SegmentSummary.Entry entry = rating == 0 ? null : candidate.entry(number);
         candidate.advance();
         if (entry == null) {
             return;
         }
         int cost = entry.length() + SegmentLog.overhead();
-        if (worth < ratingMin || (worth == ratingMin && atRatingMinLeft < cost)) {
+        if (rating < ratingMin || (rating == ratingMin && atRatingMinLeft < cost)) {
             drop(candidate, number);
             return;
         }
-        atRatingMinLeft -= worth == ratingMin ? cost : 0;
+        atRatingMinLeft -= rating == ratingMin ? cost : 0;
         left -= Math.min(left, cost);
         if (cost <= log.room()) {
-            carry(candidate, entry, worth >= ReclaimCandidate.PINNED);
+            carry(candidate, entry, rating >= ReclaimCandidate.PINNED);
         } else {
             drop(candidate, number);
         }
@@ -447,7 +449,8 @@ final class SegmentReclaimer {
 
     private void carryEarly(ReclaimCandidate candidate) throws IOException {
         int number = candidate.next();
-        SegmentSummary.Entry entry = candidate.worth(number) < ReclaimCandidate.PINNED ? null : candidate.entry(number);
+        SegmentSummary.Entry entry =
+                candidate.rating(number) < ReclaimCandidate.PINNED ? null : candidate.entry(number);
         candidate.advance();
         int cost = entry == null ? 0 : entry.length() + SegmentLog.overhead();
         if (entry == null || !candidate.mayCarryEarly(cost, margin()) || cost > log.room()) {
@@ -472,21 +475,21 @@ final class SegmentReclaimer {
      */
     private void chooseEarly() {
         long room = (long) (segments.segmentBytes() * CARRIED_SHARE) - total;
-        long wanted = (long) (segments.segmentBytes() * CARRIED_SHARE) - margin();
+        long pinnedBytesWanted = (long) (segments.segmentBytes() * CARRIED_SHARE) - margin();
         if (room <= 0 || !pins.isHonoured()) {
             return;
         }
         long now = System.currentTimeMillis() / 1000;
         long newestCarried = 0;
-        int early = 0;
+        int earlyCount = 0;
         for (ReclaimCandidate candidate : toCarry) {
             newestCarried = Math.max(newestCarried, table.sequence(candidate.segment()));
-            early += candidate.isEarly() ? 1 : 0;
+            earlyCount += candidate.isEarly() ? 1 : 0;
         }
-        int next = early < EARLY_MAX ? log.pinned().nextAbove(wanted, newestCarried, now) : -1;
+        int next = earlyCount < EARLY_MAX ? log.pinned().nextAbove(pinnedBytesWanted, newestCarried, now) : -1;
         SegmentSummary records = next < 0 ? null : summary(next);
         if (records != null) {
-            long bytes = Math.min(room, log.pinned().of(next, now) - wanted);
+            long bytes = Math.min(room, log.pinned().of(next, now) - pinnedBytesWanted);
             total += bytes;
             left += bytes;
             toRate.add(new ReclaimCandidate(next, table.tag(next), records, bytes));
@@ -500,13 +503,15 @@ final class SegmentReclaimer {
 
     /** Drops the record; counts a broken pin if it was pinned and is still valid. */
     private void drop(ReclaimCandidate candidate, int number) {
-        SegmentSummary.Entry entry = candidate.worth(number) < ReclaimCandidate.PINNED ? null : candidate.entry(number);
+        SegmentSummary.Entry entry =
+                candidate.rating(number) < ReclaimCandidate.PINNED ? null : candidate.entry(number);
         if (entry == null) {
             return;
         }
-        long now = index.find(entry.hashHigh(), entry.hashLow());
-        boolean newerHead = entry.type() == RecordType.COMPLETE && now != Location.NONE;
-        if (newerHead || now == Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag())) {
+        long currentLocation = index.find(entry.hashHigh(), entry.hashLow());
+        boolean newerHead = entry.type() == RecordType.COMPLETE && currentLocation != Location.NONE;
+        long location = Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag());
+        if (newerHead || currentLocation == location) {
             pinsBroken.incrementAndGet();
         }
     }
@@ -522,13 +527,14 @@ final class SegmentReclaimer {
             return;
         }
         try {
-            long now = index.find(entry.hashHigh(), entry.hashLow());
-            if (now == Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag())) {
+            long currentLocation = index.find(entry.hashHigh(), entry.hashLow());
+            long location = Location.pack(candidate.segment(), entry.offset(), entry.length(), candidate.tag());
+            if (currentLocation == location) {
                 if (entry.type() == RecordType.BLOCK || !pinned || pins.isHeld(record.key(), record.head())) {
                     copy(record, entry);
                 }
-            } else if (now != Location.NONE && entry.type() == RecordType.COMPLETE) {
-                merge(record, candidate, entry, now, pinned);
+            } else if (currentLocation != Location.NONE && entry.type() == RecordType.COMPLETE) {
+                merge(record, candidate, entry, currentLocation, pinned);
             }
         } finally {
             record.release();
@@ -564,11 +570,11 @@ final class SegmentReclaimer {
 
     /** Appends the body and its newer head as one record. */
     private void merge(
-            DiskRecord body, ReclaimCandidate candidate, SegmentSummary.Entry entry, long newer, boolean pinned)
+            DiskRecord body, ReclaimCandidate candidate, SegmentSummary.Entry entry, long headLocation, boolean pinned)
             throws IOException {
         DiskRecord head;
         try {
-            head = readAt(newer);
+            head = readAt(headLocation);
         } catch (IOException e) {
             LOG.debug(
                     "the record cannot be read, so it is not copied before its segment is reclaimed: {}", e.toString());

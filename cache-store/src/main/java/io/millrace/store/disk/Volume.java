@@ -187,8 +187,8 @@ public final class Volume {
      * work.
      */
     public long find(long hashHigh, long hashLow) {
-        Set<Hash> out = hidden;
-        if (!health.isReadable() || (out != null && out.contains(new Hash(hashHigh, hashLow)))) {
+        Set<Hash> hiddenNow = hidden;
+        if (!health.isReadable() || (hiddenNow != null && hiddenNow.contains(new Hash(hashHigh, hashLow)))) {
             return Location.NONE;
         }
         try {

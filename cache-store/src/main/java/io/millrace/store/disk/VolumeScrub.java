@@ -187,28 +187,28 @@ public final class VolumeScrub {
             volume.execute(() -> volume.dropBlock(entry.hashHigh(), entry.hashLow(), location));
             return;
         }
-        long using = current ? location : headOf(entry);
-        if (using != Location.NONE) {
-            volume.execute(() -> volume.drop(key, using));
+        long headLocation = current ? location : headOf(entry);
+        if (headLocation != Location.NONE) {
+            volume.execute(() -> volume.drop(key, headLocation));
         }
     }
 
     /** Returns the location of the newer head that uses the damaged record's body. */
     private long headOf(SegmentSummary.Entry body) throws IOException {
-        long now = volume.find(body.hashHigh(), body.hashLow());
-        long headTag = now == Location.NONE ? 0 : volume.pin(Location.segment(now));
+        long location = volume.find(body.hashHigh(), body.hashLow());
+        long headTag = location == Location.NONE ? 0 : volume.pin(Location.segment(location));
         if (headTag == 0) {
             return Location.NONE;
         }
         try {
-            DiskRecord head = volume.reader().readHead(Location.segment(now), Location.offset(now), headTag);
+            DiskRecord head = volume.reader().readHead(Location.segment(location), Location.offset(location), headTag);
             try {
-                boolean elsewhere =
+                boolean hasBodyElsewhere =
                         head.header().type() == RecordType.HEAD && head.header().has(RecordHeader.FLAG_BODY_ELSEWHERE);
-                BodyPlace place = elsewhere ? head.place() : null;
+                BodyPlace place = hasBodyElsewhere ? head.place() : null;
                 // The segment number is only a hint, because the volume shrinker may have moved the segment.
-                boolean here = place != null && place.offset() == body.offset() && place.tag() == tag;
-                return here ? now : Location.NONE;
+                boolean isThisBody = place != null && place.offset() == body.offset() && place.tag() == tag;
+                return isThisBody ? location : Location.NONE;
             } finally {
                 head.release();
             }
@@ -216,7 +216,7 @@ public final class VolumeScrub {
             // The damaged head is verified when its own segment is due.
             return Location.NONE;
         } finally {
-            volume.unpin(Location.segment(now));
+            volume.unpin(Location.segment(location));
         }
     }
 }

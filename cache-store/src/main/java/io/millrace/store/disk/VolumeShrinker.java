@@ -111,12 +111,12 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
     private long stepNow() throws IOException {
         Move current = move;
         if (current != null) {
-            carryOn(current);
+            continueMove(current);
             return AT_ONCE;
         }
         log.sealBeyond(limit);
-        int beyond = table.newestSealedFrom(limit);
-        if (beyond < 0) {
+        int source = table.newestSealedFrom(limit);
+        if (source < 0) {
             return cutOff();
         }
         // One place stays free for the log, so that the log need not reclaim another segment immediately.
@@ -132,13 +132,13 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
             return WAIT_NANOS;
         }
         int bufferBytes = Math.min(SLICE_BYTES, segments.segmentBytes());
-        move = new Move(beyond, target, table.sequence(beyond), table.tag(beyond), bufferBytes);
+        move = new Move(source, target, table.sequence(source), table.tag(source), bufferBytes);
         // Marks the segment that may exist twice if this process ends before the move.
-        table.set(target, SegmentTable.State.FREE, table.sequence(beyond), 0, 0);
+        table.set(target, SegmentTable.State.FREE, table.sequence(source), 0, 0);
         return AT_ONCE;
     }
 
-    private void carryOn(Move current) throws IOException {
+    private void continueMove(Move current) throws IOException {
         if (table.tag(current.source) != current.tag) {
             // The segment was reclaimed in the meantime, because the log needed space.
             table.set(current.target, SegmentTable.State.FREE, 0, 0, 0);

@@ -142,14 +142,14 @@ final class VolumeWriter {
      */
     private @Nullable BodyPlace afterPacing(RecordHeader header, @Nullable BodyPlace place, DiskKey key)
             throws IOException {
-        long before = index.find(key.hashHigh(), key.hashLow());
+        long locationBefore = index.find(key.hashHigh(), key.hashLow());
         log.pace(header.recordLength());
-        long now = index.find(key.hashHigh(), key.hashLow());
-        if (place == null || place.blockBytes() > 0 || now == before || now == Location.NONE) {
+        long locationNow = index.find(key.hashHigh(), key.hashLow());
+        if (place == null || place.blockBytes() > 0 || locationNow == locationBefore || locationNow == Location.NONE) {
             return place;
         }
-        int segment = Location.segment(now);
-        return BodyPlace.inRecord(place.bodyLength(), segment, Location.offset(now), table.tag(segment));
+        int segment = Location.segment(locationNow);
+        return BodyPlace.inRecord(place.bodyLength(), segment, Location.offset(locationNow), table.tag(segment));
     }
 
     /** Appends one block; returns its location. A block without content removes the earlier one from the index. */

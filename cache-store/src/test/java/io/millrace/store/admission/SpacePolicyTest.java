@@ -115,12 +115,12 @@ class SpacePolicyTest {
             for (long key = 0; key < 50; key++) {
                 policy.requested(key);
                 policy.requested(key);
-                assertTrue(policy.worth(key, 2) > 0, "kept: " + key);
+                assertTrue(policy.rating(key, 2) > 0, "kept: " + key);
             }
             for (int i = 0; i < 50; i++) {
                 policy.requested(++fresh);
                 policy.admits(fresh);
-                assertEquals(0, policy.worth(fresh, 0), "asked for once");
+                assertEquals(0, policy.rating(fresh, 0), "asked for once");
             }
         }
         long before = policy.refused();
@@ -155,7 +155,7 @@ class SpacePolicyTest {
                     policy.admits(key);
                 }
                 boolean late = segment > 20 * SEGMENTS;
-                kept += policy.worth(key - 20 * SEGMENTS, 0) > 0 && late ? 1 : 0;
+                kept += policy.rating(key - 20 * SEGMENTS, 0) > 0 && late ? 1 : 0;
             }
         }
         assertEquals(0, kept);

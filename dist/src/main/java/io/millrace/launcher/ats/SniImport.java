@@ -139,7 +139,8 @@ final class SniImport {
                 settings.hint(policy.entry, why);
                 if (settings.strict() && secure) {
                     denied.add(policy.entry);
-                    policy.entry.notMapped("until then the rules for this name deny all requests");
+                    policy.entry.notMapped(
+                            "until these settings are written, the rules for this name deny all requests");
                 }
             } else if (!settings.isEmpty()) {
                 write(policy, i, names, rules);

@@ -258,9 +258,10 @@ public final class ParentImport {
         }
         if (mode.equals("3")) {
             entry.notMapped(
-                    "secondary_mode=3 uses a backup immediately for a host that an operator marked down, otherwise it is 2, as in Millrace");
+                    "secondary_mode=3 is imported as 2; Traffic Server would use a backup at once for a host that an"
+                            + " operator marked down");
         } else if (!List.of("1", "2").contains(mode)) {
-            entry.note("secondary_mode=" + mode + " is 1");
+            entry.note("secondary_mode=" + mode + " is unknown, so it means 1");
         }
     }
 
