@@ -91,7 +91,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     @Override
     public void head(H newHead, long newLength) {
         if (extension) {
-            throw new IllegalStateException("an extension has a head already: " + object.key());
+            throw new IllegalStateException("head() is not for an extension, whose object has a head: " + object.key());
         }
         body.head(newHead, newLength, changes.encodedHeads().length(newHead, newLength));
         if (newLength > target.bodyBytesMax()) {
@@ -349,9 +349,13 @@ final class FillWriter<H> implements ObjectWriter<H> {
         ended = true;
         H known = body.head();
         long length = body.length();
-        boolean sane = finalLength >= 0 && finalLength <= target.bodyBytesMax();
+        boolean isLengthValid = finalLength >= 0 && finalLength <= target.bodyBytesMax();
         boolean stored = false;
-        if (sane && known != null && !isFailed() && (length < 0 || length == finalLength) && body.covers(finalLength)) {
+        if (isLengthValid
+                && known != null
+                && !isFailed()
+                && (length < 0 || length == finalLength)
+                && body.covers(finalLength)) {
             stored = body.isInBlocks() ? completeInBlocks(known, finalLength) : completeInOne(known, (int) finalLength);
         }
         if (stored) {
@@ -368,7 +372,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     @Override
     public void expectUnchanged() {
         if (extension) {
-            throw new IllegalStateException("an extension stores no new object: " + object.key());
+            throw new IllegalStateException("expectUnchanged() is only for new objects, not for the extension of " + object.key());
         }
         changes.expectUnchanged(target);
     }

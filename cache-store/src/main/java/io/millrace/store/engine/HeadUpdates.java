@@ -66,14 +66,14 @@ final class HeadUpdates<H> {
             throw new IllegalArgumentException("not an object of this store: " + object);
         }
         StoreKey key = given.key();
-        AtomicReference<@Nullable PendingChange<H>> made = new AtomicReference<>();
+        AtomicReference<@Nullable PendingChange<H>> newChange = new AtomicReference<>();
         pending.change(key, before -> {
             if (closed.getAsBoolean()) {
                 return before;
             }
             StoreObject<H> current = before != null ? before.object() : ram.peek(key.hashLow(), key.bytes());
-            boolean other = current != null && current.objectId() != given.objectId();
-            if (other || (before != null && current == null)) {
+            boolean isOtherObject = current != null && current.objectId() != given.objectId();
+            if (isOtherObject || (before != null && current == null)) {
                 return before;
             }
             counters.updates.increment();
@@ -82,10 +82,10 @@ final class HeadUpdates<H> {
             }
             PendingChange<H> after = updateCurrent(key, given, before, current, newHead);
             fills.changed(key, given.objectId());
-            made.set(after == before ? null : after);
+            newChange.set(after == before ? null : after);
             return after;
         });
-        PendingChange<H> change = made.get();
+        PendingChange<H> change = newChange.get();
         if (change != null) {
             pending.end(key, change);
         }

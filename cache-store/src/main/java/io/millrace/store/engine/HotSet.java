@@ -191,16 +191,16 @@ final class HotSet<H> {
     /** Saves the list and stops saving, because the volumes are being released to another store. */
     void handOver() {
         save();
-        owned(false);
+        setOwned(false);
         wanted = new long[0];
     }
 
     /** Resumes saving after the volumes were taken back. */
     void resume() {
-        owned(true);
+        setOwned(true);
     }
 
-    private void owned(boolean now) {
+    private void setOwned(boolean now) {
         saving.lock();
         try {
             owned = now;

@@ -277,7 +277,7 @@ final class ObjectChanges<H> {
         if (volume != null && !change.enqueue(pending, volume)) {
             return before;
         }
-        boolean hides = pending.hideElsewhere(key, volume, before != null, change);
+        boolean isHidingOthers = pending.hideElsewhere(key, volume, before != null, change);
         if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
             ram.put(resident);
         } else {
@@ -285,8 +285,8 @@ final class ObjectChanges<H> {
         }
         fills.replace(key, object.objectId());
         target.ticket().settle();
-        change.done();
-        return volume != null || hides ? change : null;
+        change.markDone();
+        return volume != null || isHidingOthers ? change : null;
     }
 
     /** Ends the write of a whole object. Runs on the volume's thread. */
@@ -333,7 +333,7 @@ final class ObjectChanges<H> {
             // have missed it.
             removal.passTo(next == null ? StoreEngine::refuse : next);
         }
-        removal.done();
+        removal.endOne();
     }
 
     /** Implements {@link CacheStore#discard}. */
@@ -426,8 +426,8 @@ final class ObjectChanges<H> {
             return before;
         }
         boolean needed = false;
-        VolumeGroup.Slot[] looked = volumes.slots();
-        for (VolumeGroup.Slot slot : looked) {
+        VolumeGroup.Slot[] slotsSeen = volumes.slots();
+        for (VolumeGroup.Slot slot : slotsSeen) {
             Volume volume = slot.volume();
             if (volume != null
                     && volume.isWorking()
@@ -438,10 +438,10 @@ final class ObjectChanges<H> {
                 }
             }
         }
-        volumes.missed(key, looked, back -> {
-            boolean taken = removal.appendTo(back, diskKey(key));
-            if (!taken && !volumes.isOut(back)) {
-                removal.failed(back);
+        volumes.missed(key, slotsSeen, returned -> {
+            boolean taken = removal.appendTo(returned, diskKey(key));
+            if (!taken && !volumes.isOut(returned)) {
+                removal.failed(returned);
             }
             return taken;
         });

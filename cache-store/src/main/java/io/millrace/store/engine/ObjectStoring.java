@@ -53,7 +53,7 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
     }
 
     /** Records that the object is stored under the key. */
-    final void done() {
+    final void markDone() {
         done = true;
     }
 
@@ -114,7 +114,7 @@ abstract class ObjectStoring<H> extends PendingChange<H> implements PendingChang
                 }
             } finally {
                 if (!passedOn) {
-                    appended(new IOException("not appended: " + object.key()));
+                    appended(new IOException("the object could not be appended: " + object.key()));
                 }
             }
         }

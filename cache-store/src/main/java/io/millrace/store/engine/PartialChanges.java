@@ -72,9 +72,9 @@ final class PartialChanges<H> {
         H head = object.body().head();
         boolean[] done = {false};
         pending.change(key, before -> {
-            VolumeGroup.Slot[] looked = volumes.slots();
-            boolean free = before == null && ram.peek(key.hashLow(), key.bytes()) == null && !volumes.mayHold(key);
-            if (!free || volume == null || head == null || isEnded(target)) {
+            VolumeGroup.Slot[] slotsSeen = volumes.slots();
+            boolean isKeyFree = before == null && ram.peek(key.hashLow(), key.bytes()) == null && !volumes.mayHold(key);
+            if (!isKeyFree || volume == null || head == null || isEnded(target)) {
                 return before;
             }
             PendingChange<H> change = PendingChange.stored(object.withHead(head, 0));
@@ -88,7 +88,7 @@ final class PartialChanges<H> {
                 change.release();
                 return before;
             }
-            volumes.missed(key, looked);
+            volumes.missed(key, slotsSeen);
             fills.replace(key, object.objectId());
             return change;
         });
@@ -204,18 +204,20 @@ final class PartialChanges<H> {
                 return before;
             }
             // Since the fill began, the volume may have gone offline and returned as another Volume instance.
-            Volume now = volumes.working(object.volume());
-            if (now != null && pending.enqueueAtOnce(now, key, change, working -> dropNow(working, object))) {
-                pending.takeOver(key, now, before, change);
+            Volume volumeNow = volumes.working(object.volume());
+            if (volumeNow != null
+                    && pending.enqueueAtOnce(volumeNow, key, change, working -> dropNow(working, object))) {
+                pending.takeOver(key, volumeNow, before, change);
                 queued[0] = true;
                 return change;
             }
-            volumes.missed(key, object.volume(), now);
+            volumes.missed(key, object.volume(), volumeNow);
             // The volume has not accepted the tombstone (the record of the removal). As with a removal, the pending
             // change hides the object at least in this process.
-            boolean later =
-                    (allChanges.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
-            return later ? change : before;
+            boolean staysPending =
+                    (allChanges.isSuspended() || volumeNow != null)
+                            && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
+            return staysPending ? change : before;
         });
         if (queued[0]) {
             pending.end(key, change);

@@ -94,8 +94,8 @@ final class PendingChanges<H> {
      */
     boolean hideElsewhere(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
         boolean queued = false;
-        VolumeGroup.Slot[] looked = volumes.slots();
-        for (VolumeGroup.Slot slot : looked) {
+        VolumeGroup.Slot[] slotsSeen = volumes.slots();
+        for (VolumeGroup.Slot slot : slotsSeen) {
             Volume other = slot.volume();
             if (other == null || other == volume) {
                 continue;
@@ -104,12 +104,12 @@ final class PendingChanges<H> {
                 queued |= hide(other, key, change);
             }
         }
-        if (volumes.isUnchanged(looked)) {
+        if (volumes.isUnchanged(slotsSeen)) {
             return queued;
         }
         boolean[] any = {queued};
-        volumes.missed(key, looked, back -> {
-            boolean taken = back == volume || hide(back, key, change);
+        volumes.missed(key, slotsSeen, returned -> {
+            boolean taken = returned == volume || hide(returned, key, change);
             any[0] |= taken;
             return taken;
         });

@@ -75,7 +75,7 @@ final class Removal<H> {
                 if (!appended) {
                     failure.compareAndSet(null, new IOException(volume.directory() + ": no tombstone was written"));
                 }
-                done();
+                endOne();
             }
         });
         if (!taken) {
@@ -124,7 +124,7 @@ final class Removal<H> {
             if (problem != null) {
                 failure.compareAndSet(null, problem);
             }
-            done();
+            endOne();
         });
     }
 
@@ -140,7 +140,7 @@ final class Removal<H> {
     /**
      * Ends one outstanding tombstone, or the start. The last one sends the reply. Never call inside a change of a key.
      */
-    void done() {
+    void endOne() {
         if (outstanding.decrementAndGet() == 0) {
             if (!refused) {
                 pending.remove(key, change);

@@ -56,14 +56,14 @@ final class WaitingOpens {
     }
 
     private void expire(Waiter waiter) {
-        boolean mine;
+        boolean wasWaiting;
         lock.lock();
         try {
-            mine = waiters.remove(waiter);
+            wasWaiting = waiters.remove(waiter);
         } finally {
             lock.unlock();
         }
-        if (mine) {
+        if (wasWaiting) {
             waiter.giveUp().run();
         }
     }

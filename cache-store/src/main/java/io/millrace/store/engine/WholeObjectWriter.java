@@ -26,7 +26,7 @@ final class WholeObjectWriter<H> implements ObjectWriter<H> {
 
     @Override
     public void head(H head, long length) {
-        throw new IllegalStateException("an extension has a head already: " + object.key());
+        throw new IllegalStateException("head() is not for an extension, whose object has a head: " + object.key());
     }
 
     @Override
@@ -71,7 +71,7 @@ final class WholeObjectWriter<H> implements ObjectWriter<H> {
 
     @Override
     public void expectUnchanged() {
-        throw new IllegalStateException("an extension stores no new object: " + object.key());
+        throw new IllegalStateException("expectUnchanged() is only for new objects, not for the extension of " + object.key());
     }
 
     @Override
