@@ -372,7 +372,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     @Override
     public void expectUnchanged() {
         if (extension) {
-            throw new IllegalStateException("expectUnchanged() is only for new objects, not for the extension of " + object.key());
+            throw new IllegalStateException("expectUnchanged() is only for new objects, not for: " + object.key());
         }
         changes.expectUnchanged(target);
     }

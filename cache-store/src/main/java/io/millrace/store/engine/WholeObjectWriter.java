@@ -71,7 +71,7 @@ final class WholeObjectWriter<H> implements ObjectWriter<H> {
 
     @Override
     public void expectUnchanged() {
-        throw new IllegalStateException("expectUnchanged() is only for new objects, not for the extension of " + object.key());
+        throw new IllegalStateException("expectUnchanged() is only for new objects, not for: " + object.key());
     }
 
     @Override
