@@ -90,7 +90,7 @@ class HookReply<V> implements Continuation<V> {
         wake();
     }
 
-    /** Sets an exception that the hook has thrown as the result, instead of any other. Call before {@link #await}. */
+    /** Makes an exception that the hook has thrown its result, even if it has one. Call before {@link #await}. */
     void threw(Throwable fault) {
         result.set(fault);
     }

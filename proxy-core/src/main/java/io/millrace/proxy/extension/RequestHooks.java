@@ -219,7 +219,7 @@ public final class RequestHooks {
     public void await(EventExecutor loop, Runnable then) {
         RequestReply current = reply;
         if (current == null) {
-            throw new IllegalStateException("no hook is in progress");
+            throw new IllegalStateException("await() is only permitted after decide() has returned WAIT");
         }
         current.await(loop, then);
     }
@@ -235,7 +235,7 @@ public final class RequestHooks {
     /** The answer of an extension. */
     public Answer answer() {
         if (answer == null) {
-            throw new IllegalStateException("no extension has answered");
+            throw new IllegalStateException("answer() is only permitted after decide() has returned ANSWER");
         }
         return answer;
     }

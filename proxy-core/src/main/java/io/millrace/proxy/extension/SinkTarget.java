@@ -62,7 +62,7 @@ final class SinkTarget implements LogTarget {
     public void write(ByteBuffer copies) throws IOException {
         LoadedExtension sink = extension;
         if (sink == null) {
-            throw new IOException("not open");
+            throw new IOException("write() was called before maintain() has opened the target");
         }
         Batch batch = new Batch(copies);
         lost = batch.size();

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
  *
  * @param connectTimeoutNanos from the start of a connection attempt until requests can be sent, over all addresses and
  *     including the TLS handshake
- * @param firstByteTimeoutNanos from the request's last byte (or from its head, while the content waits for 100) until
- *     the response head is complete
+ * @param firstByteTimeoutNanos from the request's last byte until the response head is complete; begins at the end of
+ *     the request head if the content waits for 100 (Continue)
  * @param responseIdleTimeoutNanos longest pause within a response; does not run while the caller has paused reading
  * @param requestIdleTimeoutNanos longest time in which an origin accepts none of the request's content
  * @param keepAliveIdleNanos idle timeout of an unused connection

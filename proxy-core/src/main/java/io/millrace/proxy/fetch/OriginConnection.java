@@ -409,7 +409,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
                 && !outputShut
                 && !decoder.hasRemainingBytes()
                 && current.request().settings().keepAlive()
-                && !current.request().isAlone()
+                && !current.request().needsOwnConnection()
                 && channel.isActive()) {
             served = true;
             state = State.IDLE;

@@ -173,16 +173,16 @@ final class OriginPool {
      */
     private boolean serve(PooledCall call) {
         FetchSettings settings = call.request().settings();
-        boolean alone = call.request().isAlone();
+        boolean needsOwnConnection = call.request().needsOwnConnection();
         while (idle.size() > 1 && places.isOver(settings) && closeOldest()) {
             places.releaseUnused();
         }
-        OriginConnection connection = alone ? null : takeIdle(settings);
+        OriginConnection connection = needsOwnConnection ? null : takeIdle(settings);
         if (connection != null) {
             activate(connection, call);
             return true;
         }
-        if (alone) {
+        if (needsOwnConnection) {
             makePlace(settings);
         }
         if (!takePlace(settings)) {
@@ -554,7 +554,7 @@ final class OriginPool {
             return;
         }
         PooledCall next = waiting.poll();
-        if (next != null && next.request().isAlone()) {
+        if (next != null && next.request().needsOwnConnection()) {
             connection.closeUnused();
             connect(next);
         } else if (next != null) {

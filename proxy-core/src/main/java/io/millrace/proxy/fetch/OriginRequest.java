@@ -197,7 +197,7 @@ public final class OriginRequest {
      * Returns true if the connection must not carry another request, because it may switch to another protocol, begins
      * with a PROXY header, or is made from a client's address.
      */
-    boolean isAlone() {
+    boolean needsOwnConnection() {
         return tunnel || upgrade != null || preface != null || client != null || isConnect();
     }
 
@@ -227,7 +227,7 @@ public final class OriginRequest {
     /** The HTTP/2 setting; OFF for a request whose connection must not carry another request. */
     OriginConfig.Http2 http2() {
         boolean chosen = http2 == OriginConfig.Http2.ALPN && !origin.isSecure();
-        return chosen || isAlone() ? OriginConfig.Http2.OFF : http2;
+        return chosen || needsOwnConnection() ? OriginConfig.Http2.OFF : http2;
     }
 
     /** The request target as it is sent. Borrowed: do not modify. */

@@ -212,12 +212,12 @@ final class PooledCall implements OriginCall {
             return;
         }
         written += length;
-        Carrier on = connection;
-        if (on == null) {
+        Carrier carrier = connection;
+        if (carrier == null) {
             unsentContent.addLast(content);
             unsentBytes += length;
         } else {
-            send(on, content);
+            send(carrier, content);
         }
     }
 
@@ -269,15 +269,15 @@ final class PooledCall implements OriginCall {
         if (was == State.ENDED) {
             return;
         }
-        Carrier on = connection;
+        Carrier carrier = connection;
         ConnectAttempt currentAttempt = attempt;
         end();
         if (was == State.WAITING) {
             pool.withdraw(this);
         } else if (currentAttempt != null) {
             currentAttempt.withdraw();
-        } else if (on != null) {
-            on.abandon();
+        } else if (carrier != null) {
+            carrier.abandon();
         }
     }
 
@@ -286,14 +286,14 @@ final class PooledCall implements OriginCall {
         if (state == State.ENDED) {
             return;
         }
-        Carrier on = connection;
+        Carrier carrier = connection;
         ConnectAttempt currentAttempt = attempt;
         if (currentAttempt != null) {
             currentAttempt.abandon();
-        } else if (on != null) {
-            on.fail(OriginFailure.Reason.CANCELLED, "the origin client was closed");
+        } else if (carrier != null) {
+            carrier.fail(OriginFailure.Reason.CANCELLED, "the origin client was closed");
         }
-        failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the origin client was closed", on == null);
+        failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the origin client was closed", carrier == null);
     }
 
     void interim(ResponseHead head) {

@@ -60,7 +60,7 @@ final class RequestEncoder {
             out.writeBytes(CONNECTION_UPGRADE);
             ByteBufUtil.writeAscii(out, upgrade);
             out.writeBytes(CRLF);
-        } else if ((!request.settings().keepAlive() || request.isAlone()) && !request.isConnect()) {
+        } else if ((!request.settings().keepAlive() || request.needsOwnConnection()) && !request.isConnect()) {
             out.writeBytes(CONNECTION_CLOSE);
         }
         if (request.isTrailersWanted() && upgrade == null) {

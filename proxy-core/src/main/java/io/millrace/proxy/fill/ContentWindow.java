@@ -90,7 +90,7 @@ final class ContentWindow {
     void drop() {
         Chunk chunk = oldest;
         if (chunk == null) {
-            throw new IllegalStateException("empty content window at " + start);
+            throw new IllegalStateException("drop() of an empty content window, position=" + start);
         }
         oldest = chunk.next;
         start = chunk.end;

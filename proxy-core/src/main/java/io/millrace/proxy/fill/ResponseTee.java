@@ -509,7 +509,8 @@ public final class ResponseTee {
         private final EventExecutor sinkLoop;
         private final ContentSink sink;
         private final boolean sameLoop;
-        private final int sharedBytesMax;
+        /** Limit of the end position of pieces that readers share; 0 if this reader gets no shared pieces. */
+        private final int sharedEndMax;
 
         // confined to the tee's loop
         private long position;
@@ -533,8 +534,8 @@ public final class ResponseTee {
          * first {@link #SHARED_PIECE_BYTES_MAX} bytes of the body get the higher limit.
          */
         private long pieceEndMax() {
-            long own = position + PIECE_BYTES_MAX;
-            return readers.size() < SHARING_READERS_MIN ? own : Math.max(own, sharedBytesMax);
+            long unsharedEndMax = position + PIECE_BYTES_MAX;
+            return readers.size() < SHARING_READERS_MIN ? unsharedEndMax : Math.max(unsharedEndMax, sharedEndMax);
         }
 
         /**
@@ -581,13 +582,13 @@ public final class ResponseTee {
 
         void deliver(ByteBuf content) {
             if (sameLoop) {
-                hand(content);
+                passToSink(content);
             } else {
-                sinkLoop.execute(() -> hand(content));
+                sinkLoop.execute(() -> passToSink(content));
             }
         }
 
-        private void hand(ByteBuf content) {
+        private void passToSink(ByteBuf content) {
             if (closed) {
                 content.release();
             } else {

@@ -131,7 +131,7 @@ final class MmdbValues {
     /** Returns the position after a value. */
     private int skip(int at, int depth) {
         if (depth > DEPTH_MAX) {
-            throw new IndexOutOfBoundsException("nested values at " + at);
+            throw new IndexOutOfBoundsException("values at " + at + " are nested too deeply, limit=" + DEPTH_MAX);
         }
         Control control = control(at);
         int next = control.next;

@@ -241,7 +241,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      */
     void takeRequest(ParsedRequest parsed, @Nullable DecidedRequest decided) {
         if (stream != null) {
-            throw new IllegalStateException("a request head within a request");
+            throw new IllegalStateException("a request head arrived before the end of the previous request");
         }
         requests++;
         long contentBytesMax = settings().contentBytesMax();

@@ -60,7 +60,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     private final Http1Connection connection;
     private final HeadScanner scanner = new HeadScanner();
     /** The scanner of the event loop; null for none. */
-    private final @Nullable PlainRequestScanner plain;
+    private final @Nullable PlainRequestScanner plainScanner;
 
     private final ChunkLines lines = new ChunkLines();
 
@@ -68,8 +68,8 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     /** Limit of the field section, as configured when the request's head arrived. */
     private int headerBytesMax;
 
-    /** @param plain recognizes plain requests, shared by the connections of the loop; null for none */
-    Http1RequestDecoder(Http1Connection connection, @Nullable PlainRequestScanner plain) {
+    /** @param plainScanner recognizes plain requests, shared by the connections of the loop; null for none */
+    Http1RequestDecoder(Http1Connection connection, @Nullable PlainRequestScanner plainScanner) {
         super(new HttpDecoderConfig()
                 .setMaxInitialLineLength(NETTY_BYTES_MAX)
                 .setMaxHeaderSize(NETTY_BYTES_MAX)
@@ -79,7 +79,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                 .setHeadersFactory(DefaultHttpHeadersFactory.headersFactory().withValidation(true))
                 .setTrailersFactory(DefaultHttpHeadersFactory.trailersFactory().withValidation(true)));
         this.connection = connection;
-        this.plain = plain;
+        this.plainScanner = plainScanner;
     }
 
     @Override
@@ -151,14 +151,14 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     }
 
     private boolean isPlain(byte[] head) {
-        return plain != null && plain.scan(head, 0, head.length, connection.settings()) == head.length;
+        return plainScanner != null && plainScanner.scan(head, 0, head.length, connection.settings()) == head.length;
     }
 
     /** Takes a plain request. Netty's decoder would accept the same head with the same meaning; there is no content. */
     private void takePlain(byte[] head, ByteBuf in, List<Object> out) {
-        PlainRequestScanner found = Objects.requireNonNull(plain);
+        PlainRequestScanner scanned = Objects.requireNonNull(plainScanner);
         in.skipBytes(head.length);
-        out.add(ParsedRequest.ofPlain(found.head(), 0, found.isPersistent(), head, found.lineLength()));
+        out.add(ParsedRequest.ofPlain(scanned.head(), 0, scanned.isPersistent(), head, scanned.lineLength()));
         out.add(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 

@@ -202,7 +202,7 @@ final class Http1Stream implements ClientStream {
             return;
         }
         if (headWritten) {
-            throw new IllegalStateException("a second final response head");
+            throw new IllegalStateException("writeHead() was called twice for a response");
         }
         headWritten = true;
         contentLength = head.contentLength();

@@ -81,12 +81,12 @@ final class ClientPace implements SlowClients.Client {
 
     @Override
     public SlowClients.OriginDemand originDemand() {
-        SlowClients.OriginDemand most = SlowClients.OriginDemand.NONE;
+        SlowClients.OriginDemand highestDemand = SlowClients.OriginDemand.NONE;
         for (Http2Stream stream : connection.streams().all()) {
             SlowClients.OriginDemand demand = stream.originDemand();
-            most = demand.compareTo(most) > 0 ? demand : most;
+            highestDemand = demand.compareTo(highestDemand) > 0 ? demand : highestDemand;
         }
-        return most;
+        return highestDemand;
     }
 
     @Override

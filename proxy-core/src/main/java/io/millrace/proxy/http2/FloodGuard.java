@@ -27,12 +27,12 @@ final class FloodGuard {
         // Integer division per tick would lose fractions. The difference of two totals since the window began keeps
         // the sum exact.
         ticks = ticks == WINDOW_TICKS ? 1 : ticks + 1;
-        resets = fall(resets, settings.resetsMax());
-        streamFaults = fall(streamFaults, settings.streamFaultsMax());
-        controlFrames = fall(controlFrames, settings.controlFramesMax());
+        resets = lowered(resets, settings.resetsMax());
+        streamFaults = lowered(streamFaults, settings.streamFaultsMax());
+        controlFrames = lowered(controlFrames, settings.controlFramesMax());
     }
 
-    private int fall(int level, int max) {
+    private int lowered(int level, int max) {
         if (level <= 0) {
             return level;
         }

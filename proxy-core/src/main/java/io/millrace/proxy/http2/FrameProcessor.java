@@ -242,7 +242,7 @@ final class FrameProcessor implements FrameReader.Receiver {
                     Frames.SETTING_ENABLE_CONNECT_PROTOCOL,
                     Frames.SETTING_NO_RFC7540_PRIORITIES -> {
                 if (value > 1) {
-                    throw protocol("the value of a boolean setting is neither 0 nor 1");
+                    throw protocol("a boolean setting with a value other than 0 or 1");
                 }
             }
             case Frames.SETTING_INITIAL_WINDOW_SIZE -> initialWindow(value);

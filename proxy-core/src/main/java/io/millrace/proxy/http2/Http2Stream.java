@@ -220,7 +220,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         if (headWritten) {
-            throw new IllegalStateException("a second final response head");
+            throw new IllegalStateException("writeHead() was called twice for a response");
         }
         headWritten = true;
         if (tunnelRequested && head.status() / 100 == 2) {

@@ -32,6 +32,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     /** Bytes counted for each field in addition to its name and value (RFC 9113 s6.5.2). */
     private static final int FIELD_OVERHEAD = 32;
 
+    /** Limit of the field lines of a plain request; see {@link #isPlain}. */
     private static final int LINES_MAX = 128;
 
     private static final FieldName[] CONNECTION_FIELDS = {
@@ -359,9 +360,6 @@ final class RequestFields implements HpackDecoder.Receiver {
         }
         if (malformed != null) {
             return null;
-        }
-        if (fields.size() > LINES_MAX) {
-            plain = false;
         }
         int from = start(METHOD);
         int to = end(METHOD);

@@ -73,16 +73,16 @@ final class ResponseContent {
     }
 
     /**
-     * Removes and returns the content of the next frame, at most {@code most} bytes. Call only if {@link #isSendable}.
-     * Passes ownership to the caller.
+     * Removes and returns the content of the next frame, at most {@code bytesMax} bytes. Call only if
+     * {@link #isSendable}. Passes ownership to the caller.
      */
-    ByteBuf take(int most) {
+    ByteBuf take(int bytesMax) {
         ArrayDeque<ByteBuf> waiting = queue;
         if (waiting == null) {
-            throw new IllegalStateException("no content is queued");
+            throw new IllegalStateException("take() of an empty queue");
         }
         ByteBuf first = waiting.element();
-        int length = Math.min(Math.min(Math.min(most, window), Frames.PAYLOAD_BYTES_MAX), first.readableBytes());
+        int length = Math.min(Math.min(Math.min(bytesMax, window), Frames.PAYLOAD_BYTES_MAX), first.readableBytes());
         queuedBytes -= length;
         window -= length;
         sentSinceTick = true;
@@ -98,11 +98,11 @@ final class ResponseContent {
     }
 
     /**
-     * Adds {@code by} bytes, which may be negative, to the window. Returns false, and changes nothing, if the sum would
-     * exceed the limit of 2^31-1 bytes (RFC 9113 s6.9.1).
+     * Adds {@code increment} bytes, which may be negative, to the window. Returns false, and changes nothing, if the
+     * sum would exceed the limit of 2^31-1 bytes (RFC 9113 s6.9.1).
      */
-    boolean enlargeWindow(int by) {
-        long larger = (long) window + by;
+    boolean enlargeWindow(int increment) {
+        long larger = (long) window + increment;
         if (larger > Frames.WINDOW_MAX) {
             return false;
         }

@@ -16,11 +16,10 @@ import java.util.function.LongSupplier;
  */
 public final class InFlightMemory {
     /**
-     * Minimum window of one response: limit of the received bytes that wait for the client. With a smaller window every
-     * piece would need its own system call.
+     * Minimum of {@link #windowBytes}. With a smaller window, every piece of a response would need its own system call.
      */
     static final int WINDOW_BYTES_MIN = 64 * 1024;
-    /** The largest window is this fraction of the free bytes: one byte in 256. See {@link #windowBytes}. */
+    /** Above the minimum, {@link #windowBytes} is the number of free bytes divided by this number. */
     static final int FREE_BYTES_PER_WINDOW_BYTE = 256;
 
     private static final long BUDGET_BYTES_MIN = 4L << 20;
@@ -105,8 +104,8 @@ public final class InFlightMemory {
      */
     public long budgetBytes() {
         long configured = configuredBytes.getAsLong();
-        long most = defaultBytes(chunkBytesMax);
-        return configured == 0 ? most : Math.min(configured, most);
+        long bytesMax = defaultBytes(chunkBytesMax);
+        return configured == 0 ? bytesMax : Math.min(configured, bytesMax);
     }
 
     /** Number of bytes that an event loop may receive before it measures again. */
@@ -165,9 +164,10 @@ public final class InFlightMemory {
     }
 
     /**
-     * Returns the largest window of one response. It is a fixed fraction of the free bytes, at least {@link
-     * #WINDOW_BYTES_MIN}. As long as the fraction is above this minimum, the windows of any number of responses have
-     * equal size and leave some bytes free (dynamic thresholds of Choudhury and Hahne, 1998).
+     * Returns the largest window of one response: the limit of its received bytes that wait for the client. It is a
+     * fixed fraction of the free bytes, at least {@link #WINDOW_BYTES_MIN}. As long as the fraction is above this
+     * minimum, the windows of any number of responses have equal size and leave some bytes free (dynamic thresholds of
+     * Choudhury and Hahne, 1998).
      *
      * @param used used bytes
      * @param budget limit of used bytes

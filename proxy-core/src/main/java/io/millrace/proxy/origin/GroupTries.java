@@ -164,17 +164,17 @@ public final class GroupTries {
             }
         }
 
-        private void failed(String why, long nowMillis) {
+        private void failed(String reason, long nowMillis) {
             if (ended) {
                 return;
             }
             end();
-            addToHistory(why);
+            addToHistory(reason);
             view.load(index).failed(nowMillis);
             // If all hosts are down, requests are also sent to a host that another request tests. Such requests
             // must not decide that trial.
             if (trial || host().health().state() != OriginHealth.State.SUSPECT) {
-                host().failed(why, term, nowMillis, view.markdown(), view.jitter());
+                host().failed(reason, term, nowMillis, view.markdown(), view.jitter());
             }
         }
 
@@ -213,7 +213,7 @@ public final class GroupTries {
             view.load(index).ended();
         }
 
-        private void addToHistory(String why) {
+        private void addToHistory(String reason) {
             StringBuilder text = history;
             if (text == null) {
                 text = new StringBuilder();
@@ -221,7 +221,7 @@ public final class GroupTries {
             } else {
                 text.append(", ");
             }
-            text.append(host()).append(" (").append(why).append(')');
+            text.append(host()).append(" (").append(reason).append(')');
         }
 
         /**

@@ -76,10 +76,10 @@ final class GroupView {
     }
 
     /**
-     * Selects a host for a request. By default, first considers the primaries that are up or due for a trial, then the
-     * backups that are up or due. If there are none, considers hosts that are down, unless the group's settings forbid
-     * it. The other ring modes consider the hosts in another order. A trial is a request that tests whether a host has
-     * recovered.
+     * Selects a host for a request. A trial is a request that tests whether a host has recovered. The default ring
+     * mode of a group considers the hosts in this order: primaries that are up or due for a trial, backups that are up
+     * or due for a trial, and hosts that are down, unless the group's settings forbid them. {@link
+     * OriginGroupConfig.RingMode} describes the other ring modes.
      *
      * @param tried hosts that must not be selected
      * @param mayGoOnTrial whether the request could be retried on another host if the selected host fails. Such

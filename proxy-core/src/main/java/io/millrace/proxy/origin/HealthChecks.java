@@ -187,12 +187,12 @@ public final class HealthChecks {
             }
         }
 
-        void failed(Attempt attempt, String why) {
+        void failed(Attempt attempt, String reason) {
             passed = 0;
             failed++;
             if (failed >= attempt.rules.unhealthy()) {
                 host.checkedDown(
-                        "health-check " + why,
+                        "health-check " + reason,
                         clockMillis.getAsLong(),
                         groups.current(attempt.group).markdown());
             }

@@ -100,19 +100,22 @@ public final class OriginGroups {
     private void replace(long nowMillis) {
         List<OriginGroupConfig> configs = members.addedTo(configured);
         Map<String, OriginGroup> before = generation.now;
-        Map<String, OriginGroup> leaving = new LinkedHashMap<>(before);
-        configs.forEach(config -> leaving.remove(config.name()));
-        Map<RuleUrl, OriginHost> left = new HashMap<>();
-        leaving.values().forEach(group -> group.hosts().forEach(host -> left.putIfAbsent(host.url(), host)));
+        Map<String, OriginGroup> removed = new LinkedHashMap<>(before);
+        configs.forEach(config -> removed.remove(config.name()));
+        Map<RuleUrl, OriginHost> hostsOfRemovedGroups = new HashMap<>();
+        removed.values()
+                .forEach(group -> group.hosts().forEach(host -> hostsOfRemovedGroups.putIfAbsent(host.url(), host)));
         Map<String, OriginGroup> now = new LinkedHashMap<>();
         for (OriginGroupConfig config : configs) {
             OriginGroup old = before.get(config.name());
             BitSet selves = selves(config, isThisProxy);
             now.put(
                     config.name(),
-                    old != null && old.hasConfig(config, selves) ? old : group(config, old, left, selves));
+                    old != null && old.hasConfig(config, selves)
+                            ? old
+                            : group(config, old, hostsOfRemovedGroups, selves));
         }
-        generation = new Generation(now, gone(generation.gone, leaving, now));
+        generation = new Generation(now, gone(generation.gone, removed, now));
         for (OriginGroup group : now.values()) {
             if (group != before.get(group.name())) {
                 group.hosts().forEach(host -> host.applyRules(group.config(), nowMillis));
@@ -139,10 +142,10 @@ public final class OriginGroups {
     }
 
     private static Map<String, OriginGroup> gone(
-            Map<String, OriginGroup> earlier, Map<String, OriginGroup> leaving, Map<String, OriginGroup> now) {
+            Map<String, OriginGroup> earlier, Map<String, OriginGroup> removed, Map<String, OriginGroup> now) {
         Map<String, OriginGroup> gone = new LinkedHashMap<>(earlier);
-        gone.keySet().removeAll(leaving.keySet());
-        gone.putAll(leaving);
+        gone.keySet().removeAll(removed.keySet());
+        gone.putAll(removed);
         gone.keySet().removeAll(now.keySet());
         Iterator<String> eldest = gone.keySet().iterator();
         while (gone.size() > GONE_MAX) {
@@ -171,29 +174,32 @@ public final class OriginGroups {
     }
 
     private OriginGroup group(
-            OriginGroupConfig config, @Nullable OriginGroup old, Map<RuleUrl, OriginHost> left, BitSet selves) {
+            OriginGroupConfig config,
+            @Nullable OriginGroup old,
+            Map<RuleUrl, OriginHost> hostsOfRemovedGroups,
+            BitSet selves) {
         Map<RuleUrl, OriginHost> known = new HashMap<>();
         if (old != null) {
             old.hosts().forEach(host -> known.put(host.url(), host));
         }
         List<OriginHost> hosts = new ArrayList<>();
         for (OriginGroupConfig.Host host : config.hosts()) {
-            OriginHost stays = known.get(host.url());
+            OriginHost keptHost = known.get(host.url());
             String socket = host.unixSocket() == null ? null : host.unixSocket().toString();
-            if (stays != null && !Objects.equals(stays.origin().socket(), socket)) {
+            if (keptHost != null && !Objects.equals(keptHost.origin().socket(), socket)) {
                 // The socket leads to another server, whose health is not known.
-                stays = null;
+                keptHost = null;
             }
-            OriginHost renamed = old == null ? left.get(host.url()) : null;
+            OriginHost renamed = old == null ? hostsOfRemovedGroups.get(host.url()) : null;
             hosts.add(
-                    stays == null
+                    keptHost == null
                             ? new OriginHost(
                                     config.name(),
                                     host.url(),
                                     host.unixSocket(),
                                     renamed,
                                     event -> events.record(event))
-                            : stays);
+                            : keptHost);
         }
         return new OriginGroup(config, hosts, selves);
     }

@@ -120,14 +120,24 @@ public record OriginHealth(
     }
 
     /** Returns the health after enough failed health checks. */
-    OriginHealth checkedDown(String why, long nowMillis, Markdown rules) {
-        if (state != State.UP && byCheck && reason.equals(why)) {
+    OriginHealth checkedDown(String newReason, long nowMillis, Markdown rules) {
+        if (state != State.UP && byCheck && reason.equals(newReason)) {
             return this;
         }
         long begun = state == State.UP ? nowMillis : since;
         long wait = wait(rules, 0);
         return new OriginHealth(
-                term + 1, State.DOWN, failures, 0, begun, nowMillis, wait, nowMillis + wait, why, true, manualDown);
+                term + 1,
+                State.DOWN,
+                failures,
+                0,
+                begun,
+                nowMillis,
+                wait,
+                nowMillis + wait,
+                newReason,
+                true,
+                manualDown);
     }
 
     /**
@@ -136,18 +146,18 @@ public record OriginHealth(
      * @param sentInTerm the term in which the request was sent
      * @param jitter random number from 0 to 1, so that event loops and proxies do not begin trials at the same time
      */
-    OriginHealth failed(String why, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
+    OriginHealth failed(String newReason, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
         if (sentInTerm != term) {
             return this;
         }
         int more = failures + 1;
         if (state == State.UP && (rules.failThreshold() == 0 || more < rules.failThreshold())) {
             return new OriginHealth(
-                    term, state, more, trials, since, waitsSince, waitMillis, retryAt, why, byCheck, manualDown);
+                    term, state, more, trials, since, waitsSince, waitMillis, retryAt, newReason, byCheck, manualDown);
         }
         return switch (state) {
-            case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
-            case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
+            case UP -> down(more, 0, nowMillis, nowMillis, newReason, rules, jitter);
+            case SUSPECT -> down(more, trials + 1, since, nowMillis, newReason, rules, jitter);
             // The request was sent although the host is down, because all hosts are down. The state does not change.
             case DOWN ->
                 new OriginHealth(
@@ -156,7 +166,7 @@ public record OriginHealth(
     }
 
     private OriginHealth down(
-            int failed, int trialsFailed, long begun, long nowMillis, String why, Markdown rules, double jitter) {
+            int failed, int trialsFailed, long begun, long nowMillis, String newReason, Markdown rules, double jitter) {
         long wait = wait(rules, trialsFailed);
         return new OriginHealth(
                 term + 1,
@@ -167,7 +177,7 @@ public record OriginHealth(
                 nowMillis,
                 wait,
                 nowMillis + wait + (long) (wait * jitter / 10),
-                why,
+                newReason,
                 byCheck,
                 manualDown);
     }
@@ -241,9 +251,9 @@ public record OriginHealth(
                 : this;
     }
 
-    OriginHealth markDown(@Nullable ManualDown by) {
+    OriginHealth markDown(@Nullable ManualDown override) {
         return new OriginHealth(
-                term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, by);
+                term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, override);
     }
 
     /** Returns the health without an operator's override whose time is over. */

@@ -53,12 +53,12 @@ public final class OriginHost {
         health = new AtomicReference<>(known.trialLeft(known.term()));
         earlierHistory = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
-        String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        String hostWithoutBrackets = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         Origin named = "https".equals(url.scheme())
-                ? Origin.https(bare, url.effectivePort())
-                : Origin.http(bare, url.effectivePort());
+                ? Origin.https(hostWithoutBrackets, url.effectivePort())
+                : Origin.http(hostWithoutBrackets, url.effectivePort());
         origin = unixSocket != null ? named.onSocket(unixSocket.toString()) : url.port() < 0 ? named.withSrv() : named;
-        address = NetUtil.isValidIpV4Address(bare) || NetUtil.isValidIpV6Address(bare);
+        address = NetUtil.isValidIpV4Address(hostWithoutBrackets) || NetUtil.isValidIpV6Address(hostWithoutBrackets);
         hash = KeyHash.of(url.authority());
     }
 
@@ -127,8 +127,8 @@ public final class OriginHost {
     }
 
     /** Records the failure of a request that was sent in the term {@code sentInTerm}. */
-    void failed(String why, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
-        swap(now -> now.failed(why, sentInTerm, nowMillis, rules, jitter), nowMillis);
+    void failed(String reason, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
+        swap(now -> now.failed(reason, sentInTerm, nowMillis, rules, jitter), nowMillis);
     }
 
     /** Records passed health checks that began in the term {@code sentInTerm}. */
@@ -137,8 +137,8 @@ public final class OriginHost {
     }
 
     /** Records failed health checks. */
-    void checkedDown(String why, long nowMillis, Markdown rules) {
-        swap(now -> now.checkedDown(why, nowMillis, rules), nowMillis);
+    void checkedDown(String reason, long nowMillis, Markdown rules) {
+        swap(now -> now.checkedDown(reason, nowMillis, rules), nowMillis);
     }
 
     /**
@@ -161,8 +161,8 @@ public final class OriginHost {
     }
 
     /** Marks the host down by an operator's command. */
-    public void markDown(OriginHealth.ManualDown by, long nowMillis) {
-        swap(now -> now.markDown(by), nowMillis);
+    public void markDown(OriginHealth.ManualDown override, long nowMillis) {
+        swap(now -> now.markDown(override), nowMillis);
     }
 
     /** Marks the host up by an operator's command. */

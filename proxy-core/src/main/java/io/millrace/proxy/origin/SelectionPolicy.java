@@ -72,13 +72,13 @@ enum SelectionPolicy {
                 }
             }
             int best = -1;
-            double most = 0;
+            double highestScore = 0;
             for (int i = 0; i < all.size(); i++) {
                 if (all.weights[i] > 0 && !isFull(all, i, underWay, weights)) {
                     double score = score(all, i, key);
-                    if (best < 0 || score > most) {
+                    if (best < 0 || score > highestScore) {
                         best = i;
-                        most = score;
+                        highestScore = score;
                     }
                 }
             }
@@ -113,13 +113,13 @@ enum SelectionPolicy {
         @Override
         int choose(Candidates all, long key) {
             int best = -1;
-            double most = 0;
+            double highestScore = 0;
             for (int i = 0; i < all.size(); i++) {
                 if (all.weights[i] > 0) {
                     double score = score(all, i, key);
-                    if (best < 0 || score > most) {
+                    if (best < 0 || score > highestScore) {
                         best = i;
-                        most = score;
+                        highestScore = score;
                     }
                 }
             }

@@ -36,8 +36,8 @@ public final class Overload {
         for (RemapRuleConfig rule : rules) {
             OverloadConfig limits = rule.cache().overload();
             if (limits != null) {
-                OverloadGauge stays = known.remove(OverloadGauge.name(rule));
-                now[rule.index()] = stays == null ? new OverloadGauge(rule, limits) : stays;
+                OverloadGauge keptGauge = known.remove(OverloadGauge.name(rule));
+                now[rule.index()] = keptGauge == null ? new OverloadGauge(rule, limits) : keptGauge;
                 Objects.requireNonNull(now[rule.index()]).configure(limits);
             }
         }

@@ -193,8 +193,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     @Override
-    public long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated by) {
-        return scopes.purgeStamp(url, beyond, labels, by);
+    public long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated outdated) {
+        return scopes.purgeStamp(url, beyond, labels, outdated);
     }
 
     /** Returns the hard stamp of a scope; 0 for none. */
@@ -203,10 +203,10 @@ public final class InvalidationTable implements Invalidations {
     }
 
     @Override
-    public long purgeStamp(TargetUri url, StoredHead head, long bodyBytes, Outdated by) {
-        return by == Outdated.BY_PATTERN || by == Outdated.STALE_BY_PATTERN
-                ? patterns.newestStamp(url, head, bodyBytes, by.isSoft())
-                : purgeStamp(url, head.stamp(), head.labels(), by);
+    public long purgeStamp(TargetUri url, StoredHead head, long bodyBytes, Outdated outdated) {
+        return outdated == Outdated.BY_PATTERN || outdated == Outdated.STALE_BY_PATTERN
+                ? patterns.newestStamp(url, head, bodyBytes, outdated.isSoft())
+                : purgeStamp(url, head.stamp(), head.labels(), outdated);
     }
 
     /**
@@ -557,7 +557,7 @@ public final class InvalidationTable implements Invalidations {
             displaced.add(InvalidationEntry.of(InvalidationKind.HOST, true, hostBefore, wanted.hash()));
         }
         if (entry.kind() == InvalidationKind.HOST || entry.kind() == InvalidationKind.PREFIX) {
-            scopes.addMissing(prefixesBefore, entry, displaced);
+            scopes.addReplaced(prefixesBefore, entry, displaced);
         }
         if (isLate(entry)) {
             displaced.addAll(undos.insertLate(UndoLog.entry(entry)));

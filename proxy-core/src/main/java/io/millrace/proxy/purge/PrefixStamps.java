@@ -103,11 +103,11 @@ final class PrefixStamps {
         return list.size() > PREFIXES_MAX ? null : with(added.hash(), list);
     }
 
-    private static boolean isCovered(InvalidationEntry entry, InvalidationEntry by) {
-        byte[] shorter = by.prefix();
+    private static boolean isCovered(InvalidationEntry entry, InvalidationEntry wider) {
+        byte[] shorter = wider.prefix();
         byte[] longer = entry.prefix();
-        return entry.stamp() <= by.stamp()
-                && (entry.isSoft() || !by.isSoft())
+        return entry.stamp() <= wider.stamp()
+                && (entry.isSoft() || !wider.isSoft())
                 && longer.length >= shorter.length
                 && Arrays.equals(longer, 0, shorter.length, shorter, 0, shorter.length);
     }
@@ -122,10 +122,10 @@ final class PrefixStamps {
      * Returns a copy in which other entries replace one entry, if it exists. For an undo; the limit of prefixes does
      * not apply.
      */
-    PrefixStamps replaced(InvalidationEntry entry, List<InvalidationEntry> by) {
+    PrefixStamps replaced(InvalidationEntry entry, List<InvalidationEntry> replacements) {
         List<InvalidationEntry> list = new ArrayList<>(List.of(of(entry.hash())));
         list.remove(entry);
-        list.addAll(by);
+        list.addAll(replacements);
         return with(entry.hash(), list);
     }
 

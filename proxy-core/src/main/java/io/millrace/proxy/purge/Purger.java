@@ -62,12 +62,12 @@ public final class Purger {
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
-        List<InvalidationScope> wider = scopes.apply(url);
-        int replies = all.size() + (wider.isEmpty() ? 0 : 1);
+        List<InvalidationScope> ofOtherKeys = scopes.apply(url);
+        int replies = all.size() + (ofOtherKeys.isEmpty() ? 0 : 1);
         RemoveCallback each = replies == 1 ? reply : new AllRemoved(replies, reply);
-        if (!wider.isEmpty()) {
+        if (!ofOtherKeys.isEmpty()) {
             // It is unknown whether a response was stored under one of the other keys.
-            invalidator.invalidate(wider, false, replyOn, (entries, failure) -> each.onRemove(true, failure));
+            invalidator.invalidate(ofOtherKeys, false, replyOn, (entries, failure) -> each.onRemove(true, failure));
         }
         for (CacheKey cacheKey : all) {
             recent.add(cacheKey.bytes());

@@ -161,10 +161,10 @@ final class ScopeStamps {
     }
 
     /** See {@link InvalidationTable#purgeStamp(TargetUri, long, Labels, Outdated)}. */
-    long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated by) {
-        boolean softly = by.isSoft();
+    long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated outdated) {
+        boolean softly = outdated.isSoft();
         long stamp =
-                switch (by) {
+                switch (outdated) {
                     case BY_ALL -> hard == hardFloor ? 0 : hard;
                     case STALE_BY_ALL -> soft == softFloor ? 0 : soft;
                     case BY_HOST -> hosts.hard(hostHash(url));
@@ -383,11 +383,12 @@ final class ScopeStamps {
         return displaced;
     }
 
-    /** Adds the soft prefixes that are missing, because {@code by} has replaced them, to {@code displaced}. */
-    void addMissing(InvalidationEntry[] prefixesBefore, InvalidationEntry by, List<InvalidationEntry> displaced) {
-        List<InvalidationEntry> left = List.of(prefixes.of(by.hash()));
+    /** Adds the soft prefixes that {@code replacing} has replaced to {@code displaced}. */
+    void addReplaced(
+            InvalidationEntry[] prefixesBefore, InvalidationEntry replacing, List<InvalidationEntry> displaced) {
+        List<InvalidationEntry> remaining = List.of(prefixes.of(replacing.hash()));
         for (InvalidationEntry prefix : prefixesBefore) {
-            if (prefix.isSoft() && prefix.stamp() < by.stamp() && !left.contains(prefix)) {
+            if (prefix.isSoft() && prefix.stamp() < replacing.stamp() && !remaining.contains(prefix)) {
                 displaced.add(prefix);
             }
         }

@@ -79,15 +79,16 @@ final class CacheRule {
         return isHost(url.hostBytes()) && isFrom(client) && isPath(url) && matchesExpressions(mapped, url);
     }
 
-    private boolean isHost(byte[] asked) {
-        if (host != null && !Arrays.equals(asked, host)) {
+    private boolean isHost(byte[] requestedHost) {
+        if (host != null && !Arrays.equals(requestedHost, host)) {
             return false;
         }
         if (domain == null) {
             return true;
         }
-        int before = asked.length - domain.length;
-        return endsWith(asked, 0, asked.length, domain) && (before == 0 || asked[before - 1] == '.');
+        int before = requestedHost.length - domain.length;
+        return endsWith(requestedHost, 0, requestedHost.length, domain)
+                && (before == 0 || requestedHost[before - 1] == '.');
     }
 
     private boolean isFrom(@Nullable InetAddress client) {

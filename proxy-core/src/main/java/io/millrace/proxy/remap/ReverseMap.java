@@ -124,34 +124,35 @@ public final class ReverseMap {
 
     /**
      * Returns the replacement of a URL in a response; null for no change. A path without a host refers to the
-     * origin's host. A path replaces it if the rule leads to the client's own host, otherwise a complete URL.
+     * origin's host. The replacement is a path if the rule leads to the client's own host, and a complete URL if the
+     * rule leads to another host.
      */
     private @Nullable String url(String reference, TargetUri client, TargetUri origin) {
         int fragment = reference.indexOf('#');
         String text = fragment < 0 ? reference : reference.substring(0, fragment);
-        boolean path = text.startsWith("/") && !text.startsWith("//");
-        boolean whole = text.startsWith("//") || (text.regionMatches(true, 0, "http", 0, 4) && text.contains("://"));
-        if (!path && !whole) {
+        boolean isPath = text.startsWith("/") && !text.startsWith("//");
+        boolean hasHost = text.startsWith("//") || (text.regionMatches(true, 0, "http", 0, 4) && text.contains("://"));
+        if (!isPath && !hasHost) {
             return null;
         }
-        TargetUri meant = path
+        TargetUri resolved = isPath
                 ? parse(origin.scheme() + "://" + origin.authority() + text)
                 : parse(text.startsWith("//") ? origin.scheme() + ":" + text : text);
-        RemapRule rule = meant == null ? null : find(meant, client);
-        if (meant == null || rule == null) {
+        RemapRule rule = resolved == null ? null : find(resolved, client);
+        if (resolved == null || rule == null) {
             return null;
         }
         String rest = fragment < 0 ? "" : reference.substring(fragment);
-        String becomes = rule.urlOf(meant);
-        if (!path) {
-            return becomes + rest;
+        String urlForClient = rule.urlOf(resolved);
+        if (!isPath) {
+            return urlForClient + rest;
         }
-        TargetUri target = parse(becomes);
-        String own = UriBytes.encoded(rule.originTarget(meant));
+        TargetUri target = parse(urlForClient);
+        String pathForClient = UriBytes.encoded(rule.originTarget(resolved));
         // A client would parse the text after two slashes as a host (RFC 3986 s4.2), which the author of the path
         // could choose.
-        boolean isPath = target != null && target.isSameOrigin(client) && !own.startsWith("//");
-        String result = isPath ? own : becomes;
+        boolean suffices = target != null && target.isSameOrigin(client) && !pathForClient.startsWith("//");
+        String result = suffices ? pathForClient : urlForClient;
         return result.equals(text) ? null : result + rest;
     }
 

@@ -65,8 +65,9 @@ final class SetCookieRewrite {
     }
 
     /**
-     * Returns the Path for the client. In a path below the rule's {@code from} path, {@code to} replaces {@code from}.
-     * A path above {@code from} becomes the {@code to} path.
+     * Returns the Path for the client. {@code from} and {@code to} are the paths of the rule. If the value begins with
+     * {@code from}, {@code to} replaces this part. If {@code from} begins with the value, the result is {@code to}. All
+     * other values stay unchanged.
      */
     private static String path(String value, RemapRule rule) {
         RuleUrl from = rule.config().from();

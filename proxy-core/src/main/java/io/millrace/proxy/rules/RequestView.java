@@ -110,7 +110,7 @@ public final class RequestView implements RequestFacts {
 
     private RequestHead head() {
         if (request == null) {
-            throw new IllegalStateException("no request");
+            throw new IllegalStateException("begin() was not called");
         }
         return request;
     }

@@ -175,7 +175,7 @@ public record Selection(
     @Override
     public ByteRanges parts() {
         if (parts == null) {
-            throw new IllegalStateException("not several parts: " + kind);
+            throw new IllegalStateException("parts() is only permitted for the kind PARTS: actual=" + kind);
         }
         return parts;
     }

@@ -45,10 +45,10 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
     }
 
     @Override
-    public void onRefused(ProxyHeaderDecoder.Refusal why, @Nullable InetSocketAddress peer) {
+    public void onRefused(ProxyHeaderDecoder.Refusal refusal, @Nullable InetSocketAddress peer) {
         Supplier<String> from =
                 () -> peer == null ? "unknown" : peer.getAddress().getHostAddress();
-        switch (why) {
+        switch (refusal) {
             case UNTRUSTED -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED);
                 faults.reportFrequent(

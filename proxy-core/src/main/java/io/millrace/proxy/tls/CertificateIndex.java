@@ -98,36 +98,36 @@ final class CertificateIndex {
     }
 
     private static void offer(Map<String, SetKey> byName, String name, Candidate candidate, long nowMillis) {
-        List<ServerCertificate> held = byName.computeIfAbsent(
+        List<ServerCertificate> certificatesOfName = byName.computeIfAbsent(
                         name, each -> new SetKey(new ArrayList<>(1), candidate.settings()))
                 .certificates();
         ServerCertificate offered = candidate.certificate();
-        for (int i = 0; i < held.size(); i++) {
-            if (held.get(i).keyAlgorithm().equals(offered.keyAlgorithm())) {
-                if (held.get(i).isExpired(nowMillis) && !offered.isExpired(nowMillis)) {
-                    held.set(i, offered);
+        for (int i = 0; i < certificatesOfName.size(); i++) {
+            if (certificatesOfName.get(i).keyAlgorithm().equals(offered.keyAlgorithm())) {
+                if (certificatesOfName.get(i).isExpired(nowMillis) && !offered.isExpired(nowMillis)) {
+                    certificatesOfName.set(i, offered);
                 }
                 return;
             }
         }
-        held.add(offered);
+        certificatesOfName.add(offered);
         // EC certificates come first, because their signatures need less CPU time. Clients without support receive
         // the RSA certificate.
-        held.sort(Comparator.comparing(each -> each.keyAlgorithm().equals("RSA")));
+        certificatesOfName.sort(Comparator.comparing(each -> each.keyAlgorithm().equals("RSA")));
     }
 
     private static Map<String, CertificateSet> resolve(
             Map<String, SetKey> byName, Map<SetKey, CertificateSet> sets, CertificateIndex previous) {
         Map<String, CertificateSet> resolved = new HashMap<>(byName.size() * 2);
-        byName.forEach((name, held) -> resolved.put(name, set(held, sets, previous)));
+        byName.forEach((name, key) -> resolved.put(name, set(key, sets, previous)));
         return resolved;
     }
 
-    private static CertificateSet set(SetKey held, Map<SetKey, CertificateSet> sets, CertificateIndex previous) {
-        CertificateSet known = sets.get(held);
+    private static CertificateSet set(SetKey key, Map<SetKey, CertificateSet> sets, CertificateIndex previous) {
+        CertificateSet known = sets.get(key);
         if (known == null) {
-            CertificateSet before = previous.sets.get(held);
-            known = before == null ? new CertificateSet(held.certificates(), held.settings()) : before;
+            CertificateSet before = previous.sets.get(key);
+            known = before == null ? new CertificateSet(key.certificates(), key.settings()) : before;
             sets.put(new SetKey(known.certificates(), known.settings()), known);
         }
         return known;

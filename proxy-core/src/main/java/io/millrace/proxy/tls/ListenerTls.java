@@ -90,12 +90,12 @@ public final class ListenerTls implements TlsNames {
 
     private static ClientConnection.Tls agreed(SSLEngine engine, ServerTlsConfig settings, @Nullable TlsNames names) {
         SSLSession session = engine.getSession();
-        boolean asked = engine.getNeedClientAuth() || engine.getWantClientAuth();
+        boolean requestsCertificate = engine.getNeedClientAuth() || engine.getWantClientAuth();
         return new ClientConnection.Tls(
                 session.getProtocol(),
                 session.getCipherSuite(),
                 serverName(session),
-                asked ? subject(session) : null,
+                requestsCertificate ? subject(session) : null,
                 settings,
                 names);
     }

@@ -207,11 +207,11 @@ public final class ServerTls implements AutoCloseable {
             failure = e;
         }
         long spent = System.nanoTime() - begun;
-        long most = Math.max(PAUSE_MAX_NANOS - spent, 0);
+        long pauseMax = Math.max(PAUSE_MAX_NANOS - spent, 0);
         long pause;
         lock.lock();
         try {
-            pause = Math.max(config.checkNanos(), Math.min(most, spent * PAUSE_FACTOR));
+            pause = Math.max(config.checkNanos(), Math.min(pauseMax, spent * PAUSE_FACTOR));
             schedule(pause);
         } finally {
             lock.unlock();

@@ -47,7 +47,7 @@ public final class Tunnel implements ClientTunnel {
     /** The listener for the end of a tunnel. */
     public interface Listener {
         /** Called once, when both connections are closed or closing. */
-        void onTunnelEnd(End how);
+        void onTunnelEnd(End reason);
     }
 
     private static final long UNSET = 0;
@@ -186,20 +186,20 @@ public final class Tunnel implements ClientTunnel {
     }
 
     /** Called when the connection of a side is closed or unusable. */
-    void broken(TunnelSide side, End how) {
+    void broken(TunnelSide side, End reason) {
         if (!ended) {
             other(side).resetAtEnd();
-            end(how);
+            end(reason);
         }
     }
 
-    private void end(End how) {
+    private void end(End reason) {
         if (ended) {
             return;
         }
         ended = true;
         client.close();
         origin.close();
-        listener.onTunnelEnd(how);
+        listener.onTunnelEnd(reason);
     }
 }

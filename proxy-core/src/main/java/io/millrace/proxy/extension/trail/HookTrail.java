@@ -75,7 +75,7 @@ public final class HookTrail {
             return map(file, names);
         }
         if (!isInMemory(SHARED_MEMORY)) {
-            throw new IOException("neither its directory nor " + SHARED_MEMORY + " is in memory");
+            throw new IOException("the file needs a tmpfs or ramfs in its directory or in " + SHARED_MEMORY);
         }
         Path place = Files.createTempFile(SHARED_MEMORY, "millrace-", ".hooks");
         try {

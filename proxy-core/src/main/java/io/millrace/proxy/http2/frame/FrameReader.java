@@ -135,13 +135,13 @@ public final class FrameReader {
         int flags = in.getUnsignedByte(at + 4);
         int streamId = in.getInt(at + 5) & Integer.MAX_VALUE;
         check(length, type, streamId);
-        int whole = type == Frames.DATA ? ((flags & Frames.PADDED) == 0 || length == 0 ? 0 : 1) : length;
-        if (in.readableBytes() < Frames.HEADER_BYTES + whole) {
+        int payloadBytesNeeded = type == Frames.DATA ? ((flags & Frames.PADDED) == 0 || length == 0 ? 0 : 1) : length;
+        if (in.readableBytes() < Frames.HEADER_BYTES + payloadBytesNeeded) {
             return false;
         }
         anyFrame = true;
         in.skipBytes(Frames.HEADER_BYTES);
-        int end = in.readerIndex() + whole;
+        int end = in.readerIndex() + payloadBytesNeeded;
         try {
             if (type == Frames.DATA) {
                 beginData(in, length, flags, streamId);

@@ -57,7 +57,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
         void onClient(Channel channel, @Nullable InetSocketAddress client, boolean secure);
 
         /** Called once if the connection is closed because of its header. */
-        void onRefused(Refusal why, @Nullable InetSocketAddress peer);
+        void onRefused(Refusal refusal, @Nullable InetSocketAddress peer);
     }
 
     private final Supplier<Settings> settings;
@@ -125,9 +125,9 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
         ctx.pipeline().remove(this);
     }
 
-    private void refuse(Refusal why) {
+    private void refuse(Refusal refusal) {
         if (!pending.isOver()) {
-            events.onRefused(why, peer());
+            events.onRefused(refusal, peer());
             pending.onClose();
         }
     }

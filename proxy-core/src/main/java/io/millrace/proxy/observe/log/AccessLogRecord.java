@@ -14,20 +14,29 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *    0        4        8                 16
  *   +--------+--------+-----------------+
- *   | length | flags  | received at, ms |   length: of the record, a multiple of eight
+ *   | length | flags  | received at, ms |
  *   +--------+--------+-----------------+
- *   | duration, ns    | body bytes      |   bytes of the response's body and
- *   +-----------------+--------+--------+   of its head sent to the client
- *   | head bytes      | status | client |   client: length of the address, 0, 4 or 16
+ *   | duration, ns    | body bytes      |
+ *   +-----------------+--------+--------+
+ *   | head bytes      | status | client |
  *   +-----------------+--------+--------+
  *   | client address, 16 bytes          |
  *   +--------+--------+--------+--------+
- *   | texts  | origin | tunnel bytes    |   texts: bytes used by the texts, without the
- *   +--------+--------+-----------------+   padding; origin: its status; tunnel bytes: received from the client
- *   | first byte, ns  |                     time to the first byte of the response, 0 if not measured;
+ *   | texts  | origin | tunnel bytes    |
+ *   +--------+--------+-----------------+
+ *   | first byte, ns  |
  *   +--------+--------+ - - - - - - - -
- *   | field  | length | bytes of the ...    then any number of texts, each at a multiple of four
+ *   | field  | length | bytes of the ...    any number of texts, each at a multiple of four
  *   +-------- - - -
+ *
+ *   length        bytes of the record, a multiple of eight
+ *   body bytes    bytes of the response's body that were sent to the client
+ *   head bytes    bytes of the response's head that were sent to the client
+ *   client        length of the client's address: 0, 4 or 16
+ *   texts         bytes used by the texts, without the padding
+ *   origin        status of the origin's response, and a number of 16 bits: see ORIGIN_STATUS_OFFSET
+ *   tunnel bytes  bytes received from the client in a tunnel
+ *   first byte    time from the request's first byte to the response's first byte; 0 if not measured
  * </pre>
  *
  * <p>In the first int of a text, the low byte is the field and the sign bit marks a truncated text. Confined to one
@@ -49,8 +58,8 @@ public final class AccessLogRecord {
     static final int CLIENT_LENGTH_MAX = 16;
     static final int TEXTS_LENGTH_OFFSET = 64;
     /**
-     * Offset of two values. Low half: the origin's status. High half: the generation of the ring's header fields, low
-     * 16 bits.
+     * Offset of two values. The low 16 bits are the status of the origin's response. The high 16 bits are the low bits
+     * of the number that {@link #begin} gets, which identifies a set of header fields.
      */
     static final int ORIGIN_STATUS_OFFSET = 68;
 
@@ -332,7 +341,7 @@ public final class AccessLogRecord {
 
     private int reserve(int length) {
         if (openField == null) {
-            throw new IllegalStateException("no text is open");
+            throw new IllegalStateException("append() was called before open()");
         }
         int kept = Math.min(length, textLimit - end);
         isTruncated |= kept < length;

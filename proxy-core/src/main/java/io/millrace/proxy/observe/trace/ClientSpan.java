@@ -82,11 +82,11 @@ public final class ClientSpan {
         version = ofVersion;
     }
 
-    /** Ends the request; only the first call has an effect. {@code why} is a stable word, null for success. */
-    public void end(@Nullable String why) {
+    /** Ends the request; only the first call has an effect. {@code reason} is a stable word, null for success. */
+    public void end(@Nullable String reason) {
         if (!hasEnded) {
             hasEnded = true;
-            failure = why;
+            failure = reason;
             durationNanos = System.nanoTime() - startNanos;
             trace.ended(this);
         }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param node name of the node that sent the message
  * @param instance random identifier of this node's state directory; tells apart two nodes with one name
  * @param id identifier, unique in the fleet; begins with the name of the node and a colon
- * @param purge the purge, or the change of a purge
+ * @param purge the purge, or another action, such as the undo of a purge
  */
 public record FleetMessage(String fleet, String node, String instance, String id, FleetPurge purge) {
     /** The separator between node and local identifier. */

@@ -106,7 +106,7 @@ public final class FleetOutbox implements AutoCloseable {
         return present == null ? null : present.node();
     }
 
-    /** Returns the identifier of the directory. Blocks at the first call. */
+    /** Returns the random identifier of the outbox directory, as in {@link FleetMessage}. Blocks at the first call. */
     public String instance() throws IOException {
         if (instance.isEmpty() && file != null) {
             instance = file.instance();
@@ -153,7 +153,8 @@ public final class FleetOutbox implements AutoCloseable {
     /**
      * Queues a purge for the fleet.
      *
-     * @param localId identifier of the purge, or of the change, on this node
+     * @param localId identifier of the message, unique on this node: the identifier of the purge; for another action
+     *     on a purge with a prefix, such as {@code undo-}
      */
     public void add(FleetPurge purge, String localId, Executor replyOn, Reply reply) {
         Member present = file == null ? null : member.get();

@@ -4,17 +4,17 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A purge, or a change of a purge, that the nodes of a fleet share. Each node applies the purge with its
- * own remap rules. Immutable.
+ * A purge that the nodes of a fleet share, or another action, such as the undo of a purge. Each node applies it with
+ * its own remap rules. Immutable.
  *
- * @param action the kind of scope, or the change
+ * @param action the kind of the purge's scope, or the other action
  * @param targets URLs, one URL prefix, one host, host and name of a group, tags, one expression, the shared
  *     identifier of another purge, or the number of a message; empty for everything
  * @param sites sites of tags in lower case; empty for every site and for other actions
  * @param soft whether responses may be used again after validation
  */
 public record FleetPurge(Action action, List<String> targets, List<String> sites, boolean soft) {
-    /** The kinds of purges, and of changes of purges. */
+    /** The kinds of purges, and the other actions. */
     public enum Action {
         /** Single URLs. */
         URL,

@@ -154,7 +154,10 @@ public final class PurgeHistory implements AutoCloseable {
         events = sink;
     }
 
-    /** Sets the receiver of the record of each purge that has not failed. Called on any thread, so it must not block. */
+    /**
+     * Sets the receiver of the record of each purge that has not failed. The receiver is called on any thread, so it must
+     * not block.
+     */
     public void observer(Consumer<PurgeRecord> to) {
         observer = to;
     }
@@ -175,10 +178,11 @@ public final class PurgeHistory implements AutoCloseable {
             return;
         }
         PurgeClient client = record.client();
-        String by = client.token() != null
+        String requester = client.token() != null
                 ? "token " + client.token()
                 : client.address() != null ? client.address() : client.via();
-        String text = (record.soft() ? "soft purge" : "purge") + " by " + record.scope() + ", requested by " + by;
+        String text =
+                (record.soft() ? "soft purge" : "purge") + " by " + record.scope() + ", requested by " + requester;
         sink.record(new Event(record.atMillis(), EventKind.PURGE, record.target(), text));
     }
 
@@ -186,8 +190,8 @@ public final class PurgeHistory implements AutoCloseable {
      * Adds the record of a purge, and queues the purge for the fleet.
      *
      * @param shared the purge for other nodes; null for a purge that is not shared
-     * @param reply called once, when the record is durable or lost. Receives null, or the reason why the purge was not queued
-     *     for the fleet
+     * @param reply called once, when the record is durable or lost. Receives null, or the reason why the purge was not
+     *     queued for the fleet
      */
     public void add(PurgeRecord record, @Nullable FleetPurge shared, Executor replyOn, FleetOutbox.Reply reply) {
         if (shared == null || !fleet.isActive()) {

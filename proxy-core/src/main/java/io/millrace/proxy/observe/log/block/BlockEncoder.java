@@ -34,9 +34,10 @@ public final class BlockEncoder {
     private final int[] single;
     private final int textColumns;
 
-    /** Open hash tables of numbers plus one; 0 is a free slot. */
+    /** Hash table of the texts, with open addressing. A slot contains the index of a text plus one; 0 if it is free. */
     private final int[] textTable = new int[2 * TEXTS_MAX];
 
+    /** Hash table of the groups, in the format of {@link #textTable}. */
     private final int[] groupTable = new int[2 * GROUPS_MAX];
 
     /**

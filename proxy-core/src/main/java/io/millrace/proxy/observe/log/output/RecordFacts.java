@@ -24,7 +24,7 @@ public final class RecordFacts implements LoggedFacts {
 
     private LoggedRecord logged() {
         if (current == null) {
-            throw new IllegalStateException("no record");
+            throw new IllegalStateException("of() was not called");
         }
         return current;
     }

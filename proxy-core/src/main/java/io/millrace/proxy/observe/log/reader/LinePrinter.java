@@ -70,7 +70,7 @@ public final class LinePrinter implements BlockReader.Visitor {
     public boolean row(Row row) {
         RowRecords current = records;
         if (current == null) {
-            throw new IllegalStateException("no schema");
+            throw new IllegalStateException("row() was called before schema()");
         }
         return current.read(row, this::print);
     }

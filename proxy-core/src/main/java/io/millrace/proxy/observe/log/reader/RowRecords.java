@@ -85,7 +85,7 @@ final class RowRecords {
     boolean read(Row row, Predicate<LoggedRecord> reader) {
         AccessLogRecord record = ring.claim();
         if (record == null) {
-            throw new IllegalStateException("the ring has records, but each is read at once");
+            throw new IllegalStateException("the ring has no space for a record, although it must be empty");
         }
         fill(record, row);
         ring.publish();
