@@ -265,18 +265,18 @@ public final class FetchHooks {
     }
 
     private void beginTransforms(TargetUri keyUrl, int status, Changed changed) {
-        BodyTransforms begun = new BodyTransforms();
-        transforms = begun;
+        BodyTransforms newTransforms = new BodyTransforms();
+        transforms = newTransforms;
         for (LoadedExtension extension : chain.of(Hook.BODY_TRANSFORM)) {
             BodyTransformHook hook = (BodyTransformHook) extension.extension();
             call(extension, Hook.BODY_TRANSFORM, new Received(keyUrl, status, changed.seen), changed, response -> {
-                BodyTransformHook.Transform one = hook.bodyTransform(response);
-                if (one != null) {
-                    begun.add(extension, one);
+                BodyTransformHook.Transform transform = hook.bodyTransform(response);
+                if (transform != null) {
+                    newTransforms.add(extension, transform);
                 }
             });
         }
-        if (begun.isEmpty()) {
+        if (newTransforms.isEmpty()) {
             transforms = null;
         }
     }

@@ -113,6 +113,7 @@ public final class RequestHooks {
         return Progress.PROCEED;
     }
 
+    /** Calls the hook of one extension, or applies its result if that has arrived. */
     private Progress step(LoadedExtension extension, Hook hook, RequestHead request) {
         if (answer != null) {
             return Progress.ANSWER;
@@ -130,9 +131,10 @@ public final class RequestHooks {
             return Progress.WAIT;
         }
         reply = null;
-        return use(extension, hook, result, request);
+        return applyResult(extension, hook, result, request);
     }
 
+    /** Calls a hook, whose result may arrive later. */
     private RequestReply call(LoadedExtension extension, Hook hook, RequestHead request) {
         RequestReply called = new RequestReply(extension, hook);
         long began = extension.now();
@@ -152,7 +154,7 @@ public final class RequestHooks {
         return called;
     }
 
-    private Progress use(LoadedExtension extension, Hook hook, Object result, RequestHead request) {
+    private Progress applyResult(LoadedExtension extension, Hook hook, Object result, RequestHead request) {
         Object outcome = result;
         if (outcome instanceof Consumer<?> change && outcome != HookReply.UNCHANGED) {
             outcome = changed(extension, hook, change, request);
@@ -194,6 +196,7 @@ public final class RequestHooks {
         }
     }
 
+    /** Records that a hook has exceeded its deadline or thrown an exception. */
     static void failed(LoadedExtension extension, Hook hook, Throwable fault) {
         if (fault instanceof HookReply.DeadlineException) {
             extension.failed(hook, FailureReason.DEADLINE, fault);
@@ -202,6 +205,7 @@ public final class RequestHooks {
         }
     }
 
+    /** Returns {@link Progress#PROCEED} if a failure of the hook has no effect on the request. */
     private Progress afterFailure(LoadedExtension extension, Hook hook) {
         noteFailed(extension);
         if (extension.onError(hook) == OnError.OPEN) {

@@ -208,11 +208,11 @@ final class ConnectAttempt {
             connection.closeUnused();
             return;
         }
-        worked(candidate);
-        PooledCall first = call;
+        noteWorked(candidate);
+        PooledCall waitingCall = call;
         call = null;
         end(channel);
-        pool.connected(connection, first);
+        pool.connected(connection, waitingCall);
     }
 
     /** Returns true if an established connection uses HTTP/2. TLS must be complete. */
@@ -235,13 +235,13 @@ final class ConnectAttempt {
             channel.close();
             return;
         }
-        worked(candidate);
-        PooledCall first = call;
+        noteWorked(candidate);
+        PooledCall waitingCall = call;
         call = null;
         end(channel);
-        MultiplexedConnection made = new MultiplexedConnection(pool, settings);
-        channel.pipeline().addLast(made.handler());
-        pool.connected(made, first);
+        MultiplexedConnection connection = new MultiplexedConnection(pool, settings);
+        channel.pipeline().addLast(connection.handler());
+        pool.connected(connection, waitingCall);
     }
 
     /** Called by the connection when TLS failed, or when the origin closed before requests could be sent. */
@@ -361,23 +361,23 @@ final class ConnectAttempt {
     private ChannelInitializer<Channel> initializer() {
         return new ChannelInitializer<>() {
             @Override
-            protected void initChannel(Channel made) {
-                made.pipeline().addLast(pool.client().writes());
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(pool.client().writes());
                 if (preface != null) {
-                    made.pipeline().addLast(new ConnectionPreface(preface));
+                    channel.pipeline().addLast(new ConnectionPreface(preface));
                 }
                 if (sslContext != null) {
-                    made.pipeline().addLast(newSslHandler(sslContext, made));
+                    channel.pipeline().addLast(newSslHandler(sslContext, channel));
                 }
                 OriginResponseDecoder decoder = new OriginResponseDecoder();
-                made.pipeline().addLast(decoder, new OriginConnection(pool, ConnectAttempt.this, made, decoder));
+                channel.pipeline().addLast(decoder, new OriginConnection(pool, ConnectAttempt.this, channel, decoder));
             }
         };
     }
 
-    private SslHandler newSslHandler(SslContext context, Channel made) {
+    private SslHandler newSslHandler(SslContext context, Channel channel) {
         SslHandler handler =
-                context.newHandler(made.alloc(), pool.tlsName(), pool.origin().port());
+                context.newHandler(channel.alloc(), pool.tlsName(), pool.origin().port());
         // The deadline of the attempt covers the handshake.
         handler.setHandshakeTimeoutMillis(0);
         return handler;
@@ -385,7 +385,7 @@ final class ConnectAttempt {
 
     /** Handles a failed address: tries the next one, or waits for the remaining attempts. */
     private void addressFailed(Candidate candidate, OriginFailure.Reason reason, String problem) {
-        failed(candidate);
+        noteFailed(candidate);
         lastProblem = problem;
         tryMoreOrFail(reason, problem);
     }
@@ -403,10 +403,10 @@ final class ConnectAttempt {
         if (ended) {
             return;
         }
-        PooledCall first = call;
+        PooledCall waitingCall = call;
         call = null;
         end(null);
-        pool.connectFailed(first, reason, pool.origin() + ": " + problem);
+        pool.connectFailed(waitingCall, reason, pool.origin() + ": " + problem);
     }
 
     /**
@@ -427,7 +427,7 @@ final class ConnectAttempt {
                 continue;
             }
             if (isSlow) {
-                failed(each.getValue());
+                noteFailed(each.getValue());
             }
             unfinished.add(each.getKey());
         }
@@ -435,14 +435,14 @@ final class ConnectAttempt {
         unfinished.forEach(Channel::close);
     }
 
-    private void worked(Candidate candidate) {
+    private void noteWorked(Candidate candidate) {
         InetAddress ip = candidate.ip();
         if (ip != null) {
             pool.client().addresses().worked(candidate.host(), ip);
         }
     }
 
-    private void failed(Candidate candidate) {
+    private void noteFailed(Candidate candidate) {
         InetAddress ip = candidate.ip();
         if (ip != null) {
             pool.client().addresses().failed(candidate.host(), ip);

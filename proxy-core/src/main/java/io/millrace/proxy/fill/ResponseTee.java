@@ -526,7 +526,7 @@ public final class ResponseTee {
             this.sinkLoop = sinkLoop;
             this.sink = sink;
             this.sameLoop = sinkLoop == loop;
-            this.sharedBytesMax = sink.keepsCopies() ? 0 : SHARED_PIECE_BYTES_MAX;
+            this.sharedEndMax = sink.keepsCopies() ? 0 : SHARED_PIECE_BYTES_MAX;
         }
 
         /**

@@ -92,7 +92,7 @@ public final class FastLane implements PlainReceiver {
     private final PlainRequestScanner scanner = new PlainRequestScanner(false);
     private final FastStream stream;
     private final byte[] bytes = new byte[READ_BYTES];
-    private final ResponseBatch gathered;
+    private final ResponseBatch batch;
     private final CountedReads channelReads;
     private @Nullable ByteBuf in;
 
@@ -100,7 +100,7 @@ public final class FastLane implements PlainReceiver {
         this.parts = parts;
         this.stream = new FastStream(parts.loop(), parts.allocator());
         this.channelReads = new CountedReads(parts.events()::onReceived);
-        this.gathered = new ResponseBatch(parts.loop(), parts.allocator(), this::promoteUnsent);
+        this.batch = new ResponseBatch(parts.loop(), parts.allocator(), this::promoteUnsent);
     }
 
     @Override
@@ -185,7 +185,7 @@ public final class FastLane implements PlainReceiver {
     void serve(FastConnection connection, boolean ended) {
         if (connection.isWaiting()) {
             // More bytes arrived before the waiting answers were sent. Send them first, to keep the order.
-            gathered.send();
+            batch.send();
             if (connection.isGone()) {
                 return;
             }
@@ -204,7 +204,7 @@ public final class FastLane implements PlainReceiver {
                 return;
             }
             in().getBytes(0, bytes, 0, end);
-            if (gathered.isEmpty()) {
+            if (batch.isEmpty()) {
                 parts.fast().onBatch();
             }
             answer(connection, end, ended);
@@ -228,7 +228,7 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void answer(FastConnection connection, int end, boolean ended) {
-        ByteBuf answers = gathered.begin();
+        ByteBuf answers = batch.begin();
         int at = 0;
         while (at < end && !connection.isClosing()) {
             int length = scanner.scan(bytes, at, end, settings().get());
@@ -254,7 +254,7 @@ public final class FastLane implements PlainReceiver {
             }
         }
         if (!connection.isClosing() && end < READ_BYTES && !ended) {
-            gathered.add(connection, answers);
+            batch.add(connection, answers);
         } else if (send(connection, answers, at, end)) {
             connection.answered(at == end && end < READ_BYTES && !scanner.isPersistent());
         }
@@ -284,7 +284,7 @@ public final class FastLane implements PlainReceiver {
             promote(connection, new Promotion(rest(answers), last, null, null, last ? null : rest(at, end)));
             return false;
         }
-        gathered.begin();
+        batch.begin();
         return true;
     }
 
@@ -296,7 +296,7 @@ public final class FastLane implements PlainReceiver {
 
     /** Sends the waiting answers of a connection before it is closed. */
     void sendLast(FastConnection connection) {
-        gathered.sendLast(connection);
+        batch.sendLast(connection);
     }
 
     private @Nullable ByteBuf rest(ByteBuf answers) {
@@ -353,13 +353,13 @@ public final class FastLane implements PlainReceiver {
      * @param channel idle; it reads until it has been deregistered
      */
     void returnToLane(PromotedConnection from, Channel channel) {
-        channel.deregister().addListener(left -> {
+        channel.deregister().addListener(deregistered -> {
             if (!channel.isOpen()) {
                 return;
             }
             PlainSocket socket = from.connection().isIdle() ? PlainSocket.of(channel, parts.loop()) : null;
-            if (!left.isSuccess() || socket == null) {
-                parts.loop().register(channel).addListener(back -> from.stay());
+            if (!deregistered.isSuccess() || socket == null) {
+                parts.loop().register(channel).addListener(registered -> from.stay());
                 return;
             }
             FastConnection to = from.demoted(socket);
@@ -393,6 +393,6 @@ public final class FastLane implements PlainReceiver {
             in.release();
             in = null;
         }
-        gathered.close();
+        batch.close();
     }
 }

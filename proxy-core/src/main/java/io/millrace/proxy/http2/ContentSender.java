@@ -63,8 +63,8 @@ final class ContentSender {
             }
             int sent = stream.send(window);
             window -= sent;
-            ResponseContent left = stream.content();
-            boolean cut = !left.isEmpty() && (window == 0 || left.window() <= 0);
+            ResponseContent content = stream.content();
+            boolean cut = !content.isEmpty() && (window == 0 || content.window() <= 0);
             frames.sentFrame(sent, cut);
             stream.wakeExchange();
             schedule(stream);

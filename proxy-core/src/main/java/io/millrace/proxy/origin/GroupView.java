@@ -291,11 +291,11 @@ final class GroupView {
 
     /** Returns the share of its configured weight that a host has during slow start, in hundredths. */
     private int slowStartShare(OriginHealth health, long nowMillis) {
-        long whole = group.config().slowStartMillis();
+        long slowStartMillis = group.config().slowStartMillis();
         long elapsed = nowMillis - health.since();
-        if (whole == 0 || health.since() == 0 || elapsed >= whole || elapsed < 0) {
+        if (slowStartMillis == 0 || health.since() == 0 || elapsed >= slowStartMillis || elapsed < 0) {
             return Candidates.WEIGHT_UNIT;
         }
-        return SLOW_START_MIN + (int) ((Candidates.WEIGHT_UNIT - SLOW_START_MIN) * elapsed / whole);
+        return SLOW_START_MIN + (int) ((Candidates.WEIGHT_UNIT - SLOW_START_MIN) * elapsed / slowStartMillis);
     }
 }

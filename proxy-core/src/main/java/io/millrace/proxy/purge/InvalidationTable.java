@@ -418,6 +418,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
+    /** Removes a purge, and restores the stamps that it replaced. */
     private void revert(long stamp) {
         patterns = patterns.without(stamp);
         Map<InvalidationEntry, List<InvalidationEntry>> purge = undos.undo(stamp);
@@ -465,10 +466,10 @@ public final class InvalidationTable implements Invalidations {
                 }
             }
             for (InvalidationEntry entry : withoutRetired(entries)) {
-                boolean apart = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
-                if (entry.kind() == InvalidationKind.TAGS && apart) {
-                    for (InvalidationEntry one : TagStamps.unpack(entry)) {
-                        restore(one, undoableFrom, undone, undoables);
+                boolean unpacks = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
+                if (entry.kind() == InvalidationKind.TAGS && unpacks) {
+                    for (InvalidationEntry single : TagStamps.unpack(entry)) {
+                        restore(single, undoableFrom, undone, undoables);
                     }
                 } else if (entry.kind() != InvalidationKind.TAG_KEY && entry.kind() != InvalidationKind.UNDONE) {
                     restore(entry, undoableFrom, undone, undoables);
@@ -524,12 +525,14 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
+    /** Adds an entry. Raises the newest stamp to the stamp of the entry. */
     private InvalidationEntry enter(InvalidationEntry wanted, long undoableFrom) {
         InvalidationEntry entry = put(wanted, undoableFrom);
         newest = Math.max(newest, entry.stamp());
         return entry;
     }
 
+    /** Adds an entry. If it can be undone, adds it to the undo log with the stamps that it replaces. */
     private InvalidationEntry put(InvalidationEntry wanted, long undoableFrom) {
         if (undoableFrom != NEVER) {
             undos.dropUpTo(undoableFrom - 1);
@@ -573,6 +576,7 @@ public final class InvalidationTable implements Invalidations {
         return entry.isSoft() && scopes.softStamp(entry) > entry.stamp();
     }
 
+    /** Adds an entry, but not to the undo log. */
     private InvalidationEntry put(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case PATTERN -> putPattern(entry);

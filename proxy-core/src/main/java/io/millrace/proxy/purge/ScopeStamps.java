@@ -89,8 +89,8 @@ final class ScopeStamps {
     @Nullable
     Outdated findOutdated(TargetUri url, long stamp, Labels labels) {
         long host = hostHash(url);
-        PrefixStamps lists = prefixes;
-        Outdated found = findSoft(url, stamp, labels, host, lists);
+        PrefixStamps prefixLists = prefixes;
+        Outdated found = findSoft(url, stamp, labels, host, prefixLists);
         if (tags.outdates(url, stamp, labels.tags(), false)) {
             found = Outdated.BY_TAG;
         }
@@ -100,7 +100,7 @@ final class ScopeStamps {
         if (groups.outdates(labels.groups(), stamp, false)) {
             found = Outdated.BY_GROUP;
         }
-        if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
+        if (!prefixLists.isEmpty() && prefixLists.find(host, url, stamp, false) != null) {
             found = Outdated.BY_PREFIX;
         }
         if (stamp < hosts.hard(host)) {
@@ -120,7 +120,7 @@ final class ScopeStamps {
         return stamped;
     }
 
-    private @Nullable Outdated findSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
+    private @Nullable Outdated findSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps prefixLists) {
         Outdated found = null;
         if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {
             found = Outdated.STALE_BY_URL;
@@ -131,7 +131,7 @@ final class ScopeStamps {
         if (groups.outdates(labels.groups(), stamp, true)) {
             found = Outdated.STALE_BY_GROUP;
         }
-        if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
+        if (!prefixLists.isEmpty() && prefixLists.find(host, url, stamp, true) != null) {
             found = Outdated.STALE_BY_PREFIX;
         }
         if (stamp < hosts.soft(host)) {
@@ -278,9 +278,9 @@ final class ScopeStamps {
         return entry;
     }
 
-    private void putHashed(HashedStamps to, InvalidationEntry entry, String what) {
-        while (!to.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
-            makeSpace(to, what);
+    private void putHashed(HashedStamps table, InvalidationEntry entry, String tableName) {
+        while (!table.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
+            makeSpace(table, tableName);
         }
     }
 
@@ -318,32 +318,32 @@ final class ScopeStamps {
         }
     }
 
-    private void makeSpace(HashedStamps in, String what) {
+    private void makeSpace(HashedStamps table, String tableName) {
         forgetCovered();
-        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
-            long floor = in.median(softly);
+        for (boolean softly = true; !table.hasRoom(); softly = !softly) {
+            long floor = table.median(softly);
             raiseFloor(floor, softly);
             forgetCovered();
-            logFull(what, floor, softly, "everything");
+            logFull(tableName, floor, softly, "everything");
         }
     }
 
-    private void makeSpace(LabelStamps in, String what, String all) {
-        in.forgetCovered(hard, undos.settled(soft));
-        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
-            long floor = in.raiseFloorToMedian(softly);
+    private void makeSpace(LabelStamps table, String tableName, String affected) {
+        table.forgetCovered(hard, undos.settled(soft));
+        for (boolean softly = true; !table.hasRoom(); softly = !softly) {
+            long floor = table.raiseFloorToMedian(softly);
             undos.dropUpTo(floor);
-            in.forgetCovered(hard, undos.settled(soft));
-            logFull(what, floor, softly, all);
+            table.forgetCovered(hard, undos.settled(soft));
+            logFull(tableName, floor, softly, affected);
         }
     }
 
-    private static void logFull(String what, long floor, boolean softly, String all) {
+    private static void logFull(String tableName, long floor, boolean softly, String affected) {
         if (floor > 0) {
             log.warn(
                     "the table of invalidated {} is full: {} requested before {} counts as {}",
-                    what,
-                    all,
+                    tableName,
+                    affected,
                     Instant.ofEpochMilli(floor >>> InvalidationTable.STAMP_BITS),
                     softly ? "stale" : "gone");
         }
@@ -398,10 +398,10 @@ final class ScopeStamps {
      * Undoes an entry. Restores the displaced stamps before it removes the entry, so that a reader always finds one of
      * them.
      */
-    void revert(InvalidationEntry own, List<InvalidationEntry> displaced) {
+    void revert(InvalidationEntry undone, List<InvalidationEntry> displaced) {
         long before = 0;
-        if (own.kind() == InvalidationKind.PREFIX) {
-            prefixes = prefixes.replaced(own, displaced);
+        if (undone.kind() == InvalidationKind.PREFIX) {
+            prefixes = prefixes.replaced(undone, displaced);
             return;
         }
         for (InvalidationEntry entry : displaced) {
@@ -411,14 +411,14 @@ final class ScopeStamps {
                 before = Math.max(before, entry.stamp());
             }
         }
-        switch (own.kind()) {
-            case ALL -> soft = soft == own.stamp() ? before : soft;
-            case HOST -> hosts.lowerSoft(own.hash(), own.stamp(), before);
-            case URL -> urls.lowerSoft(own.hash(), own.stamp(), before);
-            case GROUP -> groups.lowerSoft(own.hash(), own.stamp(), before);
+        switch (undone.kind()) {
+            case ALL -> soft = soft == undone.stamp() ? before : soft;
+            case HOST -> hosts.lowerSoft(undone.hash(), undone.stamp(), before);
+            case URL -> urls.lowerSoft(undone.hash(), undone.stamp(), before);
+            case GROUP -> groups.lowerSoft(undone.hash(), undone.stamp(), before);
             case TAG, TAG_EVERYWHERE -> {
-                if (tags.hasCurrentKey(own)) {
-                    tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
+                if (tags.hasCurrentKey(undone)) {
+                    tags.stamps().lowerSoft(undone.hash(), undone.stamp(), before);
                 }
             }
             case PREFIX,

@@ -54,7 +54,7 @@ public final class EffectiveCacheSettings {
         return settings;
     }
 
-    /** Returns the matching rules as text for logs, such as {@code cache_rules[0] cache_rules[3]}; null if there are none. */
+    /** Returns the matching rules as text for logs, such as {@code cache_rules[0] cache_rules[3]}; null for none. */
     public @Nullable String text() {
         return text;
     }

@@ -53,7 +53,7 @@ final class PathBytes {
         int dots = 0;
         int others = 0;
         int i = from;
-        boolean first = !atSegmentStart;
+        boolean inFirstSegment = !atSegmentStart;
         while (i <= to) {
             int b = i < to ? bytes[i] : '/';
             int width = 1;
@@ -68,8 +68,8 @@ final class PathBytes {
             }
             i += width;
             if (b == '/' || b == '\\') {
-                if (first) {
-                    first = false;
+                if (inFirstSegment) {
+                    inFirstSegment = false;
                 } else if (others > 0 || dots > 2) {
                     depth++;
                 } else if (dots == 2 && --depth < 0) {

@@ -102,7 +102,7 @@ final class PathTrie {
         Node node = root;
         RemapRule best = null;
         int at = 0;
-        int digits = 0;
+        int hexDigitsLeft = 0;
         int i = from;
         boolean encoded = UriBytes.hasEncodingsToNormalize(bytes, from, to);
         while (true) {
@@ -113,8 +113,8 @@ final class PathTrie {
                 return best;
             }
             int b = bytes[i++];
-            if (digits > 0) {
-                digits--;
+            if (hexDigitsLeft > 0) {
+                hexDigitsLeft--;
                 b = PathBytes.upperCaseHex((byte) b);
             } else if (encoded && b == '%') {
                 int decoded = PathBytes.unreservedAt(bytes, i - 1);
@@ -122,7 +122,7 @@ final class PathTrie {
                     b = decoded;
                     i += 2;
                 } else {
-                    digits = 2;
+                    hexDigitsLeft = 2;
                 }
             }
             if (at < node.label.length) {

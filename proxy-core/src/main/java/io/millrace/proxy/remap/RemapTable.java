@@ -221,8 +221,8 @@ public final class RemapTable {
     }
 
     /**
-     * Returns the rules whose responses a purge by tag on these sites affects. A rule without a site belongs to the site
-     * of the host in its cache keys.
+     * Returns the rules whose responses a purge by tag on these sites affects. A rule without a site belongs to the
+     * site of the host in its cache keys.
      */
     public Set<RemapRule> rulesConcernedBySites(Set<String> sites) {
         Set<RemapRule> concerned = new LinkedHashSet<>(rulesOfSites(sites));

@@ -4,7 +4,8 @@ package io.millrace.proxy.spi;
  * The hook for cache keys. It divides the responses of one URL by values of the request.
  *
  * <p>The hook is pure: the same request always gives the same parts, and nothing else happens. Dry runs
- * ({@code millctl explain}) call it too, without the attributes of other hooks. A purge of a URL purges the responses of all parts.
+ * ({@code millctl explain}) call it too, without the attributes of other hooks. A purge of a URL purges the
+ * responses of all parts.
  *
  * <p>After a failure the request passes without the cache by default ({@code on_error: open}).
  */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 public interface OriginResolver {
     /**
-     * Chooses the origin. Called on the event loop of the request, after the {@link RequestHook} of all extensions, also
-     * for requests that the cache answers. Not called for rules with a group of origins.
+     * Chooses the origin. Called on the event loop of the request, after the {@link RequestHook} of all extensions,
+     * also for requests that the cache answers. Not called for rules with a group of origins.
      *
      * @return scheme {@code http} or {@code https}, host and port, such as {@code http://10.0.0.5:8080}; null for the
      *     origin of the remap rule. The path for the origin does not change

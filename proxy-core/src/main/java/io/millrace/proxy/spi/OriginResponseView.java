@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Valid during the call of the hook only, and on its thread.
  */
 public interface OriginResponseView {
-    /** The absolute URL in the cache key. It may differ from the client's URL, for example by {@code cache.key.host}. */
+    /**
+     * The absolute URL in the cache key. It may differ from the client's URL, for example by {@code cache.key.host}.
+     */
     String url();
 
     /** The remap rule: its URL pattern as in the configuration. */

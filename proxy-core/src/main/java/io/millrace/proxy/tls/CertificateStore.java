@@ -143,11 +143,11 @@ final class CertificateStore {
     }
 
     /** Registers TLS contexts, which are updated after each change of certificates from now on. */
-    void attach(ServerContexts made) {
+    void attach(ServerContexts added) {
         lock.lock();
         try {
-            contexts.add(made);
-            made.requestStaples(index);
+            contexts.add(added);
+            added.requestStaples(index);
         } finally {
             lock.unlock();
         }
@@ -193,18 +193,18 @@ final class CertificateStore {
         boolean changed = publishAnyway || !loaded || !next.keySet().equals(entries.keySet());
         entries = next;
         boolean checksAll = next.size() <= CHECKED_AT_LOAD_MAX;
-        List<Entry> fresh = next.values().parallelStream()
+        List<Entry> changedEntries = next.values().parallelStream()
                 .filter(CertificateStore::isChanged)
                 .toList();
-        long read = fresh.parallelStream()
+        long read = changedEntries.parallelStream()
                 .filter(entry -> read(entry, nowMillis, checksAll))
                 .count();
-        fresh.forEach(this::logChange);
-        copy(fresh);
+        changedEntries.forEach(this::logChange);
+        saveCopies(changedEntries);
         if (read > 0) {
             reader.forgetShared();
         }
-        changed |= !fresh.isEmpty() || expire(nowMillis);
+        changed |= !changedEntries.isEmpty() || expire(nowMillis);
         if (changed) {
             publish(nowMillis);
         }
@@ -232,14 +232,14 @@ final class CertificateStore {
         return next;
     }
 
-    private void copy(List<Entry> fresh) {
-        CertificateCopies keeping = copies;
-        if (keeping == null) {
+    private void saveCopies(List<Entry> changedEntries) {
+        CertificateCopies localCopies = copies;
+        if (localCopies == null) {
             return;
         }
-        for (Entry entry : fresh) {
+        for (Entry entry : changedEntries) {
             if (entry.good != null && entry.fault == null) {
-                keeping.keep(entry.good);
+                localCopies.keep(entry.good);
             }
         }
     }
@@ -279,12 +279,12 @@ final class CertificateStore {
 
     private List<CertificateFiles> withCopies(
             Path directory, List<CertificateFiles> files, boolean readable, long nowMillis) {
-        CertificateCopies kept = copies;
-        if (kept == null || !directory.equals(kept.storage())) {
+        CertificateCopies localCopies = copies;
+        if (localCopies == null || !directory.equals(localCopies.storage())) {
             return files;
         }
         List<CertificateFiles> all = new ArrayList<>(files);
-        all.addAll(kept.missingFrom(files, readable, nowMillis));
+        all.addAll(localCopies.missingFrom(files, readable, nowMillis));
         return all;
     }
 
@@ -402,8 +402,8 @@ final class CertificateStore {
     private void warnExpiring(long nowMillis) {
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;
-            boolean alarmed = entry.warnedMillis > 0 && entry.warnedMillis + DAY_MILLIS > nowMillis;
-            if (good == null || alarmed) {
+            boolean warnedRecently = entry.warnedMillis > 0 && entry.warnedMillis + DAY_MILLIS > nowMillis;
+            if (good == null || warnedRecently) {
                 continue;
             }
             long leftMillis = good.facts().expirySeconds() * 1000 - nowMillis;

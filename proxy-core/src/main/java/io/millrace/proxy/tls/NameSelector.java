@@ -89,8 +89,8 @@ final class NameSelector extends SniHandler {
 
     /**
      * Returns a new promise for a context that is not ready yet. When it succeeds, the outer promise gets the context.
-     * When it fails, the connection is closed, and the outer promise completes without a context. The outer promise must
-     * not fail, because its failure would reach the end of the pipeline as an unhandled exception.
+     * When it fails, the connection is closed, and the outer promise completes without a context. The outer promise
+     * must not fail, because its failure would reach the end of the pipeline as an unhandled exception.
      */
     private Promise<SslContext> closedOnFailure(ChannelHandlerContext ctx, Promise<SslContext> outer) {
         Promise<SslContext> inner = ctx.executor().newPromise();

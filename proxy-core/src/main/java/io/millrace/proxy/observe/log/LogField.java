@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe.log;
 
 /**
- * The text fields of an access log record, each with a maximum length. Longer texts are truncated and marked. Numbers are
- * in {@link AccessLogRecord}; the codes of templates are in {@code LogCodes}.
+ * The text fields of an access log record, each with a maximum length. Longer texts are truncated and marked. Numbers
+ * are in {@link AccessLogRecord}; the codes of templates are in {@code LogCodes}.
  */
 public enum LogField {
     /** The request's method. */

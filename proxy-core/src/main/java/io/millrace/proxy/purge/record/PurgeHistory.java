@@ -155,8 +155,8 @@ public final class PurgeHistory implements AutoCloseable {
     }
 
     /**
-     * Sets the receiver of the record of each purge that has not failed. The receiver is called on any thread, so it must
-     * not block.
+     * Sets the receiver of the record of each purge that has not failed. The receiver is called on any thread, so it
+     * must not block.
      */
     public void observer(Consumer<PurgeRecord> to) {
         observer = to;

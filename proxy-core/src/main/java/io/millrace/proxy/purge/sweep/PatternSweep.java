@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * them as stale.
  *
  * <p>A new object passes from its writer to the pending changes, then to RAM and the volumes. The sweep visits these
- * places in the same order, so that no object escapes. First, the sweep aborts writers that began before the purges. Then it
- * visits the memory, and waits until all changes are on disk. It visits the inventory (the table of stored objects),
- * and then the memory again, because lookups may have promoted objects to RAM meanwhile. Writers that begin later check
- * the purges themselves.
+ * places in the same order, so that no object escapes. First, the sweep aborts writers that began before the purges.
+ * Then it visits the memory, and waits until all changes are on disk. It visits the inventory (the table of stored
+ * objects), and then the memory again, because lookups may have promoted objects to RAM meanwhile. Writers that begin
+ * later check the purges themselves.
  *
  * <p>A purge is live until its sweep is complete, or until it is undone, cancelled or covered by a purge of everything.
  *
@@ -104,7 +104,7 @@ final class PatternSweep {
         return obstacle == null && volumesAreOnline();
     }
 
-    /** Returns true if all volumes are online. An offline volume may contain covered objects when it is online again. */
+    /** Returns true if all volumes are online. An offline volume may return with covered objects. */
     private boolean volumesAreOnline() {
         for (StoreStatistics.Volume volume : store.statistics().volumes()) {
             if (volume.state() != StoreStatistics.State.ONLINE) {

@@ -311,7 +311,7 @@ public final class Stapling {
             lock.unlock();
         }
         ended.forEach(changed);
-        due.forEach(this::ask);
+        due.forEach(this::sendRequest);
     }
 
     private boolean isDue(Entry entry, long nowMillis) {
@@ -322,13 +322,14 @@ public final class Stapling {
                 && entry.responder.asking < REQUESTS_PER_RESPONDER_MAX;
     }
 
+    /** Counts the start of a request. */
     private void begin(Entry entry) {
         entry.asking = true;
         entry.responder.asking++;
         asking++;
     }
 
-    private void ask(Entry entry) {
+    private void sendRequest(Entry entry) {
         OcspTarget target = entry.target;
         try {
             X509Certificate[] chain = chain(target);
@@ -437,6 +438,7 @@ public final class Stapling {
                 null);
     }
 
+    /** Counts the end of a request. */
     private void end(Entry entry) {
         entry.asking = false;
         entry.responder.asking--;

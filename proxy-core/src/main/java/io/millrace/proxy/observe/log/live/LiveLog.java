@@ -68,6 +68,7 @@ public final class LiveLog implements AutoCloseable {
     private LiveLogSettings settings;
     private long droppedBefore;
     private long roundEndNanos;
+    /** Number of records until the next query of the clock. */
     private int untilClock;
     private volatile boolean closed;
 
@@ -213,10 +214,10 @@ public final class LiveLog implements AutoCloseable {
             lock.unlock();
         }
         List<NumberedRecord> found = new ArrayList<>();
-        RecordFacts own = new RecordFacts();
+        RecordFacts factsOfKept = new RecordFacts();
         for (NumberedRecord record : all) {
-            own.of(LoggedRecord.ofCopy(record.bytes()));
-            if (found.size() < limit && (filter == null || filter.test(own))) {
+            factsOfKept.of(LoggedRecord.ofCopy(record.bytes()));
+            if (found.size() < limit && (filter == null || filter.test(factsOfKept))) {
                 found.add(record);
             }
         }
@@ -283,6 +284,7 @@ public final class LiveLog implements AutoCloseable {
         }
     }
 
+    /** Keeps the record of a slow, failed or refused request. Returns false at the time limit of the round. */
     private boolean keep(LoggedRecord logged) {
         byte[] copy = logged.copy();
         for (KeptKind kind : KeptKind.values()) {
@@ -294,6 +296,7 @@ public final class LiveLog implements AutoCloseable {
         return pass(logged);
     }
 
+    /** Passes a record to the viewers whose filter accepts it. Returns false at the time limit of the round. */
     private boolean pass(LoggedRecord logged) {
         facts.of(logged);
         byte[] copy = null;
