@@ -34,8 +34,8 @@ public enum ExtensionMetric implements Metric {
             "millrace_extension_circuit_open",
             Kind.GAUGE,
             "state",
-            "1 while the circuit breaker of at least one hook is open: that hook is not called, because many calls failed"
-                    + " in succession.",
+            "1 while the circuit breaker of at least one hook is open: that hook is not called, because many calls"
+                    + " failed in succession.",
             "extension"),
     COUNTER(
             "millrace_extension_counter_total",

@@ -20,7 +20,8 @@ public enum FleetMetric implements Metric {
             "millrace_fleet_ring_nodes",
             Kind.GAUGE,
             "nodes",
-            "Nodes of the fleet that are hosts of origin groups with hosts_from, by tier; 0 if all of a tier have left.",
+            "Nodes of the fleet that are hosts of origin groups with hosts_from, by tier; 0 if all of a tier have"
+                    + " left.",
             "tier"),
     APPLIED(
             "millrace_fleet_applied_sequence",
@@ -75,7 +76,8 @@ public enum FleetMetric implements Metric {
             "millrace_fleet_config_newest_revision",
             Kind.GAUGE,
             "revisions",
-            "Newest revision that this node knows; if it differs from the one in force, see millctl fleet config status."),
+            "Newest revision that this node knows; if it differs from the one in force, see millctl fleet"
+                    + " config status."),
     CONFIG_REVISIONS(
             "millrace_fleet_config_revisions_total",
             Kind.COUNTER,

@@ -480,8 +480,8 @@ public enum MetricFamily implements Metric {
             "millrace_alarm_actions_total",
             Kind.COUNTER,
             "actions",
-            "Commands run and messages sent for changes of alarms; failed and dropped ones reached nobody, and the program"
-                    + " log has the reason.",
+            "Commands run and messages sent for changes of alarms; failed and dropped ones reached nobody, and the"
+                    + " program log has the reason.",
             "action",
             "result"),
     DRAINING(

@@ -181,7 +181,7 @@ final class PatternFields {
      * circumflex.
      */
     private void addTarget(TargetUri target, FieldName name) {
-        if (name.equals(BAN_URL) && is(BAN_METHOD, "url")) {
+        if (name.equals(BAN_URL) && hasValue(BAN_METHOD, "url")) {
             conditions.add("target == " + Expression.literal(String.valueOf(value(name))));
             return;
         }
@@ -201,7 +201,7 @@ final class PatternFields {
         }
     }
 
-    private boolean is(FieldName name, String value) {
+    private boolean hasValue(FieldName name, String value) {
         int line = fields.find(name);
         return line >= 0 && fields.valueEqualsIgnoreCase(line, value);
     }

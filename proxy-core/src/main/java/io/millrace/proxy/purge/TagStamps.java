@@ -114,6 +114,7 @@ final class TagStamps {
         return entry.keyId() == keyId();
     }
 
+    /** Returns the lower of two stamps. Ignores a stamp that is not above {@code beyond}. */
     private static long lower(long first, long stamp, long beyond) {
         return stamp > beyond ? Math.min(first, stamp) : first;
     }
@@ -175,6 +176,7 @@ final class TagStamps {
         }
     }
 
+    /** Raises the floors to the highest stamps of tags, and removes these stamps. */
     private void convertToFloors() {
         for (boolean softly : new boolean[] {false, true}) {
             long[] highest = {0};

@@ -52,11 +52,11 @@ final class UndoLog {
     }
 
     /** Adds an entry of a purge, with the lower soft stamps that the entry replaced. */
-    void add(InvalidationEntry own, List<InvalidationEntry> displaced) {
+    void add(InvalidationEntry entry, List<InvalidationEntry> displaced) {
         Map<InvalidationEntry, List<InvalidationEntry>> purge =
-                purges.computeIfAbsent(own.stamp(), stamp -> new LinkedHashMap<>());
-        if (!purge.containsKey(own)) {
-            purge.put(own, new ArrayList<>(displaced));
+                purges.computeIfAbsent(entry.stamp(), stamp -> new LinkedHashMap<>());
+        if (!purge.containsKey(entry)) {
+            purge.put(entry, new ArrayList<>(displaced));
             entries += 1 + displaced.size();
         }
         while (entries > entriesMax && purges.size() > 1) {

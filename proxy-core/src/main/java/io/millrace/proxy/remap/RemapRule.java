@@ -142,8 +142,8 @@ public final class RemapRule {
     public Mapped branch(String name, @Nullable RuleUrl origin, @Nullable String group, boolean isSeparate) {
         RuleUrl target =
                 origin == null ? to : new RuleUrl(origin.scheme(), origin.host(), origin.port(), to.path(), to.query());
-        Branch of = new Branch(origin != null, group, isSeparate ? BRANCH_KEY + name : "");
-        return new Mapped(new RemapRule(config, target, keyTo, null, of));
+        Branch newBranch = new Branch(origin != null, group, isSeparate ? BRANCH_KEY + name : "");
+        return new Mapped(new RemapRule(config, target, keyTo, null, newBranch));
     }
 
     /** The name of the origin group for connections; null for the host of the rule. */

@@ -307,8 +307,8 @@ public final class ServingLoop {
     }
 
     private void serveSecureHttp1(Channel channel, ClientConnection connection) {
-        TlsFastLane answers = fastLaneOpen.get() ? tlsFastLane : null;
-        Http1Pipeline.install(channel, connection, http1, exchanges, connections, answers);
+        TlsFastLane lane = fastLaneOpen.get() ? tlsFastLane : null;
+        Http1Pipeline.install(channel, connection, http1, exchanges, connections, lane);
     }
 
     private void servePlainHttp1(Channel channel, ClientConnection connection) {

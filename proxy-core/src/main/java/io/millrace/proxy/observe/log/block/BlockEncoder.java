@@ -267,6 +267,7 @@ public final class BlockEncoder {
         return -2;
     }
 
+    /** Returns the element of {@link #textOwners} for a text of a column. */
     private static int owner(int column, boolean isCut) {
         return column * 2 + (isCut ? 1 : 0);
     }
