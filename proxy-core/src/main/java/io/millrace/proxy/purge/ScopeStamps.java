@@ -156,7 +156,7 @@ final class ScopeStamps {
         return earlier(first, soft, stamp);
     }
 
-    /** Returns the earlier of two soft stamps. Ignores a soft stamp that does not outdate a response with {@code stamp}. */
+    /** Returns the earlier of two soft stamps. Ignores one that does not outdate a response with {@code stamp}. */
     private static long earlier(long first, long softStamp, long stamp) {
         return softStamp > stamp ? Math.min(first, softStamp) : first;
     }
