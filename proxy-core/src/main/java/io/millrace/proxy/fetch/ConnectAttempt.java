@@ -376,8 +376,8 @@ final class ConnectAttempt {
     }
 
     private SslHandler newSslHandler(SslContext context, Channel channel) {
-        SslHandler handler =
-                context.newHandler(channel.alloc(), pool.tlsName(), pool.origin().port());
+        SslHandler handler = context.newHandler(
+                channel.alloc(), pool.tlsName(), pool.origin().port());
         // The deadline of the attempt covers the handshake.
         handler.setHandshakeTimeoutMillis(0);
         return handler;

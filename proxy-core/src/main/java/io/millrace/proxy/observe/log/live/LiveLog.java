@@ -70,6 +70,7 @@ public final class LiveLog implements AutoCloseable {
     private long roundEndNanos;
     /** Number of records until the next query of the clock. */
     private int untilClock;
+
     private volatile boolean closed;
 
     LiveLog(LiveLogSettings settings, LongSupplier nanoTime) {
