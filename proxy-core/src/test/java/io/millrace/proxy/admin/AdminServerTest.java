@@ -102,7 +102,8 @@ class AdminServerTest {
                 .resource(get("/ok", OK))
                 .start();
         servers.add(server);
-        try (HttpExchange exchange = HttpExchange.connect(socket)) {
+        HttpExchange exchange = HttpExchange.connect(socket);
+        try {
             exchange.send("POST /change HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
             AdminResponder responder = take(changing);
             CompletableFuture<Void> none = server.whenNoChange().toCompletableFuture();
@@ -115,6 +116,8 @@ class AdminServerTest {
                 exchange.close();
             }
             none.get(30, TimeUnit.SECONDS);
+        } finally {
+            exchange.close();
         }
         server.whenNoChange().toCompletableFuture().get(30, TimeUnit.SECONDS);
         server.close();
