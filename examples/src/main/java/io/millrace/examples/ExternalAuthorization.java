@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks an HTTP service for each bearer token (RFC 6750) if the client may have the resource. The service gets the token
- * in Authorization, and the URL in X-Original-URL. Status 2xx permits the request, 401 and 403 refuse it. Any other
- * result is a failure, so that {@code on_error} decides. Results are remembered for a short time.
+ * Asks an HTTP service, for each bearer token (RFC 6750), whether the client may access the resource. The service gets
+ * the token in Authorization, and the URL in X-Original-URL. Status 2xx permits the request, 401 and 403 refuse it. Any
+ * other result is a failure, so that {@code on_error} decides. Results are remembered for a short time.
  *
  * <p>Thread-safe. The event loop never waits for the service.
  */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The command-line options of {@code millrace run}. Immutable.
  *
  * @param demo whether to serve the demonstration site
- * @param origin URL of the only origin; then no configuration file is read. Null for none
+ * @param origin URL of the only origin, which replaces the configuration file; null for none
  * @param listen listen addresses; empty for those of the configuration file, or for a default address without a file
  * @param config configuration file; null for a default file
  * @param state state directory; null for the default of {@link StateDirectory}

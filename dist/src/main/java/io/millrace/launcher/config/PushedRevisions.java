@@ -76,7 +76,8 @@ public final class PushedRevisions implements ConfigTargets {
         return changes.runSerially(() -> {
             Pushed present = running.reader().pushed();
             if (present != null && pushed != null && present.text().equals(pushed.text())) {
-                // Only the number differs, as after a failed canary on other nodes.
+                // The same configuration with another revision number, for example after a failed canary on other
+                // nodes.
                 running.reader().push(pushed);
                 return List.of();
             }

@@ -1,6 +1,6 @@
 package io.millrace.launcher.history;
 
-/** The requests that a worker has answered until some time, or within some time. Immutable. */
+/** The requests that a worker has answered: all until one time, or those between two times. Immutable. */
 public final class TrafficSample {
     private static final double P99 = 0.99;
 

@@ -133,7 +133,7 @@ public final class Workspace {
     /**
      * Removes the parts that the validator refuses, and returns the result.
      *
-     * @throws IllegalStateException if the validator still refuses the configuration, an error of the importer
+     * @throws IllegalStateException if the validator still refuses the configuration, which is a bug of the importer
      */
     public ImportResult finish() {
         files.values().forEach(SourceFile::addUnprocessedLines);

@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The translator of locations with an expression for the path. Rules match paths by their beginning only, so that such
- * a location becomes elements of {@code rules} and {@code cache_rules}. Confined to one thread.
+ * The translator of locations with a regular expression for the path. Rules match paths by their beginning only, so
+ * that such a location becomes elements of {@code rules} and {@code cache_rules}. Confined to one thread.
  */
 final class ExpressionLocations {
     /**
@@ -206,7 +206,7 @@ final class ExpressionLocations {
         field.markHandled();
         for (Location each : compared) {
             String whole = when + ExpressionOrder.unlessExact(location, each);
-            rules.add(base, each, node -> headers.matched(location.scope(), base, node, field, whole));
+            rules.add(base, each, node -> headers.translateForExpression(location.scope(), base, node, field, whole));
         }
         return true;
     }

@@ -17,8 +17,8 @@ final class ExpressionOrder {
 
     /**
      * Returns true if {@code second} also has an expression, or is in a location with one, and nginx compares paths
-     * with the expression of {@code first} before. nginx follows the order of the blocks in the block that contains
-     * {@code first}.
+     * with the expression of {@code first} before that one. nginx follows the order of the blocks in the block that
+     * contains {@code first}.
      */
     static boolean isBefore(Location first, Location second) {
         Scope around = first.scope().parent();

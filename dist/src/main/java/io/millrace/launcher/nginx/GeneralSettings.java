@@ -26,9 +26,9 @@ final class GeneralSettings {
     /**
      * A directive with one value, and its keys.
      *
-     * @param usual nginx's default, which is written if Millrace has another default; empty for none
+     * @param nginxDefault nginx's default, which is written if Millrace has another default; empty for none
      */
-    private record Simple(String name, Kind kind, String usual, List<String> keys) {}
+    private record Simple(String name, Kind kind, String nginxDefault, List<String> keys) {}
 
     private static final List<Simple> SIMPLE = List.of(
             new Simple("client_header_timeout", Kind.TIME, "60s", List.of("timeouts.client_header")),
@@ -105,9 +105,9 @@ final class GeneralSettings {
                 each.notMapped("'" + each.arg(0) + "' is not understood");
             }
             for (String key : simple.keys) {
-                String text = text(simple, simple.usual);
+                String text = text(simple, simple.nginxDefault);
                 if (text != null && found.isEmpty()) {
-                    draft.setDefault(key, text, "nginx", simple.name + " " + simple.usual);
+                    draft.setDefault(key, text, "nginx", simple.name + " " + simple.nginxDefault);
                     markRemovable(key);
                 }
             }

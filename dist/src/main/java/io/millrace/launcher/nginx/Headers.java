@@ -132,7 +132,7 @@ final class Headers {
      *
      * @param when condition for the requests of the location
      */
-    void matched(Scope scope, UrlBase base, DraftNode rule, Directive directive, String when) {
+    void translateForExpression(Scope scope, UrlBase base, DraftNode rule, Directive directive, String when) {
         if (directive.name().equals("expires")) {
             rules.expires(rule, directive, when);
         } else if (directive.arg(1).contains("$upstream_cache_status")) {
@@ -194,14 +194,14 @@ final class Headers {
     /** Writes the fields that inform origins about clients. Only the fields in the configuration are sent by nginx. */
     void writeForwardedFields(Draft draft) {
         List<String> fields = List.copyOf(forwarded.keySet());
-        List<String> usual = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");
-        if (fields.containsAll(usual) && fields.size() == usual.size()) {
+        List<String> millraceDefault = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");
+        if (fields.containsAll(millraceDefault) && fields.size() == millraceDefault.size()) {
             forwarded.values().forEach(all -> all.forEach(entry -> entry.matchesDefaultOf("access.forwarded_fields")));
             return;
         }
         DraftNode node = draft.root().putWords("access.forwarded_fields", fields.isEmpty() ? List.of("none") : fields);
         forwarded.values().forEach(all -> all.forEach(node::from));
         node.remark("nginx sends only the fields that proxy_set_header names; without the line: "
-                + String.join(", ", usual));
+                + String.join(", ", millraceDefault));
     }
 }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * A {@code location} block. A block such as {@code ~ ^/(img|css)/} becomes one location for each path. Immutable.
  *
  * @param path path of a prefix or exact location; empty for an expression
- * @param expression expression, also for {@link Kind#PATHS}, or the name of a named location with its {@code @}; empty
- *     for another path
+ * @param expression regular expression, for the kinds EXPRESSION and PATHS; name with its {@code @}, for the kind
+ *     NAMED; empty for other kinds
  * @param within path of the location that contains this one; {@code /} if there is none
  */
 record Location(Scope scope, Kind kind, String path, String expression, String within) {
@@ -52,7 +52,8 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
     }
 
     /**
-     * Returns true if this location has a rule for its path. An earlier location with the same path has it otherwise.
+     * Returns true if this location has a rule for its path. Returns false if an earlier location with the same path
+     * has the rule.
      */
     boolean hasRule(List<Location> locations) {
         Location first = locations.stream()

@@ -104,12 +104,12 @@ final class OriginRules {
             }
             return;
         }
-        boolean usual = word.equals("default");
-        String from = usual ? target.scheme() + "://" + to : word;
-        if (setting != null && usual) {
+        boolean isDefault = word.equals("default");
+        String from = isDefault ? target.scheme() + "://" + to : word;
+        if (setting != null && isDefault) {
             setting.markHandled().matchesDefaultOf("remap[].reverse_map");
         }
-        if (usual && (pristine || base.expression())) {
+        if (isDefault && (pristine || base.expression())) {
             return;
         }
         List<String> schemes = base.isForAllUrls()
@@ -122,7 +122,7 @@ final class OriginRules {
         for (String scheme : schemes) {
             String name = base.isForAllUrls() || base.expression() ? firstHost(server) : base.host();
             String begin = scheme + "://" + name + port(server, scheme);
-            String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
+            String url = isDefault ? begin + path : setting == null ? "" : setting.arg(1);
             String whole = (url.startsWith("/") ? begin + url : url)
                     .replace("$scheme", scheme)
                     .replaceAll("\\$(http_)?host", name);
@@ -133,7 +133,7 @@ final class OriginRules {
                 return;
             }
             Entry source = target.source().entry();
-            Entry written = setting != null && !usual ? setting.markHandled() : source;
+            Entry written = setting != null && !isDefault ? setting.markHandled() : source;
             reversed.add(new Reverse(complete(from), complete(whole), source, written));
         }
     }

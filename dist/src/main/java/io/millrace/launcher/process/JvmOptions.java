@@ -63,7 +63,7 @@ final class JvmOptions {
         String option = matcher.matches() ? matcher.group(4).strip() : "";
         if (!option.startsWith("-")) {
             throw new IOException(where + ": '" + line
-                    + "' is neither an option nor releases and an option, such as 21-:-XX:+UseZGC");
+                    + "' is not valid; expected an option, or Java releases and an option, such as 21-:-XX:+UseZGC");
         }
         int first = Integer.parseInt(matcher.group(1));
         int last;

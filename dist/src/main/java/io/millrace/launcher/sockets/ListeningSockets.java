@@ -58,7 +58,10 @@ public final class ListeningSockets implements AutoCloseable {
         this.groups = List.copyOf(groups);
     }
 
-    /** Binds sockets as the other {@code open} does, without sockets of a service manager. */
+    /**
+     * Binds {@code perAddress} sockets for every address that {@code adopted} does not contain. The service manager
+     * owns no sockets.
+     */
     public static ListeningSockets open(
             Map<String, ? extends SocketAddress> addresses,
             int perAddress,

@@ -65,10 +65,10 @@ final class Peers {
         }
 
         String authority() {
-            String usual = isTls() ? "443" : "80";
+            String defaultPort = isTls() ? "443" : "80";
             String port = line.arg(2);
             String host = line.arg(0).contains(":") ? "[" + line.arg(0) + "]" : line.arg(0);
-            return host + (port.equals(usual) || port.equals("0") ? "" : ":" + port);
+            return host + (port.equals(defaultPort) || port.equals("0") ? "" : ":" + port);
         }
 
         String url() {

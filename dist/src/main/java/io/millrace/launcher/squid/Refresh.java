@@ -50,11 +50,11 @@ final class Refresh {
      * equivalent, because the rule for that lifetime would apply too.
      */
     private static void translateZeroLifetimes(Workspace workspace, List<SquidLine> rules, List<SquidLine> patterns) {
-        List<String> usual = List.of("0", "20%", "4320");
+        List<String> squidDefault = List.of("0", "20%", "4320");
         for (SquidLine each : patterns) {
-            usual = each.arg(0).equals(".")
+            squidDefault = each.arg(0).equals(".")
                     ? each.args().subList(1, Math.min(4, each.args().size()))
-                    : usual;
+                    : squidDefault;
         }
         while (!rules.isEmpty()) {
             SquidLine last = rules.get(rules.size() - 1);
@@ -68,7 +68,7 @@ final class Refresh {
             if (!harmless || numbers.size() != 3 || !numbers.get(0).equals("0")) {
                 return;
             }
-            if (numbers.equals(usual)) {
+            if (numbers.equals(squidDefault)) {
                 last.note("the same numbers as for all URLs");
             } else if (numbers.get(1).equals("0%") && matches != null) {
                 writeZeroLifetime(workspace.draft().root(), last, matches);

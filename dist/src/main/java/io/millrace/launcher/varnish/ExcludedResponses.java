@@ -43,7 +43,10 @@ final class ExcludedResponses extends Walker {
         return unknown;
     }
 
-    /** Returns true if a statement excludes responses by a property that a lifetime for all responses ignores. */
+    /**
+     * Returns true if a statement excludes responses by anything but URL, status, method or a Cache-Control that
+     * forbids storing. A lifetime for all responses would apply to these responses too.
+     */
     boolean isByResponse() {
         return byResponse;
     }

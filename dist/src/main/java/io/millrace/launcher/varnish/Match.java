@@ -131,7 +131,10 @@ final class Match {
         return !statuses.isEmpty() && others.isEmpty() && urls.isEmpty() && cookies.isEmpty() && hosts.isEmpty();
     }
 
-    /** Returns true if rules set no lifetime anyway for the responses that meet the tests. */
+    /**
+     * Returns true if Cache-Control is tested for a directive that forbids storing. Rules set no lifetime for such
+     * responses.
+     */
     boolean isForbidden() {
         return forbidden;
     }

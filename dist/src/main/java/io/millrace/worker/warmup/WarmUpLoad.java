@@ -157,18 +157,18 @@ final class WarmUpLoad implements AutoCloseable {
 
     private void sendMisses() throws IOException {
         for (int i = 0; i < 16; i++) {
-            exchange(mixed, 200, n -> fresh(Kind.STORED, n, PLAIN));
+            exchange(mixed, 200, n -> getOnce(Kind.STORED, n, PLAIN));
             if (i % 2 == 0) {
-                exchange(mixed, 200, n -> fresh(Kind.PRIVATE, n, isEven(n) ? PLAIN : BROWSER));
+                exchange(mixed, 200, n -> getOnce(Kind.PRIVATE, n, isEven(n) ? PLAIN : BROWSER));
             }
             if (i % 4 == 0) {
-                exchange(mixed, 200, n -> fresh(Kind.VARIED, n, BROWSER));
-                exchange(mixed, 200, n -> fresh(Kind.CHUNKED, n, PLAIN));
+                exchange(mixed, 200, n -> getOnce(Kind.VARIED, n, BROWSER));
+                exchange(mixed, 200, n -> getOnce(Kind.CHUNKED, n, PLAIN));
             }
             if (i % 8 == 0) {
                 // All connections request one response, so that the proxy fetches it once for all (request collapsing).
                 long same = number;
-                exchange(mixed, 200, n -> fresh(Kind.STORED, same, PLAIN));
+                exchange(mixed, 200, n -> getOnce(Kind.STORED, same, PLAIN));
             }
         }
     }
@@ -188,7 +188,7 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(
                 mixed.subList(0, 2), 206, n -> get(Kind.STORED, big, n % BIG_KEYS, PLAIN + "Range: bytes=300000-\r\n"));
         if (cycles++ % BIG_MISS_CYCLES == 0) {
-            exchange(mixed.subList(0, 1), 200, n -> fresh(Kind.STORED, big, n, PLAIN));
+            exchange(mixed.subList(0, 1), 200, n -> getOnce(Kind.STORED, big, n, PLAIN));
         }
         exchange(
                 all.subList(HIT_CLIENTS + TLS_HIT_CLIENTS - 2, HIT_CLIENTS + TLS_HIT_CLIENTS + 2),
@@ -198,8 +198,8 @@ final class WarmUpLoad implements AutoCloseable {
                 mixed,
                 200,
                 n -> request("POST", Kind.PRIVATE, 200, namePrefix + n, BROWSER + "Content-Length: 5\r\n", "a=b&c"));
-        exchange(mixed, 404, n -> fresh(Kind.MISSING, n, PLAIN));
-        exchange(mixed.subList(0, 1), 502, n -> fresh(Kind.CUT, n, PLAIN));
+        exchange(mixed, 404, n -> getOnce(Kind.MISSING, n, PLAIN));
+        exchange(mixed.subList(0, 1), 502, n -> getOnce(Kind.CUT, n, PLAIN));
         exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
     }
 
@@ -220,11 +220,11 @@ final class WarmUpLoad implements AutoCloseable {
         return request("GET", kind, size, Long.toString(key), fields, "");
     }
 
-    private byte[] fresh(Kind kind, long n, String fields) {
-        return fresh(kind, MISS_SIZES[(int) (n % MISS_SIZES.length)], n, fields);
+    private byte[] getOnce(Kind kind, long n, String fields) {
+        return getOnce(kind, MISS_SIZES[(int) (n % MISS_SIZES.length)], n, fields);
     }
 
-    private byte[] fresh(Kind kind, int size, long n, String fields) {
+    private byte[] getOnce(Kind kind, int size, long n, String fields) {
         return request("GET", kind, size, namePrefix + n, fields, "");
     }
 

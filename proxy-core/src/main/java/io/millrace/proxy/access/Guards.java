@@ -33,7 +33,8 @@ public final class Guards {
      * The authorisation server of a remap rule.
      *
      * @param config the settings; null if the rule is exempt
-     * @param received the fields that only the server may set; clients may not set them if the rule is exempt either
+     * @param received the fields that only the server may set; requests of clients may not contain them, even if the
+     *     rule is exempt
      */
     public record Authorization(@Nullable AuthorizeConfig config, ReceivedFields received) {}
 

@@ -18,7 +18,7 @@ final class AddressWords {
     /**
      * Adds a word. Ignores a range that was already added, as Traffic Server does.
      *
-     * @throws IllegalArgumentException if the word is neither an address nor a range; the message is the problem
+     * @throws IllegalArgumentException if the word is not an address or a range; the message states the problem
      */
     void add(String word) {
         String text = Addresses.of(word);

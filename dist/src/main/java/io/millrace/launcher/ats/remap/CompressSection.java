@@ -83,7 +83,7 @@ final class CompressSection {
                     sizeMin = Long.parseLong(value);
                     sizeLine = entry;
                 } else {
-                    entry.notMapped("'" + value + "' is no number of bytes");
+                    entry.notMapped("'" + value + "' is not a number of bytes");
                 }
             }
             case "allow" -> {
@@ -116,7 +116,7 @@ final class CompressSection {
                                 ? "compressed responses are stored, as variants"
                                 : "compressed responses are stored nevertheless, as variants");
             case "flush" -> entry.note("compressed content is flushed if its length is not known, else not");
-            default -> entry.note("ranges are those of the compressed content, or of the origin's if they are fetched");
+            default ->
         }
     }
 

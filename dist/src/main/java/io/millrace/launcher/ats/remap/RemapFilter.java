@@ -167,9 +167,9 @@ final class RemapFilter {
     void explain(Entry line) {
         for (AddressWords words : List.of(sources, categories, listeners)) {
             if (words.isAmbiguous()) {
-                line.note("Traffic Server combines these words by OR, so the addresses are "
+                line.note("Traffic Server combines these words by OR, so the filter matches "
                         + (words.addresses().texts().equals(List.of("all"))
-                                ? "all that there are"
+                                ? "all addresses"
                                 : String.join(", ", words.addresses().texts())));
             }
         }

@@ -114,10 +114,10 @@ public final class RemapRules {
      * @param expressions regular expressions of the permitted values
      */
     void setReferers(RemapRule rule, String redirect, List<String> expressions) {
-        boolean usual = Set.of("default", "<default>", "default_redirect_url", "<default_redirect_url>")
+        boolean isDefault = Set.of("default", "<default>", "default_redirect_url", "<default_redirect_url>")
                 .contains(redirect.toLowerCase(Locale.ROOT));
         rule.setReferers(
-                usual ? state.records().value("http.referer_default_redirect", "http://www.example.com/") : redirect,
+                isDefault
                 expressions);
     }
 

@@ -10,8 +10,8 @@ import java.util.List;
  * end of a line joins the next line to it. Immutable.
  *
  * @param entry the line in the report
- * @param words words without quotes, but in remap.config with an opening quote. Words after a {@code #} are omitted,
- *     except in remap.config
+ * @param words words without their quotation marks; in remap.config, a word that begins with a quotation mark keeps
+ *     this one. Words after a {@code #} are omitted, except in remap.config
  * @param columns start column of each word in its own line, from 1
  */
 public record Words(Entry entry, List<String> words, List<Integer> columns) {

@@ -24,8 +24,8 @@ public final class Addresses {
 
     /**
      * Returns the text that other proxies log and compare for an address: IPv6 in lower case with the longest run of
-     * zeros left out (RFC 5952). Returns null if the text is no address, or an IPv4-mapped one: Millrace has such a
-     * client as IPv4.
+     * zeros left out (RFC 5952). Returns null if the text is not an address, or is an IPv4-mapped address: in Millrace,
+     * such a client has its IPv4 address.
      */
     public static @Nullable String text(String address) {
         byte[] bytes = address.matches("[0-9a-fA-F.:]+") ? NetUtil.createByteArrayFromIpAddressString(address) : null;

@@ -20,15 +20,15 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
     private static final String PLAIN_URL = "(?i)https?://[\\w.-]+(:\\d+)?(/[^$\\s#]*)?";
 
     /**
-     * Returns the server for a location. Returns null if there is none, if other directives authenticate clients too, or
-     * if the server depends on variables or is a group. Then the rule must deny all clients.
+     * Returns the server for a location. Returns null if there is none. Returns null too if other directives
+     * authenticate clients, or if the server depends on variables or is a group; the rule must then deny all clients.
      *
      * @param location the location whose requests are authorised
      */
     @Nullable
     public static AuthRequest of(Scope server, Scope location) {
         Directive found = AccessPlan.authentication(location);
-        if (found == null || !isAlone(found, location) || !found.arg(0).matches("/[^$]*")) {
+        if (found == null || !isOnlyAuthentication(found, location) || !found.arg(0).matches("/[^$]*")) {
             return null;
         }
         Scope inner = server.location(found.arg(0));
@@ -49,7 +49,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         return new AuthRequest(found, inner, passes.get(0), hasPath ? url : url + found.arg(0));
     }
 
-    private static boolean isAlone(Directive found, Scope location) {
+    private static boolean isOnlyAuthentication(Directive found, Scope location) {
         return found.name().equals("auth_request")
                 && AccessPlan.isOnlyAuthentication(location, "auth_request")
                 && !location.value("satisfy", "all").equals("any")

@@ -129,9 +129,9 @@ public final class CacheConditions {
                 String parameter = java.util.regex.Pattern.quote(name.substring(4))
                         .replace("\\Q", "")
                         .replace("\\E", "");
-                never("[?&](?i:" + parameter + ")=[^&]", source.markHandled());
+                addNeverCache("[?&](?i:" + parameter + ")=[^&]", source.markHandled());
             } else if (name.equals("args") || name.equals("query_string") || name.equals("is_args")) {
-                never("\\?.", source.markHandled());
+                addNeverCache("\\?.", source.markHandled());
             } else if (name.startsWith("cookie_")) {
                 rule(source, name, "", "");
             } else if (name.equals("http_cookie")) {
@@ -155,7 +155,7 @@ public final class CacheConditions {
             }
         }
 
-        private void never(String expression, Entry... sources) {
+        private void addNeverCache(String expression, Entry... sources) {
             add(bases, prefix, expression, "action", "never_cache", sources);
         }
 
@@ -266,10 +266,10 @@ public final class CacheConditions {
         }
 
         /** Lets requests bypass the cache by an expression for the URL, or else by a condition of rules. */
-        private void matched(
+        private void bypassMatching(
                 Directive directive, String variable, String operator, String value, @Nullable String expression) {
             if (expression != null && RuleTexts.isRe2(expression)) {
-                never(expression, directive.markHandled());
+                addNeverCache(expression, directive.markHandled());
             } else if (!rule(directive, variable, operator, value)) {
                 directive.notMapped("the condition has no equivalent");
             }
@@ -290,19 +290,19 @@ public final class CacheConditions {
                 }
                 case "query_string", "args", "is_args" -> {
                     if (operator.isEmpty() || (operator.equals("!=") && value.isEmpty())) {
-                        never("\\?.", directive.markHandled());
+                        addNeverCache("\\?.", directive.markHandled());
                     } else {
                         String url = match ? UrlExpressions.ofQuery(flag + value) : null;
-                        matched(directive, variable, operator, value, url);
+                        bypassMatching(directive, variable, operator, value, url);
                     }
                 }
                 case "request_uri" -> {
                     String url = text == null ? null : UrlExpressions.ofTarget(text);
-                    matched(directive, variable, operator, value, url);
+                    bypassMatching(directive, variable, operator, value, url);
                 }
                 case "uri", "document_uri" -> {
                     String url = text == null ? null : ConditionText.urlOfPath(text);
-                    matched(directive, variable, operator, value, url);
+                    bypassMatching(directive, variable, operator, value, url);
                 }
                 case "http_cookie" -> {
                     if (operator.isEmpty()) {

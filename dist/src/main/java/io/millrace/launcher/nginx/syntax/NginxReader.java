@@ -171,9 +171,9 @@ public final class NginxReader {
         if (!pattern.startsWith("/")) {
             return List.of(prefix + "/" + pattern, workspace.base() + "/" + pattern);
         }
-        for (String usual : List.of("/etc/nginx/", "/usr/local/nginx/conf/", "/usr/local/etc/nginx/")) {
-            if (pattern.startsWith(usual)) {
-                return List.of(workspace.base() + "/" + pattern.substring(usual.length()), pattern);
+        for (String standardPrefix : List.of("/etc/nginx/", "/usr/local/nginx/conf/", "/usr/local/etc/nginx/")) {
+            if (pattern.startsWith(standardPrefix)) {
+                return List.of(workspace.base() + "/" + pattern.substring(standardPrefix.length()), pattern);
             }
         }
         return List.of(pattern);
