@@ -162,7 +162,7 @@ final class Worker implements ControlLink.Listener {
     private void execute(ControlMessage message) {
         ServedProxy served = serving;
         if (message instanceof ControlMessage.Assignment assignment) {
-            accept(assignment);
+            onAssignment(assignment);
         } else if (message instanceof ControlMessage.Serve order) {
             serve = order;
             serveAssigned();
@@ -189,21 +189,21 @@ final class Worker implements ControlLink.Listener {
         }
     }
 
-    private void accept(ControlMessage.Assignment assignment) {
+    private void onAssignment(ControlMessage.Assignment assignment) {
         hasOwnLauncher = true;
         listeners = assignment.listeners();
         int count = listeners.stream().mapToInt(ListenerSockets::count).sum();
         CompletionStage<List<FileDescriptor>> sockets = count == 0
                 ? CompletableFuture.completedStage(List.of())
                 : DescriptorExchange.fetch(loop, options.control(), count);
-        var unused = sockets.thenAcceptAsync(fetched -> assigned(assignment, fetched), commands)
+        var unused = sockets.thenAcceptAsync(fetched -> onDescriptors(assignment, fetched), commands)
                 .exceptionally(failure -> {
                     fail(failure);
                     return null;
                 });
     }
 
-    private void assigned(ControlMessage.Assignment assignment, List<FileDescriptor> sockets) {
+    private void onDescriptors(ControlMessage.Assignment assignment, List<FileDescriptor> sockets) {
         descriptors = byAddress(listeners, sockets);
         assigned = assignment.config();
         if (!assignment.standby()) {
@@ -266,7 +266,7 @@ final class Worker implements ControlLink.Listener {
             proxy.events(this::report);
             proxy.predecessorClosed(handOver.prepareServing(order.overlapping()));
             proxy.start();
-            ready(proxy);
+            reportReady(proxy);
         } catch (IOException | RuntimeException e) {
             fail(e);
         }
@@ -288,7 +288,7 @@ final class Worker implements ControlLink.Listener {
         return byAddress;
     }
 
-    private void ready(ServedProxy proxy) {
+    private void reportReady(ServedProxy proxy) {
         serving = proxy;
         link.send(readiness(proxy));
         var unused = loop.scheduleAtFixedRate(

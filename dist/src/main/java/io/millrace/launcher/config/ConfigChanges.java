@@ -109,36 +109,37 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
                 return refused(settings.keySet(), path, why);
             }
         }
-        RunningConfig.Current now = running.current();
-        Map<String, String> overlay = new TreeMap<>(now.source().overlay());
+        RunningConfig.Current current = running.current();
+        Map<String, String> overlay = new TreeMap<>(current.source().overlay());
         overlay.putAll(settings);
-        ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "set", caller);
+        ReloadReport report = running.apply(ConfigTarget.withOverlay(current, overlay), "set", caller);
         return complete(report, settings.keySet(), "not changed: it has this value already");
     }
 
     private ReloadReport setAndSave(Map<String, String> settings, AdminCaller caller) {
-        RunningConfig.Current now = running.current();
+        RunningConfig.Current current = running.current();
         for (String path : settings.keySet()) {
-            SettingPlace place = now.places().get(path);
+            SettingPlace place = current.places().get(path);
             if (place != null && place.text().startsWith(ConfigDocument.PUSHED)) {
                 String why =
-                        "is set by the configuration of the fleet, which takes precedence over the file; push it, or"
-                                + " omit --save";
+                        "is set by the configuration of the fleet, which takes precedence over the file; push the"
+                                + " change to the fleet, or omit --save";
                 return refused(settings.keySet(), path, why);
             }
         }
-        Map<String, String> overlay = new TreeMap<>(now.source().overlay());
+        Map<String, String> overlay = new TreeMap<>(current.source().overlay());
         overlay.keySet().removeAll(settings.keySet());
         Map<String, String> expected = new HashMap<>(overlay);
         expected.putAll(settings);
-        ConfigTarget wanted = ConfigTarget.withOverlay(now, expected);
+        ConfigTarget wanted = ConfigTarget.withOverlay(current, expected);
         if (wanted.config() == null) {
             return complete(running.apply(wanted, SET_AND_SAVE, caller), settings.keySet(), "");
         }
-        try (OperatorsFile file = OperatorsFile.open(running.reader(), now, settings.keySet(), running.instance())) {
+        try (OperatorsFile file =
+                OperatorsFile.open(running.reader(), current, settings.keySet(), running.instance())) {
             ConfigDocument edited = file.edit(settings);
-            ConfigSource source = new ConfigSource(edited, now.source().overrides(), overlay);
-            Map<String, String> overlaidValues = new HashMap<>(now.overlaidValues());
+            ConfigSource source = new ConfigSource(edited, current.source().overrides(), overlay);
+            Map<String, String> overlaidValues = new HashMap<>(current.overlaidValues());
             overlaidValues.keySet().retainAll(overlay.keySet());
             ConfigTarget target = ConfigTarget.of(source, source.load(), overlaidValues, 0, List.of());
             if (target.config() == null || !target.config().equals(wanted.config())) {
@@ -172,8 +173,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     @Override
     public CompletionStage<ReloadReport> reset(List<String> keys, AdminCaller caller) {
         return queued(() -> {
-            RunningConfig.Current now = running.current();
-            Map<String, String> overlay = new TreeMap<>(now.source().overlay());
+            RunningConfig.Current current = running.current();
+            Map<String, String> overlay = new TreeMap<>(current.source().overlay());
             for (String key : keys) {
                 if (overlay.remove(key) == null) {
                     return refused(
@@ -185,7 +186,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             if (keys.isEmpty()) {
                 overlay.clear();
             }
-            ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "reset", caller);
+            ReloadReport report = running.apply(ConfigTarget.withOverlay(current, overlay), "reset", caller);
             return complete(report, keys, "the file has the same value");
         });
     }
@@ -204,9 +205,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     private ReloadReport rollBackTo(int entry, AdminCaller caller) throws IOException {
-        RunningConfig.Current now = running.current();
+        RunningConfig.Current current = running.current();
         ConfigHistory history = running.history();
-        int number = entry > 0 ? entry : history.numberBefore(now.rolledBackTo());
+        int number = entry > 0 ? entry : history.numberBefore(current.rolledBackTo());
         ConfigSource restored = history.source(number);
         Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
         settings.putAll(restored.overlay());
@@ -228,7 +229,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             notes.add(
                     "the file was not changed and differs from the running configuration (see millctl config diff); the next reload applies the file");
         }
-        notes.addAll(overlayNotes(now, config, number));
+        notes.addAll(overlayNotes(current, config, number));
         notes.addAll(report.notes());
         return new ReloadReport(true, report.settings(), report.problems(), notes);
     }
@@ -237,14 +238,14 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
      * Returns notes about the values from {@code config set} after a rollback. One note lists the dropped keys, the
      * other note the keys that have the same value in the restored configuration.
      */
-    private static List<String> overlayNotes(RunningConfig.Current before, ProxyConfig now, int number) {
+    private static List<String> overlayNotes(RunningConfig.Current before, ProxyConfig after, int number) {
         List<String> dropped = new ArrayList<>();
         List<String> restored = new ArrayList<>();
         for (String path : new TreeMap<>(before.source().overlay()).keySet()) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             boolean isSame = key != null
                     && String.valueOf(SettingTexts.whole(before.config(), key))
-                            .equals(String.valueOf(SettingTexts.whole(now, key)));
+                            .equals(String.valueOf(SettingTexts.whole(after, key)));
             (isSame ? restored : dropped).add(path);
         }
         List<String> notes = new ArrayList<>();

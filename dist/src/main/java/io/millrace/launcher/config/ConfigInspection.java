@@ -29,7 +29,7 @@ public final class ConfigInspection implements ConfigInspector {
 
     @Override
     public List<KeyValue> settings(List<String> names) throws AdminException {
-        RunningConfig.Current now = running.current();
+        RunningConfig.Current current = running.current();
         Set<ConfigKey<?>> keys = new LinkedHashSet<>();
         if (names.isEmpty()) {
             ConfigCatalog.keys().stream()
@@ -45,38 +45,38 @@ public final class ConfigInspection implements ConfigInspector {
             }
             keys.addAll(found);
         }
-        return keys.stream().map(key -> setting(now, key)).toList();
+        return keys.stream().map(key -> setting(current, key)).toList();
     }
 
-    private KeyValue setting(RunningConfig.Current now, ConfigKey<?> key) {
+    private KeyValue setting(RunningConfig.Current current, ConfigKey<?> key) {
         String path = key.path();
         if (SettingTexts.isOfElement(key)) {
             return new KeyValue(key, null, Source.DEFAULT, "", List.of(), null, null);
         }
-        String value = SettingTexts.shown(now.config(), key);
-        SettingPlace place = now.places().get(path);
+        String value = SettingTexts.shown(current.config(), key);
+        SettingPlace place = current.places().get(path);
         String valueAtLaunch = running.atLaunch().get(path);
         boolean isPending =
                 SettingTexts.isOfLauncher(key) && !String.valueOf(valueAtLaunch).equals(String.valueOf(value));
-        boolean isOverlay = now.source().overlay().containsKey(path);
+        boolean isOverlay = current.source().overlay().containsKey(path);
         return new KeyValue(
                 key,
                 value,
                 SettingTexts.source(place),
-                place(now, place),
+                place(current, place),
                 variables(place),
-                isOverlay ? now.overlaidValues().getOrDefault(path, "") : null,
+                isOverlay ? current.overlaidValues().getOrDefault(path, "") : null,
                 isPending ? String.valueOf(valueAtLaunch == null ? "" : valueAtLaunch) : null);
     }
 
-    private static String place(RunningConfig.Current now, @Nullable SettingPlace place) {
+    private static String place(RunningConfig.Current current, @Nullable SettingPlace place) {
         if (place == null) {
             return "";
         }
         boolean isOverlay = SettingTexts.source(place) == Source.OVERLAY;
-        return now.rolledBackTo() == 0 || isOverlay
+        return current.rolledBackTo() == 0 || isOverlay
                 ? place.text()
-                : "configuration " + now.rolledBackTo() + ", " + place.text();
+                : "configuration " + current.rolledBackTo() + ", " + place.text();
     }
 
     private static List<String> variables(@Nullable SettingPlace place) {
@@ -85,27 +85,27 @@ public final class ConfigInspection implements ConfigInspector {
 
     @Override
     public DiffReport diff() {
-        RunningConfig.Current now = running.current();
+        RunningConfig.Current current = running.current();
         List<Difference> differences = new ArrayList<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
-            String value = SettingTexts.isOfElement(key) ? null : SettingTexts.shown(now.config(), key);
-            SettingPlace place = now.places().get(key.path());
-            if (now.config().values().isSet(key) && !isDefault(key, value)) {
+            String value = SettingTexts.isOfElement(key) ? null : SettingTexts.shown(current.config(), key);
+            SettingPlace place = current.places().get(key.path());
+            if (current.config().values().isSet(key) && !isDefault(key, value)) {
                 differences.add(new Difference(
                         key.path(),
                         key.defaultText(),
                         value,
                         SettingTexts.source(place),
-                        place(now, place),
+                        place(current, place),
                         variables(place),
                         key.apply()));
             }
         }
         List<String> notes = new ArrayList<>();
-        if (now.rolledBackTo() > 0) {
-            notes.add("configuration " + now.rolledBackTo() + " of the history is in use instead of the file");
+        if (current.rolledBackTo() > 0) {
+            notes.add("configuration " + current.rolledBackTo() + " of the history is in use instead of the file");
         }
-        return new DiffReport(differences, pending(now, notes), notes);
+        return new DiffReport(differences, pending(current, notes), notes);
     }
 
     private static boolean isDefault(ConfigKey<?> key, @Nullable String value) {
@@ -113,15 +113,15 @@ public final class ConfigInspection implements ConfigInspector {
     }
 
     /** Returns the settings that a reload would change now. */
-    private List<Difference> pending(RunningConfig.Current now, List<String> notes) {
-        ConfigTarget file = ConfigTarget.ofFile(running.reader().read(), now);
+    private List<Difference> pending(RunningConfig.Current current, List<String> notes) {
+        ConfigTarget file = ConfigTarget.ofFile(running.reader().read(), current);
         ProxyConfig config = file.config();
         if (config == null) {
             notes.add("a reload would be rejected: " + file.problems().get(0).text());
             return List.of();
         }
-        file.notes().stream().filter(note -> now.rolledBackTo() == 0).forEach(notes::add);
-        List<Difference> pending = between(now.config(), config, file.places());
+        file.notes().stream().filter(note -> current.rolledBackTo() == 0).forEach(notes::add);
+        List<Difference> pending = between(current.config(), config, file.places());
         if (!pending.isEmpty()) {
             notes.add("the file differs from the running configuration: a reload would change "
                     + (pending.size() == 1 ? "1 setting" : pending.size() + " settings"));

@@ -413,9 +413,9 @@ public final class RunningConfig {
     private ConfigSource pinned(ConfigSource source, ProxyConfig changed) {
         Map<String, String> overlay = new HashMap<>(source.overlay());
         Map<String, String> wanted = SettingTexts.ofLauncher(changed);
-        atLaunch.forEach((key, held) -> {
-            if (!held.equals(wanted.get(key))) {
-                overlay.put(key, held);
+        atLaunch.forEach((key, atStart) -> {
+            if (!atStart.equals(wanted.get(key))) {
+                overlay.put(key, atStart);
             }
         });
         return source.withOverlay(overlay);
@@ -446,31 +446,32 @@ public final class RunningConfig {
             throws LaunchException {
         // The command line of the worker depends on the pinned settings: its heartbeat interval must match the timeout
         // of this launcher.
-        ListeningSockets held = running.plan().sockets();
+        ListeningSockets openSockets = running.plan().sockets();
         ListeningSockets sockets =
-                held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);
+                openSockets == null ? null : openSockets.with(LauncherContext.addresses(changed), socketsPerAddress);
         boolean isRolled = false;
         try {
             if (sockets != null) {
-                applyTransparency(sockets, changed, held);
+                applyTransparency(sockets, changed, openSockets);
             }
             WorkerPlan plan = new WorkerPlan(source, launcherContext.workerCommand(pinned), sockets);
             worker.roll(plan, changed.timeouts().drainNanos()).join();
             isRolled = true;
             return plan;
         } finally {
-            if (!isRolled && held != null) {
-                restoreTransparency(held, running.config());
+            if (!isRolled && openSockets != null) {
+                restoreTransparency(openSockets, running.config());
             }
         }
     }
 
     private static void applyTransparency(
-            ListeningSockets sockets, ProxyConfig changed, @Nullable ListeningSockets held) throws LaunchException {
+            ListeningSockets sockets, ProxyConfig changed, @Nullable ListeningSockets openSockets)
+            throws LaunchException {
         try {
             sockets.applyTransparency(LauncherContext.transparency(changed));
         } catch (LaunchException e) {
-            sockets.closeExcept(held);
+            sockets.closeExcept(openSockets);
             throw e;
         }
     }
@@ -479,9 +480,9 @@ public final class RunningConfig {
      * Restores the socket option for transparent proxying on the worker's sockets, as the configuration in force
      * requires.
      */
-    private static void restoreTransparency(ListeningSockets held, ProxyConfig config) {
+    private static void restoreTransparency(ListeningSockets openSockets, ProxyConfig config) {
         try {
-            held.applyTransparency(LauncherContext.transparency(config));
+            openSockets.applyTransparency(LauncherContext.transparency(config));
         } catch (LaunchException e) {
             LOG.warn(
                     "the transparency of the listening sockets cannot be restored after a failed change: {}",

@@ -68,7 +68,7 @@ final class Logs {
             }
             if (chosen == null && !each.arg(0).startsWith("syslog:")) {
                 chosen = each;
-                log(each);
+                translateLog(each);
             } else {
                 each.notMapped(
                         chosen == null
@@ -97,7 +97,7 @@ final class Logs {
         }
     }
 
-    private void log(Directive log) {
+    private void translateLog(Directive log) {
         String name = log.arg(1).isEmpty() || log.arg(1).contains("=") ? "combined" : log.arg(1);
         Directive format = null;
         for (Directive each : http.own("log_format")) {

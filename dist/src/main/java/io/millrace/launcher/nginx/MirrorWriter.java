@@ -83,11 +83,11 @@ final class MirrorWriter {
             first.notMapped("the copies would go to the origin of the rule; mirror.to must be another one");
         } else if (to != null) {
             rule.put("mirror.to", to.url, first.markHandled(), pass.markHandled(), to.source);
-            settings(scope, inner, first, to, rule);
+            writeSettings(scope, inner, first, to, rule);
         }
     }
 
-    private void settings(Scope scope, Scope inner, Directive first, Destination to, RuleSettings.Rule rule) {
+    private void writeSettings(Scope scope, Scope inner, Directive first, Destination to, RuleSettings.Rule rule) {
         if (CachePlan.isOn(scope)) {
             first.entry()
                     .note("only requests that go to the origin are copied;"
@@ -97,8 +97,8 @@ final class MirrorWriter {
             each.note("taken into account with mirror.sample");
             each.children().forEach(child -> child.note("taken into account with mirror.sample"));
         }
-        content(scope, inner, first, rule);
-        fields(scope, inner, first, to, rule);
+        translateContent(scope, inner, first, rule);
+        reportFields(scope, inner, first, to, rule);
         Directive pass = inner.own("proxy_pass").get(0);
         boolean secure = to.url.startsWith("https");
         Target target = new Target(pass, secure ? "https" : "http", to.name, null, false, false, null, null);
@@ -192,7 +192,7 @@ final class MirrorWriter {
     }
 
     /** Translates the limits for content. nginx copies it by default, Millrace does not. */
-    private static void content(Scope scope, Scope inner, Directive first, RuleSettings.Rule rule) {
+    private static void translateContent(Scope scope, Scope inner, Directive first, RuleSettings.Rule rule) {
         Directive setting = scope.last("mirror_request_body");
         List<Directive> off = new ArrayList<>(inner.own("proxy_set_body"));
         inner.own("proxy_pass_request_body").stream()
@@ -219,7 +219,8 @@ final class MirrorWriter {
     }
 
     /** Reports that copies have the same header fields as the requests to the origin. */
-    private static void fields(Scope scope, Scope inner, Directive first, Destination to, RuleSettings.Rule rule) {
+    private static void reportFields(
+            Scope scope, Scope inner, Directive first, Destination to, RuleSettings.Rule rule) {
         boolean pristine = "true".equals(rule.text("pristine_host_hdr"));
         Directive host = Headers.host(inner);
         boolean client = host != null && Headers.isClientHost(host.arg(1));

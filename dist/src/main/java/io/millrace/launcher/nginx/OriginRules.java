@@ -206,9 +206,9 @@ final class OriginRules {
                     "nginx verifies no certificates of origins (" + family + "verify);"
                             + " remove the line once all are valid");
         }
-        file(scope, rule, family + "trusted_certificate", section + "ca_file");
-        file(scope, rule, family + "certificate", section + "certificate");
-        file(scope, rule, family + "certificate_key", section + "key");
+        putFile(scope, rule, family + "trusted_certificate", section + "ca_file");
+        putFile(scope, rule, family + "certificate", section + "certificate");
+        putFile(scope, rule, family + "certificate_key", section + "key");
         Directive name = scope.last(family + "name");
         if (name != null && name.arg(0).matches("[A-Za-z0-9.-]+")) {
             rule.put(section + "name", name.arg(0), name.markHandled());
@@ -226,7 +226,7 @@ final class OriginRules {
         }
     }
 
-    private void file(Scope scope, RuleSettings.Rule rule, String name, String key) {
+    private void putFile(Scope scope, RuleSettings.Rule rule, String name, String key) {
         Directive found = scope.last(name);
         if (found != null && !found.arg(0).contains("$")) {
             rule.put(key, Listeners.path(workspace, found.arg(0)), found.markHandled());

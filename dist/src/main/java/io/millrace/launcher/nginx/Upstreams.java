@@ -72,9 +72,9 @@ final class Upstreams {
         String free = freeName(name);
         written.put(scheme + "://" + name, free);
         group.put("name", free);
-        policy(group, block);
-        hosts(group, block, scheme);
-        retries(group, user);
+        translatePolicy(group, block);
+        writeHosts(group, block, scheme);
+        writeRetries(group, user);
         return free;
     }
 
@@ -89,17 +89,17 @@ final class Upstreams {
         return free;
     }
 
-    private static void policy(DraftNode group, Directive block) {
+    private static void translatePolicy(DraftNode group, Directive block) {
         for (Directive each : block.children()) {
             switch (each.name()) {
                 case "least_conn" -> group.put("policy", "least_loaded").from(each.markHandled());
                 case "ip_hash" -> group.put("policy", "sticky").from(each.markHandled());
-                case "random" -> random(group, each);
+                case "random" -> translateRandom(group, each);
                 case "least_time" -> {
                     group.put("policy", "least_loaded").from(each.markHandled());
                     each.entry().note("the host with the fewest requests is chosen, without regard to its time");
                 }
-                case "hash" -> hash(group, each);
+                case "hash" -> translateHash(group, each);
                 case "sticky" -> {
                     group.put("policy", "sticky").from(each.markHandled());
                     each.notMapped("hosts are chosen by the client's address, not by a cookie or a route");
@@ -109,7 +109,7 @@ final class Upstreams {
         }
     }
 
-    private static void random(DraftNode group, Directive each) {
+    private static void translateRandom(DraftNode group, Directive each) {
         if (each.arg(0).equals("two")) {
             group.put("policy", "least_loaded").from(each.markHandled());
         } else {
@@ -118,7 +118,7 @@ final class Upstreams {
         }
     }
 
-    private static void hash(DraftNode group, Directive each) {
+    private static void translateHash(DraftNode group, Directive each) {
         String key = each.arg(0);
         if (key.equals("$remote_addr") || key.equals("$binary_remote_addr")) {
             group.put("policy", "sticky").from(each.markHandled());
@@ -141,7 +141,7 @@ final class Upstreams {
         group.put("hash_key", word).from(each.entry());
     }
 
-    private void hosts(DraftNode group, Directive block, String scheme) {
+    private void writeHosts(DraftNode group, Directive block, String scheme) {
         List<Directive> settings = new ArrayList<>();
         Set<String> seen = new HashSet<>();
         for (Directive each : block.children("server")) {
@@ -151,11 +151,11 @@ final class Upstreams {
             } else if (!seen.add(authority)) {
                 each.note("an earlier line lists the same host");
             } else {
-                host(group.addElement("hosts").from(each.markHandled()), each, scheme, seen.size());
+                writeHost(group.addElement("hosts").from(each.markHandled()), each, scheme, seen.size());
                 settings.add(each);
             }
         }
-        hostOptions(group, settings);
+        writeHostOptions(group, settings);
         for (Directive each : block.children()) {
             if (each.name().equals("health_check")) {
                 each.notMapped("the directive belongs to a location");
@@ -163,7 +163,7 @@ final class Upstreams {
         }
     }
 
-    private static void host(DraftNode host, Directive server, String scheme, int number) {
+    private static void writeHost(DraftNode host, Directive server, String scheme, int number) {
         if (server.arg(0).startsWith("unix:")) {
             // Each host of a group needs its own URL; the key 'to' of the rule determines the Host field.
             host.put("url", scheme + "://socket-" + number + ".internal");
@@ -199,7 +199,7 @@ final class Upstreams {
     }
 
     /** Writes the settings that nginx applies to each host, and Millrace only to the group. */
-    private static void hostOptions(DraftNode group, List<Directive> servers) {
+    private static void writeHostOptions(DraftNode group, List<Directive> servers) {
         writeOption(group, servers, "max_fails", "markdown.fail_threshold", "1", false);
         writeOption(group, servers, "fail_timeout", "markdown.retry_time", "10s", true);
         writeOption(group, servers, "slow_start", "slow_start", "0", true);
@@ -242,7 +242,7 @@ final class Upstreams {
         }
     }
 
-    private static void retries(DraftNode group, Scope user) {
+    private static void writeRetries(DraftNode group, Scope user) {
         List<String> codes = new ArrayList<>();
         Directive next = user.last("proxy_next_upstream");
         List<String> words = next == null ? List.of("error", "timeout") : next.args();

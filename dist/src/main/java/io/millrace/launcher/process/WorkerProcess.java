@@ -206,17 +206,17 @@ public final class WorkerProcess {
     /** Orders the worker to stop accepting, and to exit after {@code drainNanos} at the latest. */
     public void drain(long drainNanos) {
         send(new ControlMessage.Drain(drainNanos));
-        draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
+        enterDraining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
     }
 
-    private void draining(long deadlineNanos) {
+    private void enterDraining(long deadlineNanos) {
         exitDeadlineNanos = deadlineNanos;
         enter(WorkerState.DRAINING);
     }
 
     /** Records that the worker drains although this launcher did not order it. The deadline of the drain is unknown. */
     public void drainingOnForeignOrder(long nowNanos) {
-        draining(nowNanos + FOREIGN_DRAIN_NANOS);
+        enterDraining(nowNanos + FOREIGN_DRAIN_NANOS);
     }
 
     /** Records that the worker has reported {@code Draining}. */

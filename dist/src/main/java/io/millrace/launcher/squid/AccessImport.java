@@ -54,28 +54,28 @@ final class AccessImport {
     }
 
     void read() {
-        String last = "";
-        boolean all = false;
+        String lastAction = "";
+        boolean decided = false;
         for (SquidLine line : lines) {
             if (line.name().equals("http_access")) {
-                last = line.arg(0);
-                if (all) {
+                lastAction = line.arg(0);
+                if (decided) {
                     line.note("an earlier line decides for all clients");
                 } else {
-                    all = access(line);
+                    decided = translateLine(line);
                 }
             } else if (line.name().equals("cache") || line.name().equals("no_cache")) {
-                cache(line);
+                translateCache(line);
             }
         }
-        if (!all && filtered && last.equals("deny")) {
+        if (!decided && filtered && lastAction.equals("deny")) {
             workspace
                     .draft()
                     .root()
                     .addElement("access.filters")
                     .put("action", "allow")
                     .remark("Squid's default is the opposite of the last line.");
-        } else if (!all && (last.equals("allow") || last.isEmpty())) {
+        } else if (!decided && (lastAction.equals("allow") || lastAction.isEmpty())) {
             workspace
                     .draft()
                     .root()
@@ -84,11 +84,11 @@ final class AccessImport {
                     .remark("Squid's default is the opposite of the last line.");
         }
         if (forward) {
-            forwarding();
+            writeForwardProxy();
         }
     }
 
-    private void forwarding() {
+    private void writeForwardProxy() {
         DraftNode root = workspace.draft().root();
         root.put("forward_proxy.enabled", "true");
         List<String> allowed = allowsAllClients ? PRIVATE : List.copyOf(clients);
@@ -100,14 +100,14 @@ final class AccessImport {
         if (allowsAllClients) {
             node.remark("http_access allows all clients; only private addresses are written.");
         }
-        SquidLine source = allowsAllClients ? allowAll() : null;
+        SquidLine source = allowsAllClients ? lineAllowingAll() : null;
         if (source != null) {
             source.notMapped("forwarding for all clients would be an open proxy: forward_proxy.allow has private"
                     + " addresses only");
         }
     }
 
-    private @Nullable SquidLine allowAll() {
+    private @Nullable SquidLine lineAllowingAll() {
         return lines.stream()
                 .filter(each -> each.name().equals("http_access") && each.args().equals(List.of("allow", "all")))
                 .findFirst()
@@ -115,8 +115,8 @@ final class AccessImport {
     }
 
     /** Translates one line. Returns true if it decides for all requests, so that later lines have no effect. */
-    private boolean access(SquidLine line) {
-        boolean decides = decide(line);
+    private boolean translateLine(SquidLine line) {
+        boolean decides = writeFilter(line);
         List<String> earlier = earlierAllows;
         if (line.arg(0).equals("allow") && earlier != null && !line.argsFrom(1).contains("manager")) {
             String when = condition(line);
@@ -129,7 +129,7 @@ final class AccessImport {
         return decides;
     }
 
-    private boolean decide(SquidLine line) {
+    private boolean writeFilter(SquidLine line) {
         boolean allow = line.arg(0).equals("allow");
         List<String> addresses = new ArrayList<>();
         List<String> methods = new ArrayList<>();
@@ -205,14 +205,14 @@ final class AccessImport {
             return true;
         }
         if (names.stream().anyMatch(each -> each.equalsIgnoreCase("PURGE")) && isPurge(names)) {
-            purge(line, names, deny);
+            translatePurge(line, names, deny);
             return true;
         }
         if (deny
                 && names.size() == 2
                 && names.get(0).equals("CONNECT")
                 && names.get(1).startsWith("!")) {
-            return ports(line, names.get(1));
+            return translatePorts(line, names.get(1));
         }
         Acl first = names.isEmpty() ? null : acls.find(names.get(0));
         boolean one = deny && names.size() == 1;
@@ -223,12 +223,12 @@ final class AccessImport {
             return true;
         }
         if (one && first != null && first.type().equals("dst") && !names.get(0).startsWith("!")) {
-            return destinations(line, first);
+            return translateDestinations(line, first);
         }
         if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {
             line.markHandled().recordKey("remap");
             for (String each : unknown) {
-                use(each, "remap");
+                recordKey(each, "remap");
                 Acl acl = acls.find(each);
                 if (acl != null) {
                     domains.addAll(acl.values());
@@ -256,15 +256,15 @@ final class AccessImport {
         return acl != null && acl.type().equals("dstdomain") && !name.startsWith("!");
     }
 
-    private void use(String name, String key) {
+    private void recordKey(String name, String key) {
         Acl acl = acls.find(name);
         if (acl != null) {
             acl.recordKey(key);
         }
     }
 
-    private void purge(SquidLine line, List<String> names, boolean deny) {
-        names.forEach(each -> use(each, "purge.allow"));
+    private void translatePurge(SquidLine line, List<String> names, boolean deny) {
+        names.forEach(each -> recordKey(each, "purge.allow"));
         if (deny) {
             line.note("other clients may not purge");
             return;
@@ -285,7 +285,7 @@ final class AccessImport {
         line.notMapped("purge.allow takes addresses of clients, and this line names none");
     }
 
-    private boolean ports(SquidLine line, String name) {
+    private boolean translatePorts(SquidLine line, String name) {
         Acl acl = acls.find(name);
         if (acl == null || !acl.type().equals("port")) {
             return false;
@@ -305,7 +305,7 @@ final class AccessImport {
         return true;
     }
 
-    private boolean destinations(SquidLine line, Acl acl) {
+    private boolean translateDestinations(SquidLine line, Acl acl) {
         line.markHandled().matchesDefaultOf("forward_proxy.deny_destinations");
         acl.note("taken into account with " + line.entry().place());
         List<String> addresses = Acls.addresses(acl);
@@ -328,7 +328,7 @@ final class AccessImport {
         if (allow) {
             line.notMapped("filters compare addresses and methods, not '" + type + "'; the requests are not allowed by"
                     + " this line");
-        } else if (!refuse(line)) {
+        } else if (!writeRefusal(line)) {
             line.notMapped("filters compare addresses and methods, not '" + type + "'; the requests are not refused");
             workspace.warn("requests that a line of http_access denies are not refused: see "
                     + line.entry().place());
@@ -336,7 +336,7 @@ final class AccessImport {
     }
 
     /** Writes the answer 403 for a line of an accelerator. Returns false if its lists have no equivalent in rules. */
-    private boolean refuse(SquidLine line) {
+    private boolean writeRefusal(SquidLine line) {
         List<String> earlier = earlierAllows;
         String when = forward ? null : condition(line);
         if (when == null || when.isEmpty() || earlier == null) {
@@ -352,7 +352,7 @@ final class AccessImport {
                 .from(line.markHandled());
         rule.put("when", all.toString());
         rule.put("answer.status", "403");
-        line.argsFrom(1).forEach(each -> use(each, "rules"));
+        line.argsFrom(1).forEach(each -> recordKey(each, "rules"));
         return true;
     }
 
@@ -373,7 +373,7 @@ final class AccessImport {
     }
 
     /** Translates a {@code cache} line. With deny, matching responses are not stored. */
-    private void cache(SquidLine line) {
+    private void translateCache(SquidLine line) {
         boolean deny = line.arg(0).equals("deny");
         if (!deny) {
             line.note("responses are stored by default");

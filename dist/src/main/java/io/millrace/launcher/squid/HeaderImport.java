@@ -42,15 +42,15 @@ final class HeaderImport {
                 line.notMapped("Squid 3 and later have request_header_access and reply_header_access instead");
             }
         }
-        access.forEach(this::access);
+        access.forEach(this::translateAccess);
         for (SquidLine line : lines) {
             if (line.name().matches("(request_|reply_)?header_replace")) {
-                replace(line);
+                writeReplacement(line);
             }
         }
         for (SquidLine line : lines) {
             if (line.name().matches("(request|reply)_header_add")) {
-                add(line);
+                writeAddition(line);
             }
         }
     }
@@ -59,7 +59,7 @@ final class HeaderImport {
         return line.name().startsWith("reply") ? "response_header" : "request_header";
     }
 
-    private void access(String key, List<SquidLine> lines) {
+    private void translateAccess(String key, List<SquidLine> lines) {
         boolean decided = false;
         boolean allows = false;
         for (SquidLine line : lines) {
@@ -79,7 +79,7 @@ final class HeaderImport {
             } else if (!RuleTexts.isFieldName(name)) {
                 line.notMapped(FIELD_NAME);
             } else {
-                remove(line, key);
+                writeRemoval(line, key);
                 decided = all;
             }
         }
@@ -89,8 +89,8 @@ final class HeaderImport {
         }
     }
 
-    private void remove(SquidLine line, String key) {
-        DraftNode rule = rule(line, line.argsFrom(2));
+    private void writeRemoval(SquidLine line, String key) {
+        DraftNode rule = addRule(line, line.argsFrom(2));
         if (rule != null) {
             DraftNode when = rule.field("when");
             rule.putWords("remove_" + direction(line), List.of(line.arg(0)));
@@ -100,7 +100,7 @@ final class HeaderImport {
     }
 
     /** Writes the value that replaces a field which another directive removes. */
-    private void replace(SquidLine line) {
+    private void writeReplacement(SquidLine line) {
         String name = line.arg(0);
         FieldValue parsed = FieldValue.of(line.argsFrom(1));
         List<String> conditions = removed.get(direction(line) + " " + name.toLowerCase(Locale.ROOT));
@@ -132,7 +132,7 @@ final class HeaderImport {
         }
     }
 
-    private void add(SquidLine line) {
+    private void writeAddition(SquidLine line) {
         String name = line.arg(0);
         FieldValue value = FieldValue.of(line.argsFrom(1));
         if (!RuleTexts.isFieldName(name)) {
@@ -142,7 +142,7 @@ final class HeaderImport {
         } else if (value.text().contains("%")) {
             line.notMapped(RuleTexts.CONSTANT);
         } else {
-            DraftNode rule = rule(line, line.argsFrom(1 + value.words()));
+            DraftNode rule = addRule(line, line.argsFrom(1 + value.words()));
             if (rule != null) {
                 rule.put("add_" + direction(line) + "." + name, value.text());
             }
@@ -153,7 +153,7 @@ final class HeaderImport {
      * Adds a rule for the messages that match all lists. If a list is unknown or has no equivalent, adds a note and
      * returns null.
      */
-    private @Nullable DraftNode rule(SquidLine line, List<String> names) {
+    private @Nullable DraftNode addRule(SquidLine line, List<String> names) {
         List<String> parts = new ArrayList<>();
         Set<Acl> used = new HashSet<>();
         for (String name : names) {
@@ -192,17 +192,17 @@ final class HeaderImport {
         return switch (acl.type()) {
             case "src" -> {
                 List<String> addresses = acls.connections(acl);
-                yield addresses == null ? null : addresses.contains("all") ? "" : in("client", addresses);
+                yield addresses == null ? null : addresses.contains("all") ? "" : isIn("client", addresses);
             }
-            case "method" -> in("method", acl.values());
+            case "method" -> isIn("method", acl.values());
             case "proto" ->
-                in(
+                isIn(
                         "scheme",
                         acl.values().stream()
                                 .map(each -> each.toLowerCase(Locale.ROOT))
                                 .toList());
             case "dstdomain" ->
-                any(acl.values().stream().map(HeaderImport::host).toList());
+                joinByOr(acl.values().stream().map(HeaderImport::host).toList());
             case "port" ->
                 acl.values().stream().allMatch(each -> each.matches("\\d{1,5}"))
                         ? "port in (" + String.join(", ", acl.values()) + ")"
@@ -222,8 +222,8 @@ final class HeaderImport {
         };
     }
 
-    private static String found(String field, List<String> expressions) {
-        return any(expressions.stream()
+    private static String matchesAny(String field, List<String> expressions) {
+        return joinByOr(expressions.stream()
                 .map(each -> field + " =~ " + RuleTexts.literal(each))
                 .toList());
     }
@@ -237,7 +237,7 @@ final class HeaderImport {
             }
             texts.add(part);
         }
-        return any(texts);
+        return joinByOr(texts);
     }
 
     private static String host(String domain) {
@@ -248,11 +248,11 @@ final class HeaderImport {
         return "host =~ " + RuleTexts.literal("(^|\\.)" + name.substring(1).replace(".", "\\.") + "$");
     }
 
-    private static String in(String field, List<String> values) {
+    private static String isIn(String field, List<String> values) {
         return values.stream().map(RuleTexts::literal).collect(Collectors.joining(", ", field + " in (", ")"));
     }
 
-    private static String any(List<String> parts) {
+    private static String joinByOr(List<String> parts) {
         return parts.size() == 1 ? parts.get(0) : "(" + String.join(" || ", parts) + ")";
     }
 }

@@ -170,7 +170,7 @@ final class Peers {
         }
         for (Map.Entry<Set<String>, List<Peer>> each : sorted) {
             if (each.getKey().isEmpty()) {
-                rule("map", "/", each.getValue(), site, hosts);
+                writeRule("map", "/", each.getValue(), site, hosts);
             }
         }
     }
@@ -180,13 +180,13 @@ final class Peers {
         boolean below = domain.startsWith(".");
         String name = (below ? domain.substring(1) : domain).toLowerCase(Locale.ROOT);
         if (exact) {
-            rule("map", scheme + "://" + name + "/", to, site, hosts);
+            writeRule("map", scheme + "://" + name + "/", to, site, hosts);
         } else if (below) {
-            rule("regex_map", scheme + "://.*\\." + name.replace(".", "\\.") + "/", to, site, hosts);
+            writeRule("regex_map", scheme + "://.*\\." + name.replace(".", "\\.") + "/", to, site, hosts);
         }
     }
 
-    private void rule(String verb, String url, List<Peer> to, @Nullable String site, boolean hosts) {
+    private void writeRule(String verb, String url, List<Peer> to, @Nullable String site, boolean hosts) {
         DraftNode rule = workspace.draft().root().addElement("remap");
         Peer first = to.get(0);
         rule.put(verb, url);
@@ -196,17 +196,17 @@ final class Peers {
         String scheme = first.isTls() ? "https://" : "http://";
         rule.put("to", (host == null ? first.url() : scheme + host) + "/").from(first.line.markHandled());
         if (group) {
-            rule.put("origins", group(to));
+            rule.put("origins", writeGroup(to));
         }
         rule.put("pristine_host_hdr", Boolean.toString(host == null)).removableIfInvalid();
         for (Peer peer : to) {
             rule.from(peer.line.markHandled());
-            options(peer.line);
+            noteOptions(peer.line);
         }
-        tls(rule, first.line);
+        translateTls(rule, first.line);
     }
 
-    private String group(List<Peer> to) {
+    private String writeGroup(List<Peer> to) {
         String key = to.toString();
         String known = written.get(key);
         if (known != null) {
@@ -246,7 +246,7 @@ final class Peers {
         return name;
     }
 
-    private static void options(SquidLine line) {
+    private static void noteOptions(SquidLine line) {
         for (String word : line.argsFrom(4)) {
             String name = word.replaceAll("=.*", "");
             if (name.equals("login")) {
@@ -271,7 +271,7 @@ final class Peers {
         }
     }
 
-    private void tls(DraftNode rule, SquidLine line) {
+    private void translateTls(DraftNode rule, SquidLine line) {
         String ca = line.option("sslcafile", "tls-cafile");
         if (ca != null) {
             rule.put("origin.tls.ca_file", ca).removableIfInvalid().from(line.entry());
@@ -312,12 +312,12 @@ final class Peers {
                 .anyMatch(each ->
                         each.name().equals("never_direct") && each.args().equals(List.of("allow", "all")));
         for (SquidLine line : lines) {
-            direct(line, !parents.isEmpty());
+            noteDirect(line, !parents.isEmpty());
         }
         if (parents.isEmpty()) {
             return;
         }
-        String name = group(parents);
+        String name = writeGroup(parents);
         for (DraftNode group : workspace.draft().elements("origins")) {
             DraftNode own = group.field("name");
             if (own != null && name.equals(own.text())) {
@@ -328,11 +328,11 @@ final class Peers {
         DraftNode node = workspace.draft().root().put("forward_proxy.origins", name);
         parents.forEach(each -> {
             node.from(each.line.markHandled());
-            options(each.line);
+            noteOptions(each.line);
         });
     }
 
-    private void direct(SquidLine line, boolean parents) {
+    private void noteDirect(SquidLine line, boolean parents) {
         if (line.name().equals("never_direct") && line.args().equals(List.of("allow", "all")) && parents) {
             line.markHandled().recordKey("origins[].go_direct");
         } else if (line.name().equals("never_direct") || line.name().equals("always_direct")) {

@@ -61,12 +61,12 @@ final class Ports {
         for (SquidLine line : lines) {
             boolean tls = line.name().equals("https_port");
             if (tls || line.name().equals("http_port")) {
-                port(line, tls);
+                translatePort(line, tls);
             }
         }
     }
 
-    private void port(SquidLine line, boolean tls) {
+    private void translatePort(SquidLine line, boolean tls) {
         boolean tproxy = line.args().contains("tproxy");
         boolean diverted =
                 tproxy || line.args().contains("intercept") || line.args().contains("transparent");

@@ -42,7 +42,7 @@ final class Refresh {
         translateZeroLifetimes(workspace, rules, patterns);
         // In Squid the first matching line decides, in Millrace the last matching rule.
         Collections.reverse(rules);
-        rules.forEach(each -> rule(workspace, each));
+        rules.forEach(each -> writeCacheRule(workspace, each));
     }
 
     /**
@@ -109,14 +109,14 @@ final class Refresh {
         if (!minimum.equals("0")) {
             draft.set("cache.heuristic_without_last_modified", "true", line.entry());
         }
-        options(draft, line, at + 3);
+        translateOptions(draft, line, at + 3);
     }
 
     private static String minutes(String text) {
         return text.matches("\\d{1,9}") ? Quantity.seconds(Long.parseLong(text) * 60) : "";
     }
 
-    private static void options(Draft draft, SquidLine line, int at) {
+    private static void translateOptions(Draft draft, SquidLine line, int at) {
         for (String option : line.argsFrom(at)) {
             switch (option.replaceAll("=.*", "")) {
                 case "ignore-reload", "ignore-no-cache" ->
@@ -136,7 +136,7 @@ final class Refresh {
         }
     }
 
-    private static void rule(Workspace workspace, SquidLine line) {
+    private static void writeCacheRule(Workspace workspace, SquidLine line) {
         boolean ignoreCase = line.arg(0).equals("-i");
         int at = ignoreCase ? 1 : 0;
         String minimum = minutes(line.arg(at + 1));

@@ -134,9 +134,9 @@ final class Settings {
         List<String> times = TIMES.get(line.name());
         String size = SIZES.get(line.name());
         if (times != null) {
-            times(line, times);
+            setTimes(line, times);
         } else if (size != null) {
-            size(line, size);
+            setSize(line, size);
         } else if (NO_EFFECT.containsKey(line.name())) {
             line.note(String.valueOf(NO_EFFECT.get(line.name())));
         } else if (isOff(line)) {
@@ -157,7 +157,7 @@ final class Settings {
                         && line.arg(0).matches("0|none"));
     }
 
-    private void times(SquidLine line, List<String> keys) {
+    private void setTimes(SquidLine line, List<String> keys) {
         String time = time(line.args());
         if (time == null) {
             line.notMapped("'" + String.join(" ", line.args()) + "' is not a time");
@@ -190,7 +190,7 @@ final class Settings {
         return factor < 0 ? null : Quantity.millis(Math.round(Double.parseDouble(words.get(0)) * factor * 1000));
     }
 
-    private void size(SquidLine line, String key) {
+    private void setSize(SquidLine line, String key) {
         String unit = line.arg(1).isEmpty() ? "bytes" : line.arg(1).toLowerCase(Locale.ROOT);
         long factor =
                 switch (unit) {
@@ -218,14 +218,14 @@ final class Settings {
     private void translateSpecial(SquidLine line, Acls acls) {
         switch (line.name()) {
             case "acl" -> line.note("no imported setting uses the list");
-            case "cache_dir" -> storage(line);
+            case "cache_dir" -> translateStorage(line);
             case "visible_hostname" -> set("via.name", line.arg(0), line);
             case "via" -> {
                 set("via.response", line.isOn() ? "name" : "none", line);
                 set("via.request", line.isOn() ? "name" : "none", line);
             }
-            case "forwarded_for" -> forwardedFor(line);
-            case "follow_x_forwarded_for" -> trustedProxies(line, acls);
+            case "forwarded_for" -> translateForwardedFor(line);
+            case "follow_x_forwarded_for" -> translateTrustedProxies(line, acls);
             case "acl_uses_indirect_client" ->
                 set("access.filter_by_x_forwarded_for", Boolean.toString(line.isOn()), line);
             case "dns_nameservers" -> {
@@ -236,8 +236,8 @@ final class Settings {
             }
             case "hosts_file" -> set("dns.hosts_file", line.arg(0), line);
             case "dns_v4_first" -> set("dns.prefer", line.isOn() ? "ipv4" : "ipv6", line);
-            case "negative_ttl" -> negativeTtl(line);
-            case "tcp_outgoing_address" -> localAddress(line);
+            case "negative_ttl" -> translateNegativeTtl(line);
+            case "tcp_outgoing_address" -> translateLocalAddress(line);
             case "collapsed_forwarding" -> {
                 if (line.isOn()) {
                     line.markHandled().matchesDefaultOf("cache.collapse_wait");
@@ -252,7 +252,7 @@ final class Settings {
                 }
             }
             case "reload_into_ims" -> line.markHandled().matchesDefaultOf("cache.ims_on_client_no_cache");
-            case "access_log", "cache_access_log" -> log(line);
+            case "access_log", "cache_access_log" -> translateLog(line);
             case "logformat" -> line.notMapped("write a template for log.access.format: docs/reference/logs.md");
             case "logfile_rotate" -> set("log.access.rotate_keep", line.arg(0), line);
             case "emulate_httpd_log" -> set("log.access.format", line.isOn() ? "common" : "squid", line);
@@ -263,7 +263,7 @@ final class Settings {
         }
     }
 
-    private void storage(SquidLine line) {
+    private void translateStorage(SquidLine line) {
         String type = line.arg(0);
         String megabytes = line.arg(2);
         if (type.equals("null")) {
@@ -285,7 +285,7 @@ final class Settings {
         }
     }
 
-    private void forwardedFor(SquidLine line) {
+    private void translateForwardedFor(SquidLine line) {
         switch (line.arg(0)) {
             case "on" -> line.markHandled().matchesDefaultOf("access.forwarded_fields");
             case "transparent" -> line.notMapped("X-Forwarded-For is passed on only from access.trusted_proxies");
@@ -297,7 +297,7 @@ final class Settings {
         }
     }
 
-    private void trustedProxies(SquidLine line, Acls acls) {
+    private void translateTrustedProxies(SquidLine line, Acls acls) {
         if (line.arg(0).equals("deny")) {
             line.note("X-Forwarded-For is trusted only from access.trusted_proxies");
             return;
@@ -320,7 +320,7 @@ final class Settings {
         draft.setDefault("access.filter_by_x_forwarded_for", "true", "Squid", "acl_uses_indirect_client on");
     }
 
-    private void localAddress(SquidLine line) {
+    private void translateLocalAddress(SquidLine line) {
         if (!line.argsFrom(1).isEmpty() && !line.argsFrom(1).equals(List.of("all"))) {
             line.notMapped("write origin.source_address into the remap rules of these requests");
         } else if (draft.root().find("origin.source_address") != null) {
@@ -330,7 +330,7 @@ final class Settings {
         }
     }
 
-    private void negativeTtl(SquidLine line) {
+    private void translateNegativeTtl(SquidLine line) {
         String time = time(line.args());
         if (time == null || time.equals("0")) {
             line.markHandled().matchesDefaultOf("cache.negative_caching.enabled");
@@ -343,7 +343,7 @@ final class Settings {
                 .from(line.entry());
     }
 
-    private void log(SquidLine line) {
+    private void translateLog(SquidLine line) {
         String target = line.arg(0).replaceAll("^(stdio|daemon):", "");
         if (target.equals("none")) {
             set("log.access.enabled", "false", line);

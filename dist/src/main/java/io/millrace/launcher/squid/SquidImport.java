@@ -53,11 +53,11 @@ public final class SquidImport {
         new HeaderImport(draft.root(), acls).read(lines);
         new Settings(workspace).read(lines, acls);
         peers.noteUnused();
-        defaults(draft);
+        writeDefaults(draft);
     }
 
     /** Writes the defaults of Squid that differ from Millrace's, for keys that are not set. */
-    private static void defaults(Draft draft) {
+    private static void writeDefaults(Draft draft) {
         draft.setDefault("cache.max_object_size", "4MiB", "Squid", "maximum_object_size 4 MB");
         draft.setDefault("cache.heuristic_min_lifetime", "0", "Squid", "refresh_pattern . 0 20% 4320");
         draft.setDefault("cache.heuristic_max_lifetime", "3d", "Squid", "refresh_pattern . 0 20% 4320");

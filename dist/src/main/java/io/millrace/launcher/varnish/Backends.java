@@ -63,14 +63,14 @@ final class Backends {
                     each.notMapped(type + ": the module has no equivalent");
                 }
             } else if (method.matches() && directors.containsKey(method.group(1))) {
-                member(each, directors.get(method.group(1)), method.group(2));
+                addMember(each, directors.get(method.group(1)), method.group(2));
             } else if (each.kind().equals("return")) {
                 each.note("vcl_init ends without an error by default");
             }
         }
     }
 
-    private static void member(Statement each, Director director, String function) {
+    private static void addMember(Statement each, Director director, String function) {
         String inner = each.value().replaceAll("^\\(|\\)$", "");
         String[] words = inner.split("\\s*,\\s*", -1);
         if (function.equals("add_backend")) {
@@ -161,8 +161,8 @@ final class Backends {
             if (block != null) {
                 block.entry().recordKey("remap[].to");
                 markUsed(block);
-                socket(rule, block);
-                block.fields().forEach(this::field);
+                writeSocket(rule, block);
+                block.fields().forEach(this::translateField);
             }
             return;
         }
@@ -181,14 +181,14 @@ final class Backends {
         if (director == null) {
             if (block != null) {
                 node.from(block.entry());
-                host(node, block, "1", false, List.of());
-                health(node, block);
+                writeHost(node, block, "1", false, List.of());
+                translateProbes(node, block);
             }
             return;
         }
         director.written = true;
         node.from(director.source.markHandled());
-        policy(node, director);
+        translatePolicy(node, director);
         boolean first = true;
         boolean fallback = director.type.startsWith("fallback");
         for (Member each : director.members) {
@@ -197,9 +197,9 @@ final class Backends {
                 each.source().notMapped("directors of directors have no equivalent; the hosts are missing here");
                 continue;
             }
-            host(node, member, each.weight(), false, List.of(each.source().markHandled()));
+            writeHost(node, member, each.weight(), false, List.of(each.source().markHandled()));
             if (first) {
-                health(node, member);
+                translateProbes(node, member);
             } else {
                 member.fields().stream()
                         .filter(inner -> inner.name().equals("probe"))
@@ -212,7 +212,7 @@ final class Backends {
         }
     }
 
-    private static void policy(DraftNode node, Director director) {
+    private static void translatePolicy(DraftNode node, Director director) {
         String type = director.type.replaceAll("[^a-z_].*", "");
         Entry entry = director.source.markHandled();
         switch (type) {
@@ -236,10 +236,10 @@ final class Backends {
         }
     }
 
-    private void host(DraftNode group, Block block, String weight, boolean backup, List<Entry> sources) {
+    private void writeHost(DraftNode group, Block block, String weight, boolean backup, List<Entry> sources) {
         DraftNode host = group.addElement("hosts");
         host.put("url", "http://" + authority(block));
-        socket(host, block);
+        writeSocket(host, block);
         if (!weight.equals("1") && weight.matches("\\d{1,4}")) {
             host.put("weight", weight);
         }
@@ -255,12 +255,12 @@ final class Backends {
                 limit.from(each.entry());
                 each.entry().note("the limit applies to each event loop; connections_total_max limits all together");
             } else {
-                field(each);
+                translateField(each);
             }
         }
     }
 
-    private static void socket(DraftNode node, Block block) {
+    private static void writeSocket(DraftNode node, Block block) {
         String path = block.value("path", "");
         if (!path.isEmpty()) {
             node.put("unix_socket", path);
@@ -268,13 +268,13 @@ final class Backends {
     }
 
     /** Translates a field of a backend. Some fields become keys that apply to all origins. */
-    private void field(Field field) {
+    private void translateField(Field field) {
         Entry entry = field.entry();
         switch (field.name()) {
             case "host", "port" -> entry.recordKey("remap[].to");
-            case "connect_timeout" -> general("timeouts.origin_connect", field);
-            case "first_byte_timeout" -> general("timeouts.origin_first_byte", field);
-            case "between_bytes_timeout" -> general("timeouts.origin_idle", field);
+            case "connect_timeout" -> setForAllOrigins("timeouts.origin_connect", field);
+            case "first_byte_timeout" -> setForAllOrigins("timeouts.origin_first_byte", field);
+            case "between_bytes_timeout" -> setForAllOrigins("timeouts.origin_idle", field);
             case "probe" -> {}
             case "max_connections" -> entry.recordKey("origins[].connections_max");
             case "proxy_header" -> state.set("proxy_protocol_out", "v" + field.value(), entry);
@@ -286,7 +286,7 @@ final class Backends {
     }
 
     /** Sets a key that applies to all origins. Reports a second, different value as not mapped. */
-    private void general(String key, Field field) {
+    private void setForAllOrigins(String key, Field field) {
         String time = VclImportState.time(field.value());
         DraftNode known = state.workspace().draft().root().find(key);
         if (time == null || time.equals("0")) {
@@ -298,7 +298,7 @@ final class Backends {
         }
     }
 
-    private void health(DraftNode group, Block backend) {
+    private void translateProbes(DraftNode group, Block backend) {
         for (Field each : backend.fields()) {
             if (!each.name().equals("probe")) {
                 continue;
@@ -319,7 +319,7 @@ final class Backends {
             for (Field inner : fields) {
                 window = inner.name().equals("window") ? number(inner, window) : window;
                 threshold = inner.name().equals("threshold") ? number(inner, threshold) : threshold;
-                probe(group, inner);
+                translateProbeField(group, inner);
             }
             group.put("health_check.healthy", Integer.toString(Math.max(1, threshold)))
                     .removableIfInvalid();
@@ -332,7 +332,7 @@ final class Backends {
         return field.value().matches("\\d{1,4}") ? Integer.parseInt(field.value()) : otherwise;
     }
 
-    private static void probe(DraftNode group, Field field) {
+    private static void translateProbeField(DraftNode group, Field field) {
         String time = VclImportState.time(field.value());
         switch (field.name()) {
             case "url" ->

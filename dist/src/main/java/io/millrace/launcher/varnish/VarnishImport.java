@@ -62,18 +62,18 @@ public final class VarnishImport {
         backends.init();
         VclRecv recv = new VclRecv(state, backends);
         recv.walk("vcl_recv");
-        hash();
+        translateHash();
         VclBackendResponse response = new VclBackendResponse(state);
         response.walk("vcl_backend_response");
         response.walk("vcl_fetch");
         response.finish();
-        fetch("vcl_backend_fetch");
-        deliver();
+        translateFetch("vcl_backend_fetch");
+        translateDeliver();
         for (Map.Entry<String, List<Statement>> each : vcl.subs().entrySet()) {
             addRemainingNotes(each.getKey(), each.getValue());
         }
-        rules(recv);
-        defaults(recv);
+        writeRules(recv);
+        writeDefaults(recv);
         backends.finish();
         for (Vcl.Acl each : vcl.acls().values()) {
             boolean used = state.addresses(each.name()) != null && isUsed(each.name());
@@ -89,7 +89,7 @@ public final class VarnishImport {
         return found != null && found.entry().hasKeys();
     }
 
-    private void rules(VclRecv recv) {
+    private void writeRules(VclRecv recv) {
         DraftNode root = state.workspace().draft().root();
         Set<String> seen = new HashSet<>();
         List<DraftNode> written = new ArrayList<>();
@@ -105,14 +105,14 @@ public final class VarnishImport {
                 rule.addElement("filters").put("action", "deny");
                 continue;
             }
-            target(rule, each.backend(), path(each.map()));
+            writeTarget(rule, each.backend(), path(each.map()));
             written.add(rule);
         }
         String usual = recv.defaultBackend();
         if (usual != null) {
             DraftNode rule = root.addElement("remap");
             rule.put("map", "/");
-            target(rule, usual, "/");
+            writeTarget(rule, usual, "/");
             Entry source = recv.defaultBackendSource();
             if (source != null) {
                 rule.from(source);
@@ -134,7 +134,7 @@ public final class VarnishImport {
         return host < 0 ? map : map.substring(map.indexOf('/', host + 3));
     }
 
-    private void target(DraftNode rule, String backend, String path) {
+    private void writeTarget(DraftNode rule, String backend, String path) {
         String url = backends.url(backend);
         rule.put("to", url.equals(DraftNode.DENIED_TARGET) ? url : url + path.substring(1));
         if (url.equals(DraftNode.DENIED_TARGET)) {
@@ -144,7 +144,7 @@ public final class VarnishImport {
     }
 
     /** Writes the defaults of Varnish that differ from Millrace's, for keys that are not set. */
-    private void defaults(VclRecv recv) {
+    private void writeDefaults(VclRecv recv) {
         Draft draft = state.workspace().draft();
         DraftNode address = draft.root().addElement("listen");
         address.put("address", ":80");
@@ -177,7 +177,7 @@ public final class VarnishImport {
                         + " storage (varnishd -s)");
     }
 
-    private void hash() {
+    private void translateHash() {
         List<String> fields = new ArrayList<>();
         new Walker(state.vcl()) {
             @Override
@@ -214,7 +214,7 @@ public final class VarnishImport {
     }
 
     /** Translates changed fields of requests to origins. */
-    private void fetch(String sub) {
+    private void translateFetch(String sub) {
         new Walker(state.vcl()) {
             @Override
             void statement(Statement each, List<Condition> around) {
@@ -225,7 +225,7 @@ public final class VarnishImport {
         }.walk(sub);
     }
 
-    private void deliver() {
+    private void translateDeliver() {
         new Walker(state.vcl()) {
             @Override
             void statement(Statement each, List<Condition> around) {

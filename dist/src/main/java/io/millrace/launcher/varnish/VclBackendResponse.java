@@ -67,25 +67,25 @@ final class VclBackendResponse extends Walker {
     void statement(Statement each, List<Condition> around) {
         String target = each.target().toLowerCase(Locale.ROOT);
         switch (each.kind()) {
-            case "set" -> set(each, target, around);
-            case "unset" -> unset(each, target, around);
-            case "return" -> action(each, around);
+            case "set" -> translateSet(each, target, around);
+            case "unset" -> translateUnset(each, target, around);
+            case "return" -> translateAction(each, around);
             case "std.log", "std.syslog" -> each.note("the access log has the result of each request");
             case "C" -> each.notMapped("Millrace runs no code in C");
             default -> each.notMapped("the function has no equivalent");
         }
     }
 
-    private void set(Statement each, String target, List<Condition> around) {
+    private void translateSet(Statement each, String target, List<Condition> around) {
         switch (target) {
-            case "beresp.ttl" -> ttl(each, around);
-            case "beresp.grace" -> grace(each, around);
+            case "beresp.ttl" -> translateTtl(each, around);
+            case "beresp.grace" -> translateGrace(each, around);
             case "beresp.keep" -> each.note("stale responses are kept for validation until the space is needed");
-            case "beresp.uncacheable" -> uncacheable(each, around);
+            case "beresp.uncacheable" -> translateUncacheable(each, around);
             case "beresp.do_stream" -> each.note("responses are always delivered while they arrive");
-            case "beresp.do_gzip" -> gzip(each);
+            case "beresp.do_gzip" -> translateGzip(each);
             case "beresp.do_gunzip" -> each.notMapped("content that the origin compresses is not decompressed");
-            case "beresp.do_esi" -> esi(each);
+            case "beresp.do_esi" -> translateEsi(each);
             case "beresp.storage", "beresp.storage_hint" ->
                 each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
             case "beresp.http.x-url",
@@ -105,7 +105,7 @@ final class VclBackendResponse extends Walker {
     }
 
     /** Turns compression on for the types that the condition names. */
-    private void gzip(Statement each) {
+    private void translateGzip(Statement each) {
         if (each.value().equals("false") && pathConditions().branches().isEmpty()) {
             each.note("off, as in Millrace");
             return;
@@ -135,7 +135,7 @@ final class VclBackendResponse extends Walker {
     }
 
     /** Turns ESI on, for HTML or for the responses that ask for it. */
-    private void esi(Statement each) {
+    private void translateEsi(Statement each) {
         if (each.value().equals("false") && pathConditions().branches().isEmpty()) {
             each.note("off, as in Millrace");
             return;
@@ -231,7 +231,7 @@ final class VclBackendResponse extends Walker {
                 && List.of("~", "==").contains(test.operator());
     }
 
-    private void ttl(Statement each, List<Condition> around) {
+    private void translateTtl(Statement each, List<Condition> around) {
         String time = VclImportState.time(each.value());
         if (time == null) {
             each.notMapped("a lifetime must be a constant");
@@ -245,28 +245,28 @@ final class VclBackendResponse extends Walker {
         }
         boolean byDefault = !around.isEmpty() && Match.all(around).stream().allMatch(Match::isResponseDefault);
         if (!byDefault && (around.isEmpty() || returned)) {
-            lifetime(each);
+            writeLifetime(each);
             return;
         }
-        if (Match.all(around).stream().allMatch(Match::isUrl) && isBuiltInReached() && lifetime(each)) {
+        if (Match.all(around).stream().allMatch(Match::isUrl) && isBuiltInReached() && writeLifetime(each)) {
             return;
         }
         long seconds = VclImportState.seconds(each.value());
-        if (seconds > 0 && !isNegative(around, time) && lifetime(each)) {
+        if (seconds > 0 && !isNegative(around, time) && writeLifetime(each)) {
             return;
         }
         Exclusion limited = new Exclusion(each, around, when());
         String directive = seconds <= 0 ? "no-store" : "max-age=" + seconds;
         boolean byStatus = Match.all(around).stream().anyMatch(Match::testsStatus);
         boolean onlyByStatus = Match.all(around).stream().allMatch(Match::isStatus);
-        if (byStatus && !onlyByStatus && limit(limited, directive)) {
+        if (byStatus && !onlyByStatus && limitLifetimes(limited, directive)) {
             return;
         }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
                 each.note(NO_RULE_NEEDED);
             } else if (match.isStatus()) {
-                status(each, match, time);
+                translateStatus(each, match, time);
             } else if (match.isUrl()) {
                 boolean never = time.equals("0");
                 Statement unknown = never ? null : excluded.unknown();
@@ -284,7 +284,7 @@ final class VclBackendResponse extends Walker {
             }
         }
         if (onlyByStatus) {
-            limit(limited, directive);
+            limitLifetimes(limited, directive);
         }
     }
 
@@ -303,14 +303,14 @@ final class VclBackendResponse extends Walker {
 
     /** Writes the rules for responses that are not stored. They come last, so that no lifetime overrides them. */
     void finish() {
-        exclusions.forEach(each -> limit(each, "no-store"));
+        exclusions.forEach(each -> limitLifetimes(each, "no-store"));
     }
 
     /**
      * Replaces the lifetimes that rules by URL give to responses with some statuses. Returns false if there are none, or
      * no rule can replace them.
      */
-    private boolean limit(Exclusion limited, String directive) {
+    private boolean limitLifetimes(Exclusion limited, String directive) {
         Statement each = limited.statement;
         boolean isFixed = hasFixedLifetimes
                 && Match.all(limited.around).stream()
@@ -346,7 +346,7 @@ final class VclBackendResponse extends Walker {
      * has no equivalent, or if another statement excludes responses by a test that rules do not have. Returns false if
      * other settings can express the condition.
      */
-    private boolean lifetime(Statement each) {
+    private boolean writeLifetime(Statement each) {
         long seconds = VclImportState.seconds(each.value());
         RuleCondition conditions = state.fields().conditions();
         List<Condition> branches = pathConditions().branches();
@@ -418,7 +418,7 @@ final class VclBackendResponse extends Walker {
                         each.kind().equals("unset") && each.target().equalsIgnoreCase("beresp.http.set-cookie"));
     }
 
-    private void status(Statement each, Match match, String time) {
+    private void translateStatus(Statement each, Match match, String time) {
         List<String> all = match.codes();
         if (time.equals("0")) {
             each.note("errors without a lifetime are not stored");
@@ -443,7 +443,7 @@ final class VclBackendResponse extends Walker {
                 .from(entry);
     }
 
-    private void grace(Statement each, List<Condition> around) {
+    private void translateGrace(Statement each, List<Condition> around) {
         String time = VclImportState.time(each.value());
         if (time == null) {
             each.notMapped("the time must be a constant");
@@ -461,7 +461,7 @@ final class VclBackendResponse extends Walker {
         state.set("cache.max_stale_age", time, each.markHandled());
     }
 
-    private void uncacheable(Statement each, List<Condition> around) {
+    private void translateUncacheable(Statement each, List<Condition> around) {
         if (each.value().equals("false")) {
             each.note("responses are stored by default, if they may be");
             return;
@@ -514,7 +514,7 @@ final class VclBackendResponse extends Walker {
         }
     }
 
-    private void unset(Statement each, String target, List<Condition> around) {
+    private void translateUnset(Statement each, String target, List<Condition> around) {
         switch (target) {
             case "beresp.http.set-cookie" -> {
                 if (state.fields().writeIfPossible(each, pathConditions())) {
@@ -540,17 +540,17 @@ final class VclBackendResponse extends Walker {
         }
     }
 
-    private void action(Statement each, List<Condition> around) {
+    private void translateAction(Statement each, List<Condition> around) {
         switch (each.target()) {
             case "deliver" -> each.note("responses are delivered by default");
-            case "pass" -> uncacheable(each, around);
+            case "pass" -> translateUncacheable(each, around);
             case "retry" -> each.notMapped("requests are repeated by groups of origins only: origins[].retry");
-            case "abandon" -> abandon(each, around);
+            case "abandon" -> translateAbandon(each, around);
             default -> each.notMapped("the action has no equivalent");
         }
     }
 
-    private void abandon(Statement each, List<Condition> around) {
+    private void translateAbandon(Statement each, List<Condition> around) {
         for (Match match : Match.all(around)) {
             if (match.isStatus() || !match.codes().isEmpty()) {
                 each.markHandled().matchesDefaultOf("cache.negative_revalidating.enabled");

@@ -100,9 +100,9 @@ final class VclRecv extends Walker {
     void statement(Statement each, List<Condition> around) {
         String target = each.target().toLowerCase(Locale.ROOT);
         switch (each.kind()) {
-            case "return" -> action(each, around);
-            case "set" -> set(each, target, around);
-            case "unset" -> unset(each, target, around);
+            case "return" -> translateAction(each, around);
+            case "set" -> translateSet(each, target, around);
+            case "unset" -> translateUnset(each, target, around);
             case "ban", "std.ban" ->
                 each.note("use millctl purge --where, or BAN requests from clients in purge.allow");
             case "std.log", "std.syslog", "std.timestamp" -> each.note("the access log has the result of each request");
@@ -115,7 +115,7 @@ final class VclRecv extends Walker {
         state.fields().recordChange(each);
     }
 
-    private void action(Statement each, List<Condition> around) {
+    private void translateAction(Statement each, List<Condition> around) {
         if (each.target().equals("hash") || each.target().equals("lookup")) {
             if (around.isEmpty()) {
                 state.useCacheWithCookies();
@@ -132,16 +132,16 @@ final class VclRecv extends Walker {
         }
         for (Match match : matches) {
             switch (each.target()) {
-                case "pass" -> pass(each, match);
-                case "pipe" -> pipe(each, match);
-                case "purge" -> purge(each, match);
-                case "synth" -> synth(each, match);
+                case "pass" -> translatePass(each, match);
+                case "pipe" -> translatePipe(each, match);
+                case "purge" -> translatePurge(each, match);
+                case "synth" -> translateSynth(each, match);
                 default -> each.notMapped("the action '" + each.target() + "' has no equivalent");
             }
         }
     }
 
-    private void pass(Statement each, Match match) {
+    private void translatePass(Statement each, Match match) {
         if (match.isUnsafe() && match.unknown().isEmpty()) {
             each.note("requests other than GET and HEAD do not use the cache");
         } else if (match.isCookie() && match.urls().isEmpty()) {
@@ -166,7 +166,7 @@ final class VclRecv extends Walker {
         }
     }
 
-    private void pipe(Statement each, Match match) {
+    private void translatePipe(Statement each, Match match) {
         if (match.isUpgrade()) {
             upgrades = true;
             upgradeSource = each.markHandled();
@@ -177,7 +177,7 @@ final class VclRecv extends Walker {
         }
     }
 
-    private void purge(Statement each, Match match) {
+    private void translatePurge(Statement each, Match match) {
         each.markHandled().recordKey("purge.allow");
         if (match.clients().isEmpty() && state.workspace().draft().root().find("purge.allow") == null) {
             each.note("purge.allow names the clients that may purge; by default only those of this machine");
@@ -201,7 +201,7 @@ final class VclRecv extends Walker {
         return true;
     }
 
-    private void synth(Statement each, Match match) {
+    private void translateSynth(Statement each, Match match) {
         String status = each.value().replaceAll("[^0-9].*", "");
         String method = match.method();
         if (("PURGE".equals(method) || "BAN".equals(method)) && !match.clients().isEmpty()) {
@@ -225,15 +225,15 @@ final class VclRecv extends Walker {
                 each.notMapped(String.format(UNKNOWN, match.unknown()) + "; all these clients are refused");
             }
         } else if (match.isMethod() && status.matches("4\\d\\d")) {
-            methods(each, match);
-        } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
+            translateMethods(each, match);
+        } else if (status.startsWith("4") && match.isUrl() && addRoute(match, DENIED, each)) {
             each.note("answered with 403");
         } else if (!synthRules.answer(each, pathConditions(), status) && status.startsWith("4")) {
             state.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
         }
     }
 
-    private void methods(Statement each, Match match) {
+    private void translateMethods(Statement each, Match match) {
         List<String> allowed = new ArrayList<>();
         for (Test test : match.methods()) {
             if (test.operator().equals("!=")) {
@@ -250,11 +250,11 @@ final class VclRecv extends Walker {
         }
     }
 
-    private void set(Statement each, String target, List<Condition> around) {
+    private void translateSet(Statement each, String target, List<Condition> around) {
         switch (target) {
-            case "req.backend_hint", "req.backend" -> hint(each, around);
-            case "req.url" -> url(each, around);
-            case "req.http.host" -> host(each);
+            case "req.backend_hint", "req.backend" -> translateBackendHint(each, around);
+            case "req.url" -> translateUrl(each, around);
+            case "req.http.host" -> translateHost(each);
             case "req.http.x-forwarded-for" -> each.note("origins get X-Forwarded-For by default");
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
@@ -281,9 +281,9 @@ final class VclRecv extends Walker {
         }
     }
 
-    private void unset(Statement each, String target, List<Condition> around) {
+    private void translateUnset(Statement each, String target, List<Condition> around) {
         switch (target) {
-            case "req.http.cookie" -> cookie(each, around);
+            case "req.http.cookie" -> translateCookie(each, around);
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
             case "req.http.cache-control", "req.http.pragma" ->
@@ -300,7 +300,7 @@ final class VclRecv extends Walker {
     }
 
     /** Translates the removal of Cookie, after which requests use the cache. */
-    private void cookie(Statement each, List<Condition> around) {
+    private void translateCookie(Statement each, List<Condition> around) {
         if (around.isEmpty()) {
             state.useCacheWithCookies();
             each.markHandled().matchesDefaultOf("cache.cache_responses_to_cookies");
@@ -325,7 +325,7 @@ final class VclRecv extends Walker {
         return !dropped.isEmpty();
     }
 
-    private void hint(Statement each, List<Condition> around) {
+    private void translateBackendHint(Statement each, List<Condition> around) {
         String name = backends.named(each.value());
         if (name == null) {
             each.notMapped("no backend or director has this name");
@@ -337,13 +337,13 @@ final class VclRecv extends Walker {
             return;
         }
         for (Match match : Match.all(around)) {
-            if (!route(match, name, each)) {
+            if (!addRoute(match, name, each)) {
                 each.notMapped("rules select origins by host and by the beginning of the path");
             }
         }
     }
 
-    private boolean route(Match match, String name, Statement each) {
+    private boolean addRoute(Match match, String name, Statement each) {
         if (!match.isUrl() || match.urls().size() > 1 || match.hosts().size() > 1) {
             return false;
         }
@@ -397,7 +397,7 @@ final class VclRecv extends Walker {
         return List.copyOf(paths);
     }
 
-    private void host(Statement each) {
+    private void translateHost(Statement each) {
         if (each.value().matches(".*regsub\\(.*\":.*")) {
             each.note("the port of a Host field is not part of the key, if it is the default");
         } else if (each.value().toLowerCase(Locale.ROOT).matches(".*(tolower|\\.lower\\().*")) {
@@ -407,7 +407,7 @@ final class VclRecv extends Walker {
         }
     }
 
-    private void url(Statement each, List<Condition> around) {
+    private void translateUrl(Statement each, List<Condition> around) {
         String value = each.value();
         if (value.startsWith("std.querysort(")) {
             state.set("cache.key.sorted_params", "true", each.markHandled());
@@ -425,11 +425,11 @@ final class VclRecv extends Walker {
                 .matcher(expression);
         Matcher single = Pattern.compile("([A-Za-z0-9_.-]+)=").matcher(expression);
         if (expression.matches("\\\\?\\?\\.\\*\\$?|\\[\\?\\]\\.\\*\\$?")) {
-            query(each, around);
+            translateQuery(each, around);
         } else if (names.find()) {
-            exclude(each, names.group(1).split("\\|", -1));
+            excludeParameters(each, names.group(1).split("\\|", -1));
         } else if (single.find() && expression.contains("=")) {
-            exclude(each, single.group(1));
+            excludeParameters(each, single.group(1));
         } else if (expression.matches("[&?\\\\()|+\\[\\]$]+") || expression.contains("#")) {
             each.note("empty parameters and fragments are not part of keys");
         } else {
@@ -437,7 +437,7 @@ final class VclRecv extends Walker {
         }
     }
 
-    private void query(Statement each, List<Condition> around) {
+    private void translateQuery(Statement each, List<Condition> around) {
         if (around.isEmpty()) {
             state.set("cache.key.ignore_query", "true", each.markHandled());
         } else {
@@ -445,7 +445,7 @@ final class VclRecv extends Walker {
         }
     }
 
-    private void exclude(Statement each, String... words) {
+    private void excludeParameters(Statement each, String... words) {
         List<String> names = new ArrayList<>();
         names.addAll(excluded);
         for (String word : words) {

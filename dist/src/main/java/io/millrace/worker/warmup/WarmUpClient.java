@@ -43,7 +43,7 @@ final class WarmUpClient {
         this.address = address;
     }
 
-    private Socket connected() throws IOException {
+    private Socket connectedSocket() throws IOException {
         Socket open = socket;
         if (open != null) {
             return open;
@@ -63,7 +63,7 @@ final class WarmUpClient {
 
     /** Sends a request. Opens the connection first if there is none. */
     void send(byte[] request) throws IOException {
-        OutputStream out = connected().getOutputStream();
+        OutputStream out = connectedSocket().getOutputStream();
         out.write(request);
         withoutBody.add(request[0] == 'H');
     }
@@ -79,7 +79,7 @@ final class WarmUpClient {
      * @return status code of the response
      */
     int receive() throws IOException {
-        InputStream in = connected().getInputStream();
+        InputStream in = connectedSocket().getInputStream();
         System.arraycopy(input, start, input, 0, end - start);
         end -= start;
         start = 0;

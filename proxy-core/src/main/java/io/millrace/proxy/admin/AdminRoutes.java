@@ -20,7 +20,8 @@ final class AdminRoutes {
     AdminRoutes(Collection<AdminResource> resources) {
         for (AdminResource resource : resources) {
             if (!List.of("GET", "POST").contains(resource.method())) {
-                throw new IllegalArgumentException("neither GET nor POST: " + describe(resource));
+                throw new IllegalArgumentException(
+                        "the method of a resource must be GET or POST: " + describe(resource));
             }
             AdminResource other = byPath.computeIfAbsent(resource.path(), path -> new TreeMap<>())
                     .put(resource.method(), resource);

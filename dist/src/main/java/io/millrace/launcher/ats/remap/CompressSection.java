@@ -117,6 +117,8 @@ final class CompressSection {
                                 : "compressed responses are stored nevertheless, as variants");
             case "flush" -> entry.note("compressed content is flushed if its length is not known, else not");
             default ->
+                entry.note(
+                        "ranges refer to the compressed content, but ranges fetched from the origin refer to its content");
         }
     }
 

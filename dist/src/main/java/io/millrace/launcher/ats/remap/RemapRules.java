@@ -118,6 +118,8 @@ public final class RemapRules {
                 .contains(redirect.toLowerCase(Locale.ROOT));
         rule.setReferers(
                 isDefault
+                        ? state.records().value("http.referer_default_redirect", "http://www.example.com/")
+                        : redirect,
                 expressions);
     }
 

@@ -35,12 +35,12 @@ public final class OriginTlsImport {
      */
     void readRecords() {
         importVerification();
-        file(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
-        file(CERTIFICATE, "ssl.client.cert.path", "origin.tls.certificate");
+        importFile(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
+        importFile(CERTIFICATE, "ssl.client.cert.path", "origin.tls.certificate");
         if (state.records().value(CERTIFICATE, "").isEmpty()) {
             addNote(KEY, "the matching certificate is not set");
         } else {
-            file(KEY, "ssl.client.private_key.path", "origin.tls.key");
+            importFile(KEY, "ssl.client.private_key.path", "origin.tls.key");
         }
         String sni = sniWord(state.records().value(SNI, ""));
         Rec rec = sni == null ? null : state.records().take(SNI);
@@ -85,7 +85,7 @@ public final class OriginTlsImport {
         }
     }
 
-    private void file(String record, String pathRecord, String key) {
+    private void importFile(String record, String pathRecord, String key) {
         if (state.records().value(record, "").isEmpty()) {
             return;
         }
@@ -117,7 +117,7 @@ public final class OriginTlsImport {
      * @param properties the verified properties; empty for all
      */
     public static @Nullable String verifyWord(String policy, String properties) {
-        String what =
+        String verified =
                 switch (properties.toUpperCase(Locale.ROOT)) {
                     case "", "ALL" -> "on";
                     case "NONE" -> "off";
@@ -127,8 +127,8 @@ public final class OriginTlsImport {
                 };
         return switch (policy.toUpperCase(Locale.ROOT)) {
             case "DISABLED" -> "off";
-            case "ENFORCED" -> what.isEmpty() ? null : what;
-            case "", "PERMISSIVE" -> what.equals("off") ? "off" : what.isEmpty() ? null : "warn";
+            case "ENFORCED" -> verified.isEmpty() ? null : verified;
+            case "", "PERMISSIVE" -> verified.equals("off") ? "off" : verified.isEmpty() ? null : "warn";
             default -> null;
         };
     }
@@ -147,17 +147,17 @@ public final class OriginTlsImport {
         }
         String certificate = settings.getOrDefault("client_cert", "");
         if (!certificate.isEmpty()) {
-            rule.put("origin.tls.certificate", file("ssl.client.cert.path", certificate))
+            rule.put("origin.tls.certificate", path("ssl.client.cert.path", certificate))
                     .from(from);
             String key = settings.getOrDefault("client_key", "");
             if (!key.isEmpty()) {
-                rule.put("origin.tls.key", file("ssl.client.private_key.path", key))
+                rule.put("origin.tls.key", path("ssl.client.private_key.path", key))
                         .from(from);
             }
         }
     }
 
-    private String file(String pathRecord, String name) {
+    private String path(String pathRecord, String name) {
         String directory = state.records().value(pathRecord, "");
         return directory.isEmpty() ? state.fromDirectory(name) : state.fromPrefix(directory + "/" + name);
     }

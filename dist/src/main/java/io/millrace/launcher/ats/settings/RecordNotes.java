@@ -25,12 +25,12 @@ final class RecordNotes {
     private static final List<Note> NOTES = new ArrayList<>();
 
     static {
-        processes();
-        storage();
-        requests();
-        origins();
-        security();
-        logs();
+        addProcesses();
+        addStorage();
+        addRequests();
+        addOrigins();
+        addSecurity();
+        addLogs();
     }
 
     private RecordNotes() {}
@@ -74,7 +74,7 @@ final class RecordNotes {
         NOTES.add(new Note(name, null, "is empty", instead));
     }
 
-    private static void processes() {
+    private static void addProcesses() {
         String own = "concerns the processes, threads and memory of Traffic Server; Millrace has its own";
         for (String name : List.of(
                 "exec_thread.",
@@ -168,7 +168,7 @@ final class RecordNotes {
         never("http_ui_enabled", "millctl cache list and millctl cache lookup show the content of the cache");
     }
 
-    private static void storage() {
+    private static void addStorage() {
         String engine = "concerns the internals of Traffic Server's store; Millrace has no such setting";
         for (String name : List.of(
                 "cache.threads_per_disk",
@@ -209,7 +209,7 @@ final class RecordNotes {
         missing("cache.default_volumes", "volumes are chosen by hosts or by a rule's cache.volume");
     }
 
-    private static void requests() {
+    private static void addRequests() {
         unless("1", "http.insert_age_in_response", "Age is always sent (RFC 9111 s5.1)");
         for (String field : List.of("from", "referer", "user_agent", "cookie", "client_ip")) {
             unless("0", "http.anonymize_remove_" + field, "write a rule with remove_request_header");
@@ -292,7 +292,7 @@ final class RecordNotes {
         unless("-1", "http.websocket.max_number_of_connections", "tunnels count as connections: limits.connections");
     }
 
-    private static void origins() {
+    private static void addOrigins() {
         never(
                 "http.connect_attempts_",
                 "the other addresses of a host are always tried; for other hosts see origins[].retry");
@@ -353,7 +353,7 @@ final class RecordNotes {
         unless("0", "icp.enabled", "Millrace does not support ICP");
     }
 
-    private static void security() {
+    private static void addSecurity() {
         missing("net.per_client.", "limits.per_client has the limits of one client");
         unless(
                 "0",
@@ -404,7 +404,7 @@ final class RecordNotes {
         missing("ssl.client.sni_policy", "set origin.tls.sni or origin.tls.name");
     }
 
-    private static void logs() {
+    private static void addLogs() {
         String one = "log.access sets path, format and rotation of the access logs";
         never("log.", one);
         unless("1", "log.sampling_frequency", "log.access[].sample sets it, for the logs of logging.yaml");

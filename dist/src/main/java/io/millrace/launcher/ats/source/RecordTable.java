@@ -85,15 +85,15 @@ public final class RecordTable {
     private static final Map<String, Mapping> ALL = new LinkedHashMap<>();
 
     static {
-        routes();
-        freshness();
-        storing();
-        fetching();
-        timeouts();
-        limits();
-        names();
-        logs();
-        http2();
+        addRoutes();
+        addFreshness();
+        addStoring();
+        addFetching();
+        addTimeouts();
+        addLimits();
+        addNames();
+        addLogs();
+        addHttp2();
     }
 
     private RecordTable() {}
@@ -123,14 +123,14 @@ public final class RecordTable {
         ALL.put(name, new Mapping(name, kind, List.of(keys), atsDefault, ""));
     }
 
-    private static void noted(String name, Kind kind, @Nullable String atsDefault, String note, String... keys) {
+    private static void addNoted(String name, Kind kind, @Nullable String atsDefault, String note, String... keys) {
         ALL.put(name, new Mapping(name, kind, List.of(keys), atsDefault, note));
     }
 
-    private static void routes() {
+    private static void addRoutes() {
         add("url_remap.pristine_host_hdr", Kind.FLAG, "0", "pristine_host_hdr");
         add("header.parse.no_host_url_redirect", Kind.TEXT, null, "no_host_url_redirect");
-        noted(
+        addNoted(
                 "proxy_name",
                 Kind.TEXT,
                 null,
@@ -141,7 +141,7 @@ public final class RecordTable {
         add("proxy_protocol.max_header_size", Kind.SIZE, null, "limits.proxy_protocol_header");
     }
 
-    private static void freshness() {
+    private static void addFreshness() {
         add("http.cache.http", Kind.FLAG, "1", "cache.enabled");
         add("http.cache.required_headers", Kind.WORD, "2", "cache.required_headers");
         add("http.cache.when_to_revalidate", Kind.WORD, "0", "cache.when_to_revalidate");
@@ -164,9 +164,9 @@ public final class RecordTable {
         add("http.negative_revalidating_list", Kind.LIST, null, "cache.negative_revalidating.list");
     }
 
-    private static void storing() {
+    private static void addStoring() {
         add("cache.ram_cache.use_seen_filter", Kind.FLAG, null, "cache.ram_admission");
-        noted(
+        addNoted(
                 "http.cache.ignore_authentication",
                 Kind.FLAG,
                 "0",
@@ -183,7 +183,7 @@ public final class RecordTable {
         add("cache.dir.sync_frequency", Kind.SECONDS, null, "store.sync_interval");
     }
 
-    private static void fetching() {
+    private static void addFetching() {
         add("http.cache.range.lookup", Kind.FLAG, "1", "cache.range.lookup");
         add("http.cache.range.write", Kind.FLAG, "0", "cache.range.write");
         add("cache.enable_read_while_writer", Kind.WORD, "1", "cache.read_while_writing");
@@ -195,7 +195,7 @@ public final class RecordTable {
                 "cache.background_fill_completed_threshold");
     }
 
-    private static void timeouts() {
+    private static void addTimeouts() {
         add("http.accept_no_activity_timeout", Kind.SECONDS, "120", "timeouts.client_header");
         add("http.keep_alive_no_activity_timeout_in", Kind.SECONDS, "120", "timeouts.client_keep_alive");
         add("http.keep_alive_no_activity_timeout_out", Kind.SECONDS, "120", "origin.keep_alive");
@@ -213,7 +213,7 @@ public final class RecordTable {
         add("stop.shutdown_timeout", Kind.SECONDS, null, "timeouts.drain");
     }
 
-    private static void limits() {
+    private static void addLimits() {
         add("http.request_line_max_size", Kind.SIZE, "65535", "limits.request_line");
         add("http.request_header_max_size", Kind.SIZE, "32768", "limits.request_header");
         add("http.response_header_max_size", Kind.SIZE, "32768", "limits.response_header");
@@ -221,9 +221,9 @@ public final class RecordTable {
         add("net.per_client.max_connections_in", Kind.INTEGER, "0", "limits.per_client.connections");
     }
 
-    private static void names() {
+    private static void addNames() {
         add("dns.nameservers", Kind.LIST, null, "dns.name_servers");
-        noted(
+        addNoted(
                 "dns.lookup_timeout",
                 Kind.SECONDS,
                 null,
@@ -234,7 +234,7 @@ public final class RecordTable {
         add("hostdb.fail.timeout", Kind.SECONDS, "0", "dns.negative_ttl");
         add("hostdb.serve_stale_for", Kind.SECONDS, "0", "dns.serve_stale_for");
         add("hostdb.host_file.path", Kind.TEXT, null, "dns.hosts_file");
-        noted(
+        addNoted(
                 "http.down_server.cache_time",
                 Kind.SECONDS,
                 "60",
@@ -242,8 +242,8 @@ public final class RecordTable {
                 "dns.down_time");
     }
 
-    private static void logs() {
-        noted(
+    private static void addLogs() {
+        addNoted(
                 "log.rolling_min_count",
                 Kind.INTEGER,
                 null,
@@ -251,7 +251,7 @@ public final class RecordTable {
                 "log.access.rotate_keep");
     }
 
-    private static void http2() {
+    private static void addHttp2() {
         add("http2.max_concurrent_streams_in", Kind.INTEGER, null, "http2.streams");
         add("http2.max_header_list_size", Kind.SIZE, null, "http2.header_list");
         add("http2.initial_window_size_in", Kind.SIZE, null, "http2.stream_window");

@@ -92,7 +92,7 @@ public final class CacheConditions {
                         clientsMayDemand = true;
                         each.markHandled().matchesDefaultOf("cache.ignore_client_no_cache");
                     } else {
-                        new Bypass(scope, rule, bases, prefix, each).variable(variable, 0);
+                        new Bypass(scope, rule, bases, prefix, each).translateVariable(variable, 0);
                     }
                 }
             }
@@ -119,12 +119,12 @@ public final class CacheConditions {
             this.source = source;
         }
 
-        void variable(String text, int depth) {
+        void translateVariable(String text, int depth) {
             String name = text.startsWith("$") ? text.substring(1) : text;
             if (text.isEmpty()) {
                 source.markHandled();
             } else if (!text.startsWith("$")) {
-                constant(text);
+                translateConstant(text);
             } else if (name.startsWith("arg_")) {
                 String parameter = java.util.regex.Pattern.quote(name.substring(4))
                         .replace("\\Q", "")
@@ -133,7 +133,7 @@ public final class CacheConditions {
             } else if (name.equals("args") || name.equals("query_string") || name.equals("is_args")) {
                 addNeverCache("\\?.", source.markHandled());
             } else if (name.startsWith("cookie_")) {
-                rule(source, name, "", "");
+                addBypassRule(source, name, "", "");
             } else if (name.equals("http_cookie")) {
                 bypassByCookies(source, "");
             } else if (name.equals("http_authorization")) {
@@ -147,7 +147,7 @@ public final class CacheConditions {
             }
         }
 
-        private void constant(String text) {
+        private void translateConstant(String text) {
             if (text.equals("0")) {
                 source.note("has no effect in nginx");
             } else {
@@ -160,7 +160,7 @@ public final class CacheConditions {
         }
 
         /** Writes an element of {@code rules} with {@code bypass}. Returns false if the condition has no equivalent. */
-        private boolean rule(Directive directive, String variable, String operator, String value) {
+        private boolean addBypassRule(Directive directive, String variable, String operator, String value) {
             String when = ConditionText.of(new Conditions.Condition(variable, operator, value));
             if (when != null) {
                 rule.bypass(when, directive.markHandled());
@@ -187,7 +187,7 @@ public final class CacheConditions {
                         found = true;
                         source.note("requests that meet the conditions of the variable bypass the cache");
                         set.note("requests that meet the condition bypass the cache");
-                        condition(each, set);
+                        bypassByCondition(each, set);
                     }
                 }
             }
@@ -205,12 +205,12 @@ public final class CacheConditions {
             } else if (set != null) {
                 found = true;
                 set.note("the value is written where the variable is used");
-                constant(set.arg(1));
+                translateConstant(set.arg(1));
             }
             return found;
         }
 
-        private void condition(Directive test, Directive set) {
+        private void bypassByCondition(Directive test, Directive set) {
             Conditions.Condition condition = Conditions.of(test);
             if (set.arg(1).equals("0") || set.arg(1).isEmpty()) {
                 test.notMapped("conditions that let requests use the cache again have no equivalent");
@@ -270,7 +270,7 @@ public final class CacheConditions {
                 Directive directive, String variable, String operator, String value, @Nullable String expression) {
             if (expression != null && RuleTexts.isRe2(expression)) {
                 addNeverCache(expression, directive.markHandled());
-            } else if (!rule(directive, variable, operator, value)) {
+            } else if (!addBypassRule(directive, variable, operator, value)) {
                 directive.notMapped("the condition has no equivalent");
             }
         }
@@ -284,7 +284,7 @@ public final class CacheConditions {
                     List<String> methods = Conditions.methods(value);
                     if (methods != null && operator.startsWith("!") == methods.contains("GET")) {
                         directive.note("requests other than GET and HEAD do not use the cache");
-                    } else if (!rule(directive, variable, operator, value)) {
+                    } else if (!addBypassRule(directive, variable, operator, value)) {
                         directive.notMapped("requests with GET cannot bypass the cache by this expression");
                     }
                 }
@@ -307,7 +307,7 @@ public final class CacheConditions {
                 case "http_cookie" -> {
                     if (operator.isEmpty()) {
                         bypassByCookies(directive, "");
-                    } else if (!rule(directive, variable, operator, value)) {
+                    } else if (!addBypassRule(directive, variable, operator, value)) {
                         bypassByCookies(
                                 directive, "every request with a cookie bypasses the cache, not only those that match");
                     }
@@ -315,10 +315,11 @@ public final class CacheConditions {
                 case "http_authorization" ->
                     directive.note("responses to requests with Authorization are stored only if they permit it");
                 default -> {
-                    if (variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
+                    if (variable.startsWith("cookie_") && !addBypassRule(directive, variable, operator, value)) {
                         bypassByCookies(
                                 directive, "every request with a cookie bypasses the cache, not only those that match");
-                    } else if (!variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
+                    } else if (!variable.startsWith("cookie_")
+                            && !addBypassRule(directive, variable, operator, value)) {
                         directive.notMapped("'$" + variable + "': conditions of rules have no equivalent");
                     }
                 }

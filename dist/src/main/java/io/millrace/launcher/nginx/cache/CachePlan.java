@@ -97,14 +97,14 @@ public final class CachePlan {
             rule.putDefault("cache.ignore_client_max_age", "true", remark);
         }
         rule.putDefault("cache.leak_guard", "warn", LEAK_GUARD);
-        lifetimes(scope, rule);
+        translateLifetimes(scope, rule);
         IgnoredFields.translate(scope, rule);
-        stale(scope, rule, inactive);
-        lock(scope, rule);
-        key(scope, rule);
+        translateStale(scope, rule, inactive);
+        translateLock(scope, rule);
+        translateKey(scope, rule);
     }
 
-    private static void lifetimes(Scope scope, RuleSettings.Rule rule) {
+    private static void translateLifetimes(Scope scope, RuleSettings.Rule rule) {
         Directive valid = lifetime(scope);
         String time = valid == null ? null : Values.time(valid.lastArg());
         if (valid == null || time == null) {
@@ -122,14 +122,14 @@ public final class CachePlan {
                 rule.put("cache.guessed_lifetime_with_cookies", "all", entry);
             }
         }
-        negative(scope, rule);
+        writeNegativeLifetime(scope, rule);
     }
 
     /**
      * Writes the lifetime of responses with statuses other than 200, and of 301 if its time differs from that of 200.
      * Millrace has only one lifetime for them; the shortest is written.
      */
-    private static void negative(Scope scope, RuleSettings.Rule rule) {
+    private static void writeNegativeLifetime(Scope scope, RuleSettings.Rule rule) {
         Directive valid = lifetime(scope);
         Map<Directive, Set<String>> codes = new LinkedHashMap<>();
         Set<String> known = new HashSet<>();
@@ -142,7 +142,7 @@ public final class CachePlan {
                 own.remove("301");
             }
             if (listed.isEmpty()) {
-                successful(each, valid);
+                reportSuccessful(each, valid);
             } else if (own.isEmpty()) {
                 each.note("earlier lines already list these statuses");
             } else {
@@ -218,7 +218,7 @@ public final class CachePlan {
     }
 
     /** Reports a line that lists only the statuses 200 and 206, or 301 with the same time as 200. */
-    private static void successful(Directive line, @Nullable Directive valid) {
+    private static void reportSuccessful(Directive line, @Nullable Directive valid) {
         if (valid == null) {
             line.notMapped("partial responses are parts of a response with 200, and no line is for 200");
         } else if (millis(line) == millis(valid)) {
@@ -247,7 +247,7 @@ public final class CachePlan {
         return codes;
     }
 
-    private static void stale(Scope scope, RuleSettings.Rule rule, String inactive) {
+    private static void translateStale(Scope scope, RuleSettings.Rule rule, String inactive) {
         Directive stale = scope.last("proxy_cache_use_stale");
         List<String> words = stale == null ? List.of() : stale.args();
         Directive background = scope.last("proxy_cache_background_update");
@@ -281,7 +281,7 @@ public final class CachePlan {
         }
     }
 
-    private static void lock(Scope scope, RuleSettings.Rule rule) {
+    private static void translateLock(Scope scope, RuleSettings.Rule rule) {
         Directive lock = scope.last("proxy_cache_lock");
         Directive timeout = scope.last("proxy_cache_lock_timeout");
         String wait = timeout == null ? "5s" : Values.time(timeout.arg(0));
@@ -289,13 +289,13 @@ public final class CachePlan {
             rule.put(
                     "cache.collapse_wait",
                     wait,
-                    timeout == null ? new Entry[] {lock.markHandled()} : both(lock, timeout));
+                    timeout == null ? new Entry[] {lock.markHandled()} : entriesOf(lock, timeout));
         } else if (lock != null) {
             rule.put("cache.collapse_wait", "0", lock.markHandled());
         }
     }
 
-    private static Entry[] both(Directive one, Directive two) {
+    private static Entry[] entriesOf(Directive one, Directive two) {
         return new Entry[] {one.markHandled(), two.markHandled()};
     }
 
@@ -303,7 +303,7 @@ public final class CachePlan {
      * Translates the cache key. In Millrace the key is the client's URL. Fields and cookies in the key of nginx become
      * parts of the variant key.
      */
-    private static void key(Scope scope, RuleSettings.Rule rule) {
+    private static void translateKey(Scope scope, RuleSettings.Rule rule) {
         Directive key = scope.last("proxy_cache_key");
         if (key == null) {
             return;
@@ -357,7 +357,7 @@ public final class CachePlan {
             rule.put("cache.key.ignore_query", "true", entry);
             rule.put("cache.key.send_whole_query", "true", entry);
         }
-        variants(rule, entry, fields, cookies, unknown);
+        writeVariants(rule, entry, fields, cookies, unknown);
     }
 
     /**
@@ -383,7 +383,7 @@ public final class CachePlan {
         return false;
     }
 
-    private static void variants(
+    private static void writeVariants(
             RuleSettings.Rule rule, Entry entry, List<String> fields, List<String> cookies, List<String> unknown) {
         if (!fields.isEmpty()) {
             rule.putWords("cache.key.fields", fields.stream().distinct().toList(), entry);

@@ -73,9 +73,9 @@ public final class CompressionPlan {
         if (!on.isEmpty()) {
             rule.putWords(
                     "compression.encodings", on.stream().map(Module::encoding).toList(), sources);
-            types(scope, rule, on);
-            leastSize(scope, rule, on);
-            on.forEach(each -> level(scope, rule, each));
+            setTypes(scope, rule, on);
+            setMinSize(scope, rule, on);
+            on.forEach(each -> setLevel(scope, rule, each));
         }
     }
 
@@ -91,7 +91,7 @@ public final class CompressionPlan {
     }
 
     /** Sets the types of all modules together, because Millrace has one list of types for all encodings. */
-    private static void types(Scope scope, RuleSettings.Rule rule, List<Module> on) {
+    private static void setTypes(Scope scope, RuleSettings.Rule rule, List<Module> on) {
         Set<String> all = new LinkedHashSet<>(List.of(HTML));
         Set<Set<String>> different = new HashSet<>();
         for (Module module : on) {
@@ -129,7 +129,7 @@ public final class CompressionPlan {
         }
     }
 
-    private static void leastSize(Scope scope, RuleSettings.Rule rule, List<Module> on) {
+    private static void setMinSize(Scope scope, RuleSettings.Rule rule, List<Module> on) {
         Long least = null;
         Set<Long> different = new HashSet<>();
         for (Module module : on) {
@@ -153,7 +153,7 @@ public final class CompressionPlan {
         rule.put("compression.min_size", Quantity.size(least), entries(found));
     }
 
-    private static void level(Scope scope, RuleSettings.Rule rule, Module module) {
+    private static void setLevel(Scope scope, RuleSettings.Rule rule, Module module) {
         Directive found = scope.last(module.name + "_comp_level");
         if (found == null) {
             String remark = String.format(

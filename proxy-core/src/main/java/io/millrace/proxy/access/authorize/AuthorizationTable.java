@@ -49,7 +49,7 @@ public final class AuthorizationTable {
     private record Remembered(CredentialDigest digest, AuthorizationResult result, long untilMillis) {}
 
     /** A request that waits for the decision about an equal request. */
-    private record Follower(EventExecutor loop, Consumer<AuthorizationResult> then, Runnable alone) {}
+    private record Follower(EventExecutor loop, Consumer<AuthorizationResult> then, Runnable ifUnshared) {}
 
     private final byte[] secret = new byte[SECRET_BYTES];
     // There are two tables, so that refused requests do not displace the results of users.
@@ -95,9 +95,10 @@ public final class AuthorizationTable {
      *
      * @param loop the event loop on which the callbacks run
      * @param then receives the result, if the place is {@link Place#FOLLOWER}
-     * @param alone runs instead if the result is for another client only
+     * @param ifUnshared runs instead if the result is for another client only
      */
-    public Place join(CredentialDigest digest, EventExecutor loop, Consumer<AuthorizationResult> then, Runnable alone) {
+    public Place join(
+            CredentialDigest digest, EventExecutor loop, Consumer<AuthorizationResult> then, Runnable ifUnshared) {
         Place[] place = {Place.REFUSED};
         boolean full = isFull();
         pending.compute(digest, (key, followers) -> {
@@ -107,7 +108,7 @@ public final class AuthorizationTable {
             }
             if (followers.size() < FOLLOWERS_MAX - 1) {
                 place[0] = Place.FOLLOWER;
-                followers.add(new Follower(loop, then, alone));
+                followers.add(new Follower(loop, then, ifUnshared));
             }
             return followers;
         });
@@ -145,7 +146,7 @@ public final class AuthorizationTable {
         List<Follower> followers = pending.remove(digest);
         for (Follower follower : followers == null ? List.<Follower>of() : followers) {
             Runnable next = result.isForOneClient()
-                    ? follower.alone()
+                    ? follower.ifUnshared()
                     : () -> follower.then().accept(result);
             try {
                 follower.loop().execute(next);

@@ -101,14 +101,14 @@ final class IssuerKeys {
      * Returns true if the keys were never fetched, and a check would only fail or wait for a fetch that follows a failed
      * one. Never blocks.
      */
-    boolean areUnavailable(TokenConfig needed) {
-        String url = needed.keysUrl();
-        Issuer issuer = needed.keys() != null || url == null ? null : byUrl.get(url);
+    boolean areUnavailable(TokenConfig requirements) {
+        String url = requirements.keysUrl();
+        Issuer issuer = requirements.keys() != null || url == null ? null : byUrl.get(url);
         return issuer != null && issuer.isUnavailable();
     }
 
-    VerificationKeyResolver resolver(TokenConfig needed) {
-        TokenKeySet file = needed.keys();
+    VerificationKeyResolver resolver(TokenConfig requirements) {
+        TokenKeySet file = requirements.keys();
         if (file != null) {
             JwksVerificationKeyResolver resolver = new JwksVerificationKeyResolver(file.keys());
             // A token without the name of its key may fit several keys.
@@ -119,9 +119,9 @@ final class IssuerKeys {
             // Configurations since the start have named many URLs. The present ones are fetched again.
             byUrl.clear();
         }
-        String url = needed.keysUrl();
+        String url = requirements.keysUrl();
         if (url == null) {
-            throw new IllegalStateException("neither jwt.keys_file nor jwt.keys_url");
+            throw new IllegalStateException("jwt.keys_file or jwt.keys_url is required");
         }
         Issuer issuer = byUrl.computeIfAbsent(url, named -> new Issuer(named, nanoTime));
         HttpsJwksVerificationKeyResolver resolver = new HttpsJwksVerificationKeyResolver(issuer.keys);

@@ -67,27 +67,27 @@ final class TokenCheck {
 
     private TokenCheck() {}
 
-    static Verdict check(String token, TokenConfig needed, IssuerKeys keys, long nowMillis) {
+    static Verdict check(String token, TokenConfig requirements, IssuerKeys keys, long nowMillis) {
         try {
             JwtConsumerBuilder builder = new JwtConsumerBuilder()
                     .setJwsAlgorithmConstraints(ALGORITHMS)
-                    .setVerificationKeyResolver(keys.resolver(needed))
+                    .setVerificationKeyResolver(keys.resolver(requirements))
                     .setEvaluationTime(NumericDate.fromMilliseconds(nowMillis))
-                    .setAllowedClockSkewInSeconds(needed.skewSeconds())
+                    .setAllowedClockSkewInSeconds(requirements.skewSeconds())
                     .setRequireExpirationTime();
-            if (needed.issuer() != null) {
-                builder.setExpectedIssuer(needed.issuer());
+            if (requirements.issuer() != null) {
+                builder.setExpectedIssuer(requirements.issuer());
             }
-            if (needed.audience().isEmpty()) {
+            if (requirements.audience().isEmpty()) {
                 builder.setSkipDefaultAudienceValidation();
             } else {
-                builder.setExpectedAudience(needed.audience().toArray(new String[0]));
+                builder.setExpectedAudience(requirements.audience().toArray(new String[0]));
             }
             JwtClaims claims = builder.build().processToClaims(token);
-            if (!needed.claims().stream().allMatch(claim -> holds(claims, claim))) {
+            if (!requirements.claims().stream().allMatch(claim -> holds(claims, claim))) {
                 return new Verdict(TokenResult.CLAIM, 0);
             }
-            long expiry = claims.getExpirationTime().getValue() + needed.skewSeconds();
+            long expiry = claims.getExpirationTime().getValue() + requirements.skewSeconds();
             return new Verdict(TokenResult.VALID, expiry * MILLIS);
         } catch (InvalidJwtException e) {
             return new Verdict(result(e), 0);
@@ -96,15 +96,15 @@ final class TokenCheck {
         }
     }
 
-    private static boolean holds(JwtClaims claims, TokenConfig.Claim needed) {
-        Object value = claims.getClaimValue(needed.name());
+    private static boolean holds(JwtClaims claims, TokenConfig.Claim required) {
+        Object value = claims.getClaimValue(required.name());
         if (value instanceof List<?> values) {
-            return values.stream().anyMatch(one -> needed.value().equals(String.valueOf(one)));
+            return values.stream().anyMatch(one -> required.value().equals(String.valueOf(one)));
         }
-        if (needed.name().equals(SCOPE) && value instanceof String words) {
-            return Arrays.asList(words.split(" ", -1)).contains(needed.value());
+        if (required.name().equals(SCOPE) && value instanceof String words) {
+            return Arrays.asList(words.split(" ", -1)).contains(required.value());
         }
-        return value != null && needed.value().equals(String.valueOf(value));
+        return value != null && required.value().equals(String.valueOf(value));
     }
 
     private static TokenResult result(InvalidJwtException fault) {

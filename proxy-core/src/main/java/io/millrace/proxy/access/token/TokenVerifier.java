@@ -88,8 +88,8 @@ public final class TokenVerifier {
      *
      * @param with the digest function of the calling thread
      */
-    public CredentialDigest digest(MessageDigest with, TokenConfig needed, byte[] bytes, int from, int to) {
-        return CredentialDigest.of(with, secret, needed.digest(), bytes, from, to);
+    public CredentialDigest digest(MessageDigest with, TokenConfig requirements, byte[] bytes, int from, int to) {
+        return CredentialDigest.of(with, secret, requirements.digest(), bytes, from, to);
     }
 
     /** Returns the remembered result; null if none is known. */
@@ -113,14 +113,18 @@ public final class TokenVerifier {
      * @param then receives the {@link TokenResult}, once
      */
     public void verify(
-            String token, TokenConfig needed, CredentialDigest digest, EventExecutor loop, Consumer<TokenResult> then) {
-        if (keys.areUnavailable(needed)) {
+            String token,
+            TokenConfig requirements,
+            CredentialDigest digest,
+            EventExecutor loop,
+            Consumer<TokenResult> then) {
+        if (keys.areUnavailable(requirements)) {
             loop.execute(() -> then.accept(TokenResult.KEYS_UNAVAILABLE));
             return;
         }
         try {
-            (needed.keys() == null ? withUrls : withFiles).execute(() -> {
-                TokenResult result = verify(token, needed, digest);
+            (requirements.keys() == null ? withUrls : withFiles).execute(() -> {
+                TokenResult result = verify(token, requirements, digest);
                 loop.execute(() -> then.accept(result));
             });
         } catch (RejectedExecutionException e) {
@@ -128,22 +132,24 @@ public final class TokenVerifier {
         }
     }
 
-    private TokenResult verify(String token, TokenConfig needed, CredentialDigest digest) {
+    private TokenResult verify(String token, TokenConfig requirements, CredentialDigest digest) {
         try {
             long now = clockMillis.getAsLong();
             TokenResult known = remembered(digest, now);
             if (known != null) {
                 return known;
             }
-            return keys.areUnavailable(needed) ? TokenResult.KEYS_UNAVAILABLE : verify(token, needed, digest, now);
+            return keys.areUnavailable(requirements)
+                    ? TokenResult.KEYS_UNAVAILABLE
+                    : verify(token, requirements, digest, now);
         } catch (RuntimeException | Error e) {
             faults.report("the verification of a token has failed", e);
             return TokenResult.KEYS_UNAVAILABLE;
         }
     }
 
-    private TokenResult verify(String token, TokenConfig needed, CredentialDigest digest, long nowMillis) {
-        TokenCheck.Verdict verdict = TokenCheck.check(token, needed, keys, nowMillis);
+    private TokenResult verify(String token, TokenConfig requirements, CredentialDigest digest, long nowMillis) {
+        TokenCheck.Verdict verdict = TokenCheck.check(token, requirements, keys, nowMillis);
         int slot = (int) digest.low() & (RESULTS_MAX - 1);
         if (verdict.result() == TokenResult.VALID) {
             long until = Math.min(verdict.expiresAtMillis(), nowMillis + VALID_MILLIS_MAX);

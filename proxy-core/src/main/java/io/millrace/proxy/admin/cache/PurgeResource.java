@@ -87,7 +87,7 @@ public final class PurgeResource implements AdminResource {
             return false;
         }
         if (!mode.equals("soft")) {
-            throw new AdminException(400, "bad-request", "the member 'mode' is neither hard nor soft: " + mode);
+            throw new AdminException(400, "bad-request", "mode: actual=" + mode + ", expected=hard or soft");
         }
         return true;
     }

@@ -90,7 +90,7 @@ public final class CacheInspection implements LookupSource {
         CompletionStage<List<LookupReport>> others = CompletableFuture.completedFuture(List.of());
         for (int i = 0; i < keys.size(); i++) {
             Inquiry inquiry = new Inquiry(target, request, i < found.size() ? found.get(i) : null, keys.get(i));
-            seek(inquiry);
+            lookUpKey(inquiry);
             if (first == null) {
                 first = inquiry.report;
             } else {
@@ -110,20 +110,20 @@ public final class CacheInspection implements LookupSource {
         return List.copyOf(all);
     }
 
-    private void seek(Inquiry inquiry) {
+    private void lookUpKey(Inquiry inquiry) {
         CacheStore<StoredHead> store = proxy.store();
         StoredObject<StoredHead> resident = store.get(inquiry.key);
         if (resident != null) {
-            found(inquiry, resident);
+            onFound(inquiry, resident);
         } else if (store.contains(inquiry.key)) {
             inquiry.tier = "disk";
-            store.open(inquiry.key, proxy.loops().get(0).loop(), object -> found(inquiry, object));
+            store.open(inquiry.key, proxy.loops().get(0).loop(), object -> onFound(inquiry, object));
         } else {
-            found(inquiry, null);
+            onFound(inquiry, null);
         }
     }
 
-    private void found(Inquiry inquiry, @Nullable StoredObject<StoredHead> object) {
+    private void onFound(Inquiry inquiry, @Nullable StoredObject<StoredHead> object) {
         if (object == null) {
             answer(
                     inquiry,
@@ -148,7 +148,7 @@ public final class CacheInspection implements LookupSource {
                     : effective.settings().encoding();
             inquiry.key =
                     proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields(), encoding));
-            seek(inquiry);
+            lookUpKey(inquiry);
             return;
         }
         long nowMillis = proxy.shared().clock().millis();
