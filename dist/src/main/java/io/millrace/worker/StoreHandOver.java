@@ -33,7 +33,7 @@ final class StoreHandOver {
     private final CompletableFuture<Void> predecessorClosed = new CompletableFuture<>();
     private boolean released;
     private boolean reopening;
-    private boolean drains;
+    private boolean draining;
     /** False for a successor until the launcher has confirmed that it is the current worker. */
     private boolean takeoverDone = true;
 
@@ -87,7 +87,7 @@ final class StoreHandOver {
     }
 
     /** Handles the result of a change that this worker has sent to its successor. */
-    void made(ControlMessage.ChangeMade message) {
+    void onChangeMade(ControlMessage.ChangeMade message) {
         changeSender.onReply(message);
     }
 
@@ -114,7 +114,7 @@ final class StoreHandOver {
     }
 
     private void reopenStore(ServedProxy proxy, long deadlineNanos) {
-        if (!reopening || drains) {
+        if (!reopening || draining) {
             return;
         }
         try {
@@ -138,8 +138,8 @@ final class StoreHandOver {
     }
 
     /** Records that the worker drains. From now on it does not open its store again. */
-    void drains() {
-        drains = true;
+    void markDraining() {
+        draining = true;
     }
 
     /**

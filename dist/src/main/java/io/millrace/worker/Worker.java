@@ -169,7 +169,7 @@ final class Worker implements ControlLink.Listener {
         } else if (served != null && !draining && handOver.execute(message, served)) {
             LOG.debug("message of the hand-over: {}", message);
         } else if (message instanceof ControlMessage.ChangeMade made) {
-            handOver.made(made);
+            handOver.onChangeMade(made);
         } else if (message instanceof ControlMessage.Reload reload) {
             link.send(new ControlMessage.Reloaded(reload.request(), reload(reload.config())));
         } else if (message instanceof ControlMessage.TicketKeys keys) {
@@ -345,7 +345,7 @@ final class Worker implements ControlLink.Listener {
             exitCode.complete(0);
             return;
         }
-        handOver.drains();
+        handOver.markDraining();
         CompletionStage<Void> drained = proxy.drain(timeoutNanos);
         link.send(new ControlMessage.Draining());
         var unused = drained.whenCompleteAsync(

@@ -84,7 +84,7 @@ class StoreHandOverTest {
         List<IOException> answers = new ArrayList<>();
         successor.get().apply(new byte[] {1}, answers::add);
         ControlMessage.Change change = (ControlMessage.Change) sent.remove();
-        handOver.made(new ControlMessage.ChangeMade(change.number(), "no disk"));
+        handOver.onChangeMade(new ControlMessage.ChangeMade(change.number(), "no disk"));
         assertEquals("no disk", answers.remove(0).getMessage());
 
         List<String> durable = new ArrayList<>();

@@ -545,9 +545,9 @@ public final class ProxyServer implements AutoCloseable {
         }
         endOriginRecords();
         CompletableFuture<Void> drained = new CompletableFuture<>();
-        AtomicInteger left = new AtomicInteger(loops.size() + 1);
+        AtomicInteger partsToDrain = new AtomicInteger(loops.size() + 1);
         Runnable partDrained = () -> {
-            if (left.decrementAndGet() == 0) {
+            if (partsToDrain.decrementAndGet() == 0) {
                 drained.complete(null);
             }
         };
@@ -672,10 +672,10 @@ public final class ProxyServer implements AutoCloseable {
      * @param allLoopsAlive runs on the event loop that responds last
      */
     public void beat(Runnable allLoopsAlive) {
-        AtomicInteger left = new AtomicInteger(loops.size());
+        AtomicInteger partsToDrain = new AtomicInteger(loops.size());
         for (ServingLoop loop : loops) {
             loop.loop().execute(() -> {
-                if (left.decrementAndGet() == 0) {
+                if (partsToDrain.decrementAndGet() == 0) {
                     allLoopsAlive.run();
                 }
             });

@@ -198,9 +198,9 @@ final class ExpressionLocations {
                 .filter(each ->
                         each.hasRule(locations) && server.isMapping(each) && ExpressionOrder.isCompared(location, each))
                 .toList();
-        boolean alone = compared.stream()
+        boolean noneHasField = compared.stream()
                 .allMatch(each -> each.scope().all(field.name()).isEmpty());
-        if (when == null || !alone || compared.isEmpty() || field.name().equals("proxy_hide_header")) {
+        if (when == null || !noneHasField || compared.isEmpty() || field.name().equals("proxy_hide_header")) {
             return false;
         }
         field.markHandled();

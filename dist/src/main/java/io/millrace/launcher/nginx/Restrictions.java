@@ -64,20 +64,23 @@ final class Restrictions {
      */
     void plan(BiConsumer<Location, Location> conditional) {
         for (Location each : locations) {
-            Location host = host(each);
+            Location host = locationWithRule(each);
             if (host != null) {
                 conditional.accept(each, host);
-                answer(each, host);
+                planAnswer(each, host);
             }
         }
         locations.forEach(this::restrictOtherCases);
         for (Location each : locations) {
-            boolean alone = each.isPath() && each.hasRule(locations) && host(each) == null && isOpen(each);
-            if (alone && each.kind() == Kind.EXACT) {
-                closeLonger(each);
+            boolean hasOwnRule = each.isPath()
+                    && each.hasRule(locations)
+                    && locationWithRule(each) == null
+                    && canHaveRules(each);
+            if (hasOwnRule && each.kind() == Kind.EXACT) {
+                refuseLongerPaths(each);
             }
-            if (alone) {
-                restrict(each);
+            if (hasOwnRule) {
+                planRestrictions(each);
             }
         }
     }
@@ -96,7 +99,7 @@ final class Restrictions {
     String exclusion(Location location) {
         StringBuilder text = new StringBuilder();
         for (Location each : locations) {
-            if (location.equals(host(each)) && !answered.contains(each)) {
+            if (location.equals(locationWithRule(each)) && !answered.contains(each)) {
                 text.append(" && path != ").append(literal(each));
             }
         }
@@ -117,11 +120,11 @@ final class Restrictions {
     }
 
     /** Returns the location whose rule handles the requests of an exact location; null if there is none. */
-    private @Nullable Location host(Location exact) {
+    private @Nullable Location locationWithRule(Location exact) {
         if (exact.kind() != Kind.EXACT) {
             return null;
         }
-        boolean answers = !isOpen(exact) || AnswerRule.of(exact.scope()) != null;
+        boolean answers = !canHaveRules(exact) || AnswerRule.of(exact.scope()) != null;
         if (!answers && !(exact.isPrefixToo(locations) && server.isMapping(exact))) {
             return null;
         }
@@ -130,14 +133,14 @@ final class Restrictions {
                     && each.isPath()
                     && exact.path().startsWith(each.path())
                     && each.hasRule(locations)) {
-                return isOpen(each) && server.isAnswered(each) ? each : null;
+                return canHaveRules(each) && server.isAnswered(each) ? each : null;
             }
         }
         return null;
     }
 
     /** Returns true if the rule of a location can contain elements of {@code rules}. */
-    private boolean isOpen(Location location) {
+    private boolean canHaveRules(Location location) {
         Scope scope = location.scope();
         Directive refusal = AccessPlan.refusal(scope);
         Redirects.Redirect redirect = Redirects.of(scope);
@@ -152,7 +155,7 @@ final class Restrictions {
     }
 
     /** Plans the answer or redirection of an exact location in the rule of another location. */
-    private void answer(Location exact, Location host) {
+    private void planAnswer(Location exact, Location host) {
         String when = "path == " + literal(exact);
         Directive returned = AnswerRule.of(exact.scope());
         boolean passes = returned != null && returned.arg(0).startsWith("2");
@@ -173,32 +176,32 @@ final class Restrictions {
         }
         if (RefusedRequests.isClosed(exact.scope()) || RefusedRequests.isClosed(server.handler(exact.scope()))) {
             AccessPlan.requiresAuthentication(server.handler(exact.scope()));
-            refuse(host, refusedPath(exact), exact);
+            planRefusal(host, refusedPath(exact), exact);
             answered.add(exact);
         }
     }
 
     /** Plans the restrictions of a location and of the exact locations that share its rule. */
-    private void restrict(Location location) {
-        String own = refused(location);
+    private void planRestrictions(Location location) {
+        String own = refusalCondition(location);
         List<Location> other = new ArrayList<>();
         for (Location each : locations) {
-            if (location.equals(host(each)) && !isSame(each, location, own)) {
+            if (location.equals(locationWithRule(each)) && !hasSameRefusal(each, location, own)) {
                 other.add(each);
             }
         }
-        Location around = location.kind() == Kind.EXACT && server.isMapping(location) ? around(location) : null;
+        Location around = location.kind() == Kind.EXACT && server.isMapping(location) ? locationAround(location) : null;
         if (around != null) {
             restrictLongerPaths(location, own, around);
         }
         for (Location each : other) {
-            String refused = answered.contains(each) ? RefusedRequests.NONE : refused(each);
+            String refused = answered.contains(each) ? RefusedRequests.NONE : refusalCondition(each);
             String when = refusedPath(each);
             if (refused == null) {
                 each.source().notMapped("its clients cannot be compared in rules, so that all are refused");
-                refuse(location, when, each);
+                planRefusal(location, when, each);
             } else if (!refused.isEmpty()) {
-                refuse(location, and(when, refused), each);
+                planRefusal(location, joinByAnd(when, refused), each);
             }
             if (own == null) {
                 each.source().notMapped("the filters of the rule for " + location.path() + " apply to it too");
@@ -207,16 +210,16 @@ final class Restrictions {
         if (own != null && !own.isEmpty() && !other.isEmpty()) {
             StringBuilder when = new StringBuilder(own);
             other.forEach(each -> when.append(" && path != ").append(literal(each)));
-            refuse(location, when.toString(), location);
+            planRefusal(location, when.toString(), location);
             separated.add(location);
         }
     }
 
-    private boolean isSame(Location exact, Location host, @Nullable String refused) {
+    private boolean hasSameRefusal(Location exact, Location host, @Nullable String refused) {
         if (answered.contains(exact)) {
             return RefusedRequests.NONE.equals(refused);
         }
-        String own = refused(exact);
+        String own = refusalCondition(exact);
         return (own != null && refused != null)
                 ? own.equals(refused)
                 : RefusedRequests.isSame(server.handler(exact.scope()), server.handler(host.scope()));
@@ -225,19 +228,19 @@ final class Restrictions {
     /** Plans the restrictions of the paths that continue after the path of an exact location with a rule. */
     private void restrictLongerPaths(Location exact, @Nullable String own, Location around) {
         String path = literal(exact);
-        boolean closed = !isOpen(around) || !server.isMapping(around);
-        String refused = closed ? RefusedRequests.ALL : refused(around);
-        if (isSame(exact, around, refused) && !closed) {
+        boolean closed = !canHaveRules(around) || !server.isMapping(around);
+        String refused = closed ? RefusedRequests.ALL : refusalCondition(around);
+        if (hasSameRefusal(exact, around, refused) && !closed) {
             return;
         }
         if (refused == null) {
             exact.source().notMapped("clients cannot be compared in rules, so that longer paths are refused");
-            refuse(exact, "path != " + path, around);
+            planRefusal(exact, "path != " + path, around);
         } else if (!refused.isEmpty()) {
-            refuse(exact, and("path != " + path, refused), around);
+            planRefusal(exact, joinByAnd("path != " + path, refused), around);
         }
         if (own != null && !own.isEmpty()) {
-            refuse(exact, and("path == " + path, own), exact);
+            planRefusal(exact, joinByAnd("path == " + path, own), exact);
             separated.add(exact);
         } else if (own != null) {
             separated.add(exact);
@@ -247,8 +250,8 @@ final class Restrictions {
     }
 
     /** Plans the refusal of longer paths, unless another location and its rule can handle them. */
-    private void closeLonger(Location exact) {
-        boolean around = around(exact) != null;
+    private void refuseLongerPaths(Location exact) {
+        boolean around = locationAround(exact) != null;
         if (around && server.isMapping(exact)) {
             return;
         }
@@ -261,7 +264,7 @@ final class Restrictions {
     }
 
     /** Returns the location that nginx uses for paths that only begin like an exact one; null if there is none. */
-    private @Nullable Location around(Location exact) {
+    private @Nullable Location locationAround(Location exact) {
         return locations.stream()
                 .filter(each -> each.kind() != Kind.EXACT
                         && each.isPath()
@@ -270,17 +273,17 @@ final class Restrictions {
                 .orElse(null);
     }
 
-    private @Nullable String refused(Location location) {
+    private @Nullable String refusalCondition(Location location) {
         return server.isMapping(location)
                 ? RefusedRequests.of(location.scope(), server.handler(location.scope()))
                 : RefusedRequests.NONE;
     }
 
-    private static String and(String condition, String refused) {
+    private static String joinByAnd(String condition, String refused) {
         return refused.equals(RefusedRequests.ALL) ? condition : condition + " && " + refused;
     }
 
-    private void refuse(Location host, String when, Location source) {
+    private void planRefusal(Location host, String when, Location source) {
         Scope scope = server.handler(source.scope());
         rules.accept(host, node -> {
             RefusedRequests.write(node, when, source.source(), scope);

@@ -85,14 +85,16 @@ public final class SignedUrl {
         if (question < 0 || url.length() > URL_MAX) {
             return url.length() > URL_MAX ? Result.MALFORMED : Result.MISSING;
         }
-        String whole = url.substring(question + 1);
-        String base = url.substring(url.indexOf("//") + 2, question);
-        int own = startOf(whole, OWN_SIGNATURE);
-        if (own >= 0) {
-            return verifyOwnFormat(keys, base, whole, own, client, nowSeconds);
+        String fullQuery = url.substring(question + 1);
+        String hostAndPath = url.substring(url.indexOf("//") + 2, question);
+        int ownSignature = startOf(fullQuery, OWN_SIGNATURE);
+        if (ownSignature >= 0) {
+            return verifyOwnFormat(keys, hostAndPath, fullQuery, ownSignature, client, nowSeconds);
         }
-        int signature = startOf(whole, "S=");
-        return signature < 0 ? Result.MISSING : verifyUrlSig(keys, base, whole, signature, client, nowSeconds);
+        int signature = startOf(fullQuery, "S=");
+        return signature < 0
+                ? Result.MISSING
+                : verifyUrlSig(keys, hostAndPath, fullQuery, signature, client, nowSeconds);
     }
 
     /** Returns the index of the last parameter of the query if it begins with a text; negative if it does not. */
@@ -103,9 +105,14 @@ public final class SignedUrl {
 
     /** Verifies a signature of url_sig. */
     private Result verifyUrlSig(
-            SigningKeys keys, String base, String whole, int signature, @Nullable IpAddress client, long nowSeconds) {
+            SigningKeys keys,
+            String hostAndPath,
+            String fullQuery,
+            int signature,
+            @Nullable IpAddress client,
+            long nowSeconds) {
         Map<String, String> values = new HashMap<>();
-        int start = parameters(whole, signature, "C E A K P", values);
+        int start = parameters(fullQuery, signature, "C E A K P", values);
         String algorithm = values.get("A");
         String parts = values.get("P");
         long expires = number(values.get("E"));
@@ -120,34 +127,39 @@ public final class SignedUrl {
         if (expires < nowSeconds) {
             return Result.EXPIRED;
         }
-        if (!isClient(values.get("C"), client)) {
+        if (!matchesClient(values.get("C"), client)) {
             return Result.CLIENT;
         }
         String name = algorithm.equals("1") ? "HmacSHA1" : algorithm.equals("2") ? "HmacMD5" : "";
-        String signed = partsOf(base, parts);
+        String signed = partsOf(hostAndPath, parts);
         if (name.isEmpty() || signed.isEmpty()) {
             return Result.MALFORMED;
         }
         byte[] expected = mac(
                 new SecretKeySpec(key.getEncoded(), name),
-                signed.substring(0, signed.length() - 1) + "?" + whole.substring(0, signature + 2));
-        byte[] given;
+                signed.substring(0, signed.length() - 1) + "?" + fullQuery.substring(0, signature + 2));
+        byte[] received;
         try {
-            given = HexFormat.of().parseHex(whole.substring(signature + 2));
+            received = HexFormat.of().parseHex(fullQuery.substring(signature + 2));
         } catch (IllegalArgumentException e) {
             return Result.MALFORMED;
         }
-        return result(expected, given, whole, start);
+        return compareSignatures(expected, received, fullQuery, start);
     }
 
     /** Verifies a signature in Millrace's own format. */
     private Result verifyOwnFormat(
-            SigningKeys keys, String base, String whole, int signature, @Nullable IpAddress client, long nowSeconds) {
+            SigningKeys keys,
+            String hostAndPath,
+            String fullQuery,
+            int signature,
+            @Nullable IpAddress client,
+            long nowSeconds) {
         Map<String, String> values = new HashMap<>();
-        int start = parameters(whole, signature, "mr-expires mr-key mr-client mr-prefix", values);
+        int start = parameters(fullQuery, signature, "mr-expires mr-key mr-client mr-prefix", values);
         String name = values.get("mr-key");
         long expires = number(values.get("mr-expires"));
-        if (name == null || expires < 0 || !whole.startsWith(OWN_EXPIRES, start)) {
+        if (name == null || expires < 0 || !fullQuery.startsWith(OWN_EXPIRES, start)) {
             return Result.MALFORMED;
         }
         SecretKeySpec key = keys.named(name);
@@ -157,34 +169,34 @@ public final class SignedUrl {
         if (expires < nowSeconds) {
             return Result.EXPIRED;
         }
-        if (!isClient(values.get("mr-client"), client)) {
+        if (!matchesClient(values.get("mr-client"), client)) {
             return Result.CLIENT;
         }
         String prefix = values.get("mr-prefix");
-        String signed = base + "?" + whole.substring(0, signature + OWN_SIGNATURE.length());
+        String signed = hostAndPath + "?" + fullQuery.substring(0, signature + OWN_SIGNATURE.length());
         if (prefix != null) {
-            int slash = base.indexOf('/');
-            if (slash < 0 || !isBelow(base.substring(slash), prefix)) {
+            int slash = hostAndPath.indexOf('/');
+            if (slash < 0 || !isBelow(hostAndPath.substring(slash), prefix)) {
                 return Result.PREFIX;
             }
             // The signature does not cover the rest of the path and the other parameters.
-            signed = base.substring(0, slash) + prefix + "*?"
-                    + whole.substring(start, signature + OWN_SIGNATURE.length());
+            signed = hostAndPath.substring(0, slash) + prefix + "*?"
+                    + fullQuery.substring(start, signature + OWN_SIGNATURE.length());
         }
-        byte[] given;
+        byte[] received;
         try {
-            given = Base64.getUrlDecoder().decode(whole.substring(signature + OWN_SIGNATURE.length()));
+            received = Base64.getUrlDecoder().decode(fullQuery.substring(signature + OWN_SIGNATURE.length()));
         } catch (IllegalArgumentException e) {
             return Result.MALFORMED;
         }
-        return result(mac(key, signed), given, whole, start);
+        return compareSignatures(mac(key, signed), received, fullQuery, start);
     }
 
-    private Result result(byte[] expected, byte[] given, String whole, int start) {
-        if (!MessageDigest.isEqual(expected, given)) {
+    private Result compareSignatures(byte[] expected, byte[] received, String fullQuery, int start) {
+        if (!MessageDigest.isEqual(expected, received)) {
             return Result.SIGNATURE;
         }
-        query = start == 0 ? "" : whole.substring(0, start - 1);
+        query = start == 0 ? "" : fullQuery.substring(0, start - 1);
         return Result.VALID;
     }
 
@@ -213,10 +225,10 @@ public final class SignedUrl {
      *
      * @param parts a digit for each part, 1 if it is signed; the last digit applies to all remaining parts
      */
-    private static String partsOf(String base, String parts) {
+    private static String partsOf(String hostAndPath, String parts) {
         StringBuilder signed = new StringBuilder();
         int digit = 0;
-        for (String part : base.split("/", -1)) {
+        for (String part : hostAndPath.split("/", -1)) {
             if (!part.isEmpty()) {
                 if (parts.charAt(digit) == '1') {
                     signed.append(part).append('/');
@@ -234,12 +246,12 @@ public final class SignedUrl {
                 && !path.toLowerCase(Locale.ROOT).replace("%2e", ".").contains("..");
     }
 
-    private static boolean isClient(@Nullable String wanted, @Nullable IpAddress client) {
-        if (wanted == null) {
+    private static boolean matchesClient(@Nullable String signedAddress, @Nullable IpAddress client) {
+        if (signedAddress == null) {
             return true;
         }
         byte[] address = NetUtil.createByteArrayFromIpAddressString(
-                wanted.replace("%3A", ":").replace("%3a", ":"));
+                signedAddress.replace("%3A", ":").replace("%3a", ":"));
         return address != null && IpAddress.of(address).equals(client);
     }
 

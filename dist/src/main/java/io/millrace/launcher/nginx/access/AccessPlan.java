@@ -196,12 +196,12 @@ public final class AccessPlan {
         List<List<Directive>> runs = new ArrayList<>();
         String last = "";
         for (Directive each : lines) {
-            boolean alone = each.arg(0).equals("all");
-            if (!each.name().equals(last) || alone) {
+            boolean isForAllClients = each.arg(0).equals("all");
+            if (!each.name().equals(last) || isForAllClients) {
                 runs.add(new ArrayList<>());
             }
             runs.get(runs.size() - 1).add(each);
-            last = alone ? "" : each.name();
+            last = isForAllClients ? "" : each.name();
         }
         return runs;
     }

@@ -155,7 +155,7 @@ public final class RequestLimits {
             }
         }
         boolean optional = keys.stream().anyMatch(each -> each.endsWith("]"));
-        boolean alone = !text.contains("server_name") && keys.size() == 1;
-        return optional && !alone ? List.of() : keys.isEmpty() ? List.of("all") : keys;
+        boolean isOnlyPart = !text.contains("server_name") && keys.size() == 1;
+        return optional && !isOnlyPart ? List.of() : keys.isEmpty() ? List.of("all") : keys;
     }
 }

@@ -126,8 +126,9 @@ final class HostAdmin implements HostControl {
     private static Name name(HostAddresses.Known known, long nowMillis) {
         List<Address> addresses = new ArrayList<>();
         known.addresses()
-                .forEach((address, left) -> addresses.add(
-                        new Address(NetUtil.toAddressString(address), left == 0 ? 0 : seconds(nowMillis + left))));
+                .forEach((address, remainingMillis) -> addresses.add(new Address(
+                        NetUtil.toAddressString(address),
+                        remainingMillis == 0 ? 0 : seconds(nowMillis + remainingMillis))));
         return new Name(known.name(), seconds(nowMillis + known.freshMillis()), known.negativeCause(), addresses);
     }
 
