@@ -236,14 +236,14 @@ public final class InitCommand implements Callable<Integer> {
                     if (text.equals("auto")) {
                         automatic(siteList);
                     } else if (!text.equals("files")) {
-                        throw new InvalidValueException("'" + text + "' is neither auto nor files");
+                        throw new InvalidValueException("'" + text + "' is not valid; expected auto or files");
                     }
                     return text.equals("auto");
                 });
         if (automatic) {
             boolean accepted = interview.ask(4, "Accept the terms at " + TERMS + " (yes or no)", null, text -> {
                 if (!text.equals("yes") && !text.equals("no")) {
-                    throw new InvalidValueException("'" + text + "' is neither yes nor no");
+                    throw new InvalidValueException("'" + text + "' is not valid; expected yes or no");
                 }
                 return text.equals("yes");
             });

@@ -145,7 +145,7 @@ class InitCommandTest {
         for (String said : List.of(
                 "'http://x/' is not a host name",
                 "the scheme 'ftp' is not supported",
-                "'maybe' is neither auto nor files",
+                "'maybe' is not valid; expected auto or files",
                 "none.pem: no such file",
                 "'big' is not a size")) {
             assertTrue(out.toString().contains(said), () -> said + " is missing in\n" + out);

@@ -173,14 +173,14 @@ public final class StorageImport {
                             entry.note("hash_seed: a path is identified by its content");
                         }
                     }
-                    case "volumes" -> volume(file, entry, node);
+                    case "volumes" -> readVolume(file, entry, node);
                     default -> entry.notMapped("'" + part.getKey() + "' is not understood");
                 }
             }
         }
     }
 
-    private void volume(SourceFile file, Entry entry, Node node) {
+    private void readVolume(SourceFile file, Entry entry, Node node) {
         Yaml.pairs(node).keySet().forEach(name -> explainOption(entry, name));
         volumes.put(
                 Yaml.text(node, "id"), new Volume(entry, file, Yaml.text(node, "id"), Yaml.text(node, "size"), false));
@@ -235,7 +235,7 @@ public final class StorageImport {
                     case "hostname" -> host = value;
                     case "domain" -> host = value.startsWith(".") ? value : "." + value;
                     case "volume" -> ids.addAll(List.of(value.split(",", -1)));
-                    default -> file.problem(words.entry(), "'" + word + "' is none of hostname=, domain= and volume=");
+                    default -> file.problem(words.entry(), "'" + word + "' is not one of hostname=, domain= and volume=");
                 }
             }
             readHost(file, words.entry(), host, ids);

@@ -180,7 +180,7 @@ public final class OriginAdmin implements OriginControl {
         return new AdminException(
                 400,
                 "unknown-origin",
-                origin + " is neither a group of origins nor a host of one, configured are " + known);
+                origin + " is not a group of origins or a host of a group, configured are " + known);
     }
 
     /** Selects the hosts of an answer. */

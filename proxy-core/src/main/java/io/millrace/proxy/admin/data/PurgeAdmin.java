@@ -291,7 +291,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                     409,
                     "not-in-progress",
                     (PurgeId.isDryRun(id) ? "dry run " : "purge ") + id + " is "
-                            + view.record().state().text() + ": neither a count nor a sweep is in progress");
+                            + view.record().state().text() + ": no count and no sweep is in progress");
         }
         counted.count().cancel();
         return CompletableFuture.completedFuture(view(counted.record()));

@@ -37,7 +37,7 @@ public interface PurgeControl {
      * a count. A count belongs to a purge or to a dry run. Blocks while it reads the records; the stage completes when
      * the cancellation is durable.
      *
-     * @throws AdminException if there is no such purge, or neither a count nor a sweep is in progress
+     * @throws AdminException if there is no such purge, or if no count and no sweep is in progress
      */
     CompletionStage<PurgeView> cancel(String id, AdminCaller caller) throws AdminException;
 
