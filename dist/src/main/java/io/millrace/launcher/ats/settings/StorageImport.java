@@ -235,7 +235,8 @@ public final class StorageImport {
                     case "hostname" -> host = value;
                     case "domain" -> host = value.startsWith(".") ? value : "." + value;
                     case "volume" -> ids.addAll(List.of(value.split(",", -1)));
-                    default -> file.problem(words.entry(), "'" + word + "' is not one of hostname=, domain= and volume=");
+                    default ->
+                        file.problem(words.entry(), "'" + word + "' is not one of hostname=, domain= and volume=");
                 }
             }
             readHost(file, words.entry(), host, ids);
