@@ -162,8 +162,7 @@ final class ResponseReader {
         StringBuilder line = new StringBuilder(64);
         while (true) {
             if (!buffer.hasRemaining() && !fill()) {
-                throw new EOFException(
-                        "the connection was closed before its " + (started ? "end" : "first byte"));
+                throw new EOFException("the connection was closed before its " + (started ? "end" : "first byte"));
             }
             int octet = buffer.get() & 0xff;
             if (--headBytesLeft < 0) {

@@ -27,8 +27,9 @@ enum OutputFormat {
             return switch (value) {
                 case "table" -> TABLE;
                 case "json" -> JSON;
-                default -> throw new TypeConversionException(
-                        "'" + value + "' is not an output format: expected table or json");
+                default ->
+                    throw new TypeConversionException(
+                            "'" + value + "' is not an output format: expected table or json");
             };
         }
     }

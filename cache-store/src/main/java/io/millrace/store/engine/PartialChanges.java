@@ -214,9 +214,8 @@ final class PartialChanges<H> {
             volumes.missed(key, object.volume(), volumeNow);
             // The volume has not accepted the tombstone (the record of the removal). As with a removal, the pending
             // change hides the object at least in this process.
-            boolean staysPending =
-                    (allChanges.isSuspended() || volumeNow != null)
-                            && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
+            boolean staysPending = (allChanges.isSuspended() || volumeNow != null)
+                    && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
             return staysPending ? change : before;
         });
         if (queued[0]) {

@@ -121,9 +121,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         for (String path : settings.keySet()) {
             SettingPlace place = current.places().get(path);
             if (place != null && place.text().startsWith(ConfigDocument.PUSHED)) {
-                String why =
-                        "is set by the configuration of the fleet, which takes precedence over the file; push the"
-                                + " change to the fleet, or omit --save";
+                String why = "is set by the configuration of the fleet, which takes precedence over the file; push the"
+                        + " change to the fleet, or omit --save";
                 return refused(settings.keySet(), path, why);
             }
         }

@@ -72,10 +72,8 @@ final class Restrictions {
         }
         locations.forEach(this::restrictOtherCases);
         for (Location each : locations) {
-            boolean hasOwnRule = each.isPath()
-                    && each.hasRule(locations)
-                    && locationWithRule(each) == null
-                    && canHaveRules(each);
+            boolean hasOwnRule =
+                    each.isPath() && each.hasRule(locations) && locationWithRule(each) == null && canHaveRules(each);
             if (hasOwnRule && each.kind() == Kind.EXACT) {
                 refuseLongerPaths(each);
             }

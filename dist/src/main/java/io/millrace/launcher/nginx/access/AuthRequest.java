@@ -28,7 +28,9 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
     @Nullable
     public static AuthRequest of(Scope server, Scope location) {
         Directive found = AccessPlan.authentication(location);
-        if (found == null || !isOnlyAuthentication(found, location) || !found.arg(0).matches("/[^$]*")) {
+        if (found == null
+                || !isOnlyAuthentication(found, location)
+                || !found.arg(0).matches("/[^$]*")) {
             return null;
         }
         Scope inner = server.location(found.arg(0));

@@ -26,9 +26,8 @@ public final class OverloadKeys {
             .within(Duration.ZERO, Duration.ofMinutes(10))
             .defaultsTo(Duration.ofSeconds(1))
             .perRule()
-            .description(
-                    "In overload, a storable response may be used for at least this time after its lifetime ends."
-                            + " Without a lifetime, the time starts at its receipt. Whole seconds; 0 turns this off.");
+            .description("In overload, a storable response may be used for at least this time after its lifetime ends."
+                    + " Without a lifetime, the time starts at its receipt. Whole seconds; 0 turns this off.");
     public static final ConfigKey<Double> STRETCH = ConfigKey.builder("cache.overload.stretch", ValueType.DECIMAL)
             .within(1.0, 1000.0)
             .defaultsTo(2.0)
