@@ -99,7 +99,7 @@ public final class TidyRules {
             Matcher start = METHOD_START.matcher(lines.get(i));
             String line = lines.get(i);
             boolean opens =
-                    line.endsWith("{") || (line.endsWith("(") && !line.trim().matches("(super|this)\\("));
+                    line.endsWith("{") || (line.endsWith("(") && !line.trim().matches("(super|this|throw .*|return .*)\\("));
             if (!start.matches() || !opens) {
                 continue;
             }
