@@ -103,8 +103,8 @@ final class NameIssuance {
     /**
      * The outcome of an order.
      *
-     * @param result record for the caller that forced the order
-     * @param kept record in force from now on
+     * @param result record with the outcome of this order, including a failure; for the caller that forced the order
+     * @param kept record to store; the old one, with the new times of orders, if an early renewal failed
      */
     record OrderOutcome(AcmeRecord result, AcmeRecord kept) {
         /**

@@ -156,17 +156,17 @@ final class WasmProgram {
 
     /** Returns the host function of an import; null if there is none. */
     GuestCall.@Nullable Typed call(FunctionImport function) {
-        boolean isOrdinary = typeOf(function).returns().equals(List.of(ValType.I32));
+        boolean returnsStatus = typeOf(function).returns().equals(List.of(ValType.I32));
         switch (function.module()) {
             case "env" -> {
                 GuestCall.Typed known = ProxyFunctions.ALL.get(function.name());
                 boolean isUnknown =
-                        known == null && isOrdinary && function.name().startsWith("proxy_");
+                        known == null && returnsStatus && function.name().startsWith("proxy_");
                 return isUnknown ? new GuestCall.Typed("", true, UNIMPLEMENTED) : known;
             }
             case "wasi_snapshot_preview1", "wasi_unstable" -> {
                 GuestCall.Typed known = WasiFunctions.ALL.get(function.name());
-                return known == null && isOrdinary ? new GuestCall.Typed("", true, NO_SYSTEM_CALL) : known;
+                return known == null && returnsStatus ? new GuestCall.Typed("", true, NO_SYSTEM_CALL) : known;
             }
             default -> {
                 return null;
@@ -187,7 +187,7 @@ final class WasmProgram {
         return type.params().equals(parameters) && type.returns().equals(results);
     }
 
-    /** Refuses objects of the Java heap, which the limit of memory does not count. */
+    /** Rejects modules with garbage-collected types: their objects live in the Java heap, outside the memory limit. */
     private void checkTypes() {
         for (int i = 0; i < module.typeSection().typeCount(); i++) {
             RecType group = module.typeSection().getRecType(i);

@@ -77,8 +77,8 @@ public final class WarmTally {
         }
     }
 
-    /** Number of requests that the proxy answered for one of its sites, errors included. */
-    public long asked() {
+    /** Number of results, errors included, except those for sites that the proxy does not serve. */
+    public long siteTotal() {
         lock.lock();
         try {
             return total() - of(Effect.NOT_SERVED);
@@ -88,7 +88,7 @@ public final class WarmTally {
     }
 
     /** Number of responses that were fresh before the run. */
-    public long fresh() {
+    public long freshBefore() {
         lock.lock();
         try {
             return of(Effect.FRESH);
@@ -98,7 +98,7 @@ public final class WarmTally {
     }
 
     /** Number of responses that are fresh after the run. */
-    public long freshNow() {
+    public long freshAfter() {
         lock.lock();
         try {
             return of(Effect.FRESH) + of(Effect.STORED) + of(Effect.REVALIDATED);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *   16  4  length of the encoded head
  *   20  4  expiry, seconds since the epoch, unsigned
  *   24  4  when the object was stored, seconds since the epoch, unsigned
- *   28  1  flags: 1 all of the body is stored
+ *   28  1  flags: bit 0 is set if the whole body is stored
  *   29  1  number of tags
  *   30  2  length of the text
  *   32  4  length of the key

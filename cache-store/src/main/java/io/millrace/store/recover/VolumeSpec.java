@@ -42,7 +42,7 @@ public record VolumeSpec(
      * A block device or file that contains a volume.
      *
      * @param path its path
-     * @param format whether other content may be overwritten; valid once
+     * @param format whether other content may be overwritten; only the first opening with this permission may do so
      */
     public record Device(Path path, boolean format) {}
 

@@ -96,7 +96,7 @@ final class Notes {
         put(NO_EFFECT, "paths keep empty segments, as clients send them", "merge_slashes");
         put(NO_EFFECT, "requests with an invalid field name are always refused", "ignore_invalid_headers");
         put(NO_EFFECT, "the last trusted address in X-Forwarded-For is used", "real_ip_recursive");
-        put(NO_EFFECT, "a client needs only one of the access rules of the block; see their lines", "satisfy");
+        put(NO_EFFECT, "with satisfy any, one passed access rule is enough; see the notes at these rules", "satisfy");
         put(NO_EFFECT, "concerns authentication, which is not translated", "auth_basic_user_file auth_request_set");
         put(MISSING, FILES, """
                 root alias try_files internal proxy_store proxy_store_access dav_methods create_full_put_path
@@ -136,7 +136,10 @@ final class Notes {
                 MISSING,
                 "only constant variables, and those of proxy_cache_bypass and proxy_no_cache, are translated",
                 "map");
-        put(MISSING, "no proxy_pass of a rule uses the variable; remap[].split chooses origins only", "split_clients");
+        put(
+                MISSING,
+                "translated only if proxy_pass uses the variable, because remap[].split selects only origins",
+                "split_clients");
         put(MISSING, "the importer cannot translate the condition; write an element of rules with when", "if");
         put(MISSING, "not translated; map_with_referer restricts a rule by Referer", "valid_referers");
         put(MISSING, "only HTTP is proxied: no plain TCP or UDP, and no mail", "stream mail");
@@ -165,8 +168,8 @@ final class Notes {
     }
 
     /**
-     * Collects the lines of translated directives. A line of a file that is included twice may be translated in one
-     * place only.
+     * Collects the lines of translated directives. If a file is included twice, a line that was translated in one
+     * place gets no note in the other.
      */
     private static void collect(List<Directive> directives, Set<Entry> used) {
         for (Directive each : directives) {
@@ -177,22 +180,23 @@ final class Notes {
         }
     }
 
-    private static void finish(Workspace workspace, List<Directive> directives, String around, Set<Entry> used) {
+    private static void finish(
+            Workspace workspace, List<Directive> directives, String enclosingReason, Set<Entry> used) {
         for (Directive each : directives) {
             if (!each.isHandled() && !used.contains(each.entry())) {
-                addNote(workspace, each, around);
+                addNote(workspace, each, enclosingReason);
             }
             boolean section = List.of("http", "server", "events").contains(each.name()) && each.hasBlock();
             boolean isTranslatedBlock =
                     section || List.of("location", "upstream").contains(each.name());
-            String reason = around.isEmpty() && !isTranslatedBlock
+            String reason = enclosingReason.isEmpty() && !isTranslatedBlock
                     ? "belongs to " + each.name() + " of " + each.entry().place()
-                    : around;
+                    : enclosingReason;
             finish(workspace, each.children(), reason, used);
         }
     }
 
-    private static void addNote(Workspace workspace, Directive each, String around) {
+    private static void addNote(Workspace workspace, Directive each, String enclosingReason) {
         String name = each.name();
         String compression = CompressionPlan.note(each);
         if (name.equals("map") && each.arg(0).equals("$http_upgrade")) {
@@ -207,11 +211,11 @@ final class Notes {
             return;
         }
         if (List.of("http", "events", "server").contains(name) && each.hasBlock()) {
-            each.note(around.isEmpty() ? "contains other directives" : around);
+            each.note(enclosingReason.isEmpty() ? "contains other directives" : enclosingReason);
             return;
         }
-        if (!around.isEmpty()) {
-            each.notMapped(around);
+        if (!enclosingReason.isEmpty()) {
+            each.notMapped(enclosingReason);
             return;
         }
         if (name.equals("rewrite")) {
@@ -272,8 +276,8 @@ final class Notes {
         if (each.arg(0).equals("1")) {
             each.markHandled().matchesDefaultOf("store.disk_admission");
         } else {
-            each.notMapped("responses are stored at the first request; store.disk_admission: second_hit makes a full"
-                    + " volume store those that were requested before");
+            each.notMapped("responses are stored at the first request; with store.disk_admission: second_hit, a full"
+                    + " volume stores only responses that were requested before");
         }
     }
 }

@@ -24,7 +24,7 @@ final class NotesTest {
                 + "'origins get the method, fields and content of the client''s request'",
         "proxy_store off, NO_EFFECT, 'off, as in Millrace'",
         "satisfy all, NO_EFFECT, 'all, as in Millrace'",
-        "satisfy any, NO_EFFECT, a client needs only one of the access rules of the block; see their lines",
+        "satisfy any, NO_EFFECT, 'with satisfy any, one passed access rule is enough; see the notes at these rules'",
         "gzip off, SAME_AS_DEFAULT, ''",
         "gzip_vary on, NO_EFFECT, 'on, as in Millrace'",
         "gzip_vary off, NO_EFFECT, "

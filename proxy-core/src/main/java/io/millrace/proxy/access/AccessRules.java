@@ -118,7 +118,8 @@ public final class AccessRules {
     /**
      * Returns the methods of a rule.
      *
-     * @param ruleIndex the rule that maps the URL; the number of rules for the rule of the forward proxy
+     * @param ruleIndex index of the rule that maps the URL; an index equal to the number of rules denotes the
+     *     forward-proxy rule
      */
     public MethodPolicy methods(int ruleIndex) {
         return methods[ruleIndex];
@@ -178,9 +179,9 @@ public final class AccessRules {
     }
 
     /**
-     * Returns true if the field contains another URL than the origin request. The URLs differ because the rule's cache
-     * keys contain another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one
-     * client would determine the response for all other clients.
+     * Returns true if the field contains the client's URL or host, although the rule's cache keys contain another one.
+     * Such a field is not forwarded, even from a trusted proxy: the response could depend on one client's URL, and all
+     * clients would get it. Call only if the cache key has another URL than the request.
      *
      * @param otherHost whether the origin receives another host than the client sent
      */

@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Writes the PROXY protocol header that announces the client to an origin, as specified by HAProxy. */
+/** Writes a PROXY header, which tells an origin the address of the client (PROXY protocol of HAProxy). Stateless. */
 public final class AnnouncedClient {
     private static final byte[] SIGNATURE_2 = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
     private static final byte PROXY = 0x21;
@@ -18,8 +18,8 @@ public final class AnnouncedClient {
     private AnnouncedClient() {}
 
     /**
-     * Returns the complete header. If one address is IPv6, both are written as IPv6, with IPv4 in its mapped form. If
-     * one is not an IP address, or the client uses a Unix socket, the header reports an unknown client.
+     * Returns the complete PROXY header. If one address is IPv6, both are written as IPv6, with IPv4 in its mapped
+     * form. If one is not an IP address, or the client uses a Unix socket, the header reports an unknown client.
      *
      * @param version 1 or 2
      * @param client source address of the connection

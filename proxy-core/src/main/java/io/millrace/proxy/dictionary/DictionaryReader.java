@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the encoder threads, and adds them to
  * the dictionaries. A response is read after it was stored. If its dictionary is not in memory, as after a restart, it
- * is also read after a validation, and when it is served outside the fast lane.
+ * is also read after a validation, and when it is served outside the fast lane (a short path for plain RAM hits).
  *
  * <p>Confined to one event loop, except for the decoding.
  */
@@ -81,7 +81,7 @@ public final class DictionaryReader {
      * Returns true if a response with this head may be a dictionary. False for one that depends on credentials or
      * cookies: a client that guesses its hash would learn that the content exists.
      */
-    public static boolean mayBe(StoredHead head, DictionaryRules rules) {
+    public static boolean mayBeDictionary(StoredHead head, DictionaryRules rules) {
         return head.status() == 200
                 && !head.isVaryMarker()
                 && head.contentLength() <= rules.bytesMax()
@@ -93,7 +93,7 @@ public final class DictionaryReader {
 
     /** Reads a response that was stored, if it is a dictionary. Otherwise forgets the dictionary of its URL. */
     public void stored(Candidate response, DictionaryRules rules) {
-        if (mayBe(response.head(), rules) && DictionaryChoice.isSecureContext(response.url())) {
+        if (mayBeDictionary(response.head(), rules) && DictionaryChoice.isSecureContext(response.url())) {
             open(new Reading(response, rules));
         } else {
             dictionaries.forget(response.url());
@@ -101,8 +101,8 @@ public final class DictionaryReader {
     }
 
     /**
-     * Takes over the terms and the lifetime of a response that was validated. Reads it only if its content is not
-     * known.
+     * Updates the Use-As-Dictionary parameters and the lifetime of a dictionary from a validated response. Reads the
+     * response only if its content is not known.
      *
      * @param before its head before the validation
      */
@@ -111,7 +111,7 @@ public final class DictionaryReader {
         if (known == null
                 || !known.isReadFrom(response.key(), before)
                 || purger.isPurgedSince(known.keyHash(), known.readSince())
-                || !mayBe(response.head(), rules)) {
+                || !mayBeDictionary(response.head(), rules)) {
             stored(response, rules);
             return;
         }
@@ -168,7 +168,7 @@ public final class DictionaryReader {
     /** Reads the content if the response may be a dictionary. Takes over the reference. */
     private void opened(Reading reading, StoredObject<StoredHead> object) {
         StoredHead head = object.head();
-        DictionaryTerms terms = mayBe(head, reading.rules)
+        DictionaryTerms terms = mayBeDictionary(head, reading.rules)
                         && object.isComplete()
                         && object.length() <= reading.rules.bytesMax()
                         && head.isFresh(clockMillis.getAsLong())

@@ -446,7 +446,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
     boolean isDictionaryWanted(Decision decision, StoredHead head, ClientConnection client, long nowMillis) {
         DictionaryRules rules = decision.cacheSettings().encoding().dictionaries();
         return !rules.isOff()
-                && DictionaryReader.mayBe(head, rules)
+                && DictionaryReader.mayBeDictionary(head, rules)
                 && !isProtected(decision.request(), decision.mapped())
                 && dictionaryReader.isWanted(settings().access().clientUrl(decision.request(), client), nowMillis);
     }
@@ -459,7 +459,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver, Origin
         if (!rules.isOff()
                 && object != null
                 && primary != null
-                && DictionaryReader.mayBe(object.head(), rules)
+                && DictionaryReader.mayBeDictionary(object.head(), rules)
                 && !isProtected(decision.request(), decision.mapped())) {
             TargetUri url = settings().access().clientUrl(decision.request(), client);
             dictionaryReader.served(

@@ -120,7 +120,7 @@ public final class Field<S> {
     }
 
     /** Like {@link #keyed}, for keys whose case is significant, such as {@code cookie["SID"]}. */
-    public static <S> Field<S> keyedExactly(
+    public static <S> Field<S> keyedCaseSensitive(
             String name, String description, BiFunction<S, String, List<String>> texts) {
         return keyed(name, description, true, texts);
     }

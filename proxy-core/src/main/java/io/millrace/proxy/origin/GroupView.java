@@ -82,8 +82,8 @@ final class GroupView {
      * OriginGroupConfig.RingMode} describes the other ring modes.
      *
      * @param tried hosts that must not be selected
-     * @param mayGoOnTrial whether the request could be retried on another host if the selected host fails. Such
-     * requests are preferred for trials. Other requests become trials only after a further retry interval
+     * @param mayGoOnTrial whether the request can begin a trial as soon as one is due. This is the first attempt
+     * of a request that can be retried on another host. Any other attempt can begin it one retry interval later
      * @return index of the host; -1 for none
      */
     int choose(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
@@ -131,8 +131,8 @@ final class GroupView {
     }
 
     /**
-     * Selects the sibling proxy that owns the URL. If this proxy is the owner or a sibling has failed, selects a
-     * backup. Returns -1 if there is none.
+     * Selects the sibling proxy that owns the URL. If this proxy is the owner, or if this request has already
+     * tried a host, selects a backup. Returns -1 if there is none.
      */
     private int chooseAmongPeers(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         if (tried.isEmpty()) {

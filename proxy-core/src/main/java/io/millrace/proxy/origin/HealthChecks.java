@@ -25,12 +25,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs active health checks of origin hosts, by one GET request per host and interval. Intervals
  * vary randomly by up to a tenth, so that proxies do not check at the same moment. One event loop checks for the
- * whole proxy. It also ends operators' marks whose time is over, on hosts with and without checks.
+ * whole proxy. It also removes expired manual mark-downs, on hosts with and without checks.
  *
  * <p>Confined to this event loop.
  */
 public final class HealthChecks {
-    /** Interval at which due checks are started and marks are ended. The shortest configurable check interval is twice as long. */
+    /**
+     * Interval at which due checks are started and expired manual mark-downs are removed. The shortest configurable
+     * check interval is twice as long.
+     */
     private static final long TICK_MILLIS = 50;
 
     /** Limit of response content in bytes. A longer response is cancelled after its head. */
@@ -71,7 +74,10 @@ public final class HealthChecks {
         checks.clear();
     }
 
-    /** Ends marks and starts the due checks. Logs an exception for one host, so that other hosts are still checked. */
+    /**
+     * Removes expired manual mark-downs and starts the due checks. Logs an exception for one host, so that other hosts
+     * are still checked.
+     */
     private void tick() {
         long nowMillis = clockMillis.getAsLong();
         IdentityHashMap<OriginHost, Check> now = new IdentityHashMap<>();

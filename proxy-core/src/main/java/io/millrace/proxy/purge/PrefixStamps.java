@@ -119,8 +119,8 @@ final class PrefixStamps {
     }
 
     /**
-     * Returns a copy in which other entries replace one entry, if it exists. For an undo; the limit of prefixes does
-     * not apply.
+     * Returns a copy without {@code entry} (if present) and with {@code replacements}. For an undo; the limit of
+     * prefixes does not apply.
      */
     PrefixStamps replaced(InvalidationEntry entry, List<InvalidationEntry> replacements) {
         List<InvalidationEntry> list = new ArrayList<>(List.of(of(entry.hash())));

@@ -91,18 +91,18 @@ abstract class RevisionCommand extends ApiCommand {
             JsonObject state,
             long revision,
             String content,
-            long restores,
+            long restoredRevision,
             List<String> canary,
-            long seconds,
+            long observationSeconds,
             List<String> guards) {
         String user = System.getProperty("user.name", "").replaceAll("[^!-~]", "?");
         return new Statement(
                 state.text("fleet", ""),
                 revision,
                 content,
-                restores,
+                restoredRevision,
                 canary,
-                seconds,
+                observationSeconds,
                 guards,
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
                 user.isEmpty() ? "unknown" : user.substring(0, Math.min(USER_LENGTH_MAX, user.length())));
@@ -163,6 +163,7 @@ abstract class RevisionCommand extends ApiCommand {
         List<String> nodes = new ArrayList<>();
         for (JsonObject node : state.objects("nodes")) {
             String connection = node.text("connection", "");
+            // Without a connection, this node sees live nodes as away, so nodes that are away count too.
             boolean isCounted = isLive(node) || (connection.equals("away") && !isOn(state));
             if (isCounted && !isDecided(node.text("state", ""), node, newest)) {
                 nodes.add(node.text("node", "?"));
@@ -222,8 +223,8 @@ abstract class RevisionCommand extends ApiCommand {
     }
 
     /**
-     * Returns true if a node has applied or rejected the newest revision. The number alone does not suffice, since the
-     * node may still be recording that revision.
+     * Returns true if a node has applied or rejected the newest revision. Also checks the node's state: a node may
+     * report the number before it has recorded the revision. A node that is off counts as decided.
      */
     private static boolean isDecided(String state, JsonObject node, long newest) {
         return switch (state) {

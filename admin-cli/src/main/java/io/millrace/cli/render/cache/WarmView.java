@@ -39,13 +39,13 @@ public final class WarmView {
                 }
             }
         }
-        if (tally.asked() > 0) {
-            lines.add("  hit ratio of these URLs: " + percent(tally.fresh(), tally.asked()) + " before, "
-                    + percent(tally.freshNow(), tally.asked()) + " now");
+        if (tally.siteTotal() > 0) {
+            lines.add("  hit ratio of these URLs: " + percent(tally.freshBefore(), tally.siteTotal()) + " before, "
+                    + percent(tally.freshAfter(), tally.siteTotal()) + " now");
         }
         note(lines, feed.repeated(), "repeated URL", "repeated URLs");
-        note(lines, feed.skipped(), "part of the input without a URL", "parts of the input without a URL");
-        note(lines, feed.invalid(), "text that is no URL", "texts that are no URLs");
+        note(lines, feed.skipped(), "unsuitable input entry", "unsuitable input entries");
+        note(lines, feed.invalid(), "invalid URL", "invalid URLs");
         for (String invalid : feed.invalidNamed()) {
             String text = Printable.of(invalid);
             lines.add("    " + (text.length() > 70 ? text.substring(0, 67) + "..." : text));
@@ -64,9 +64,9 @@ public final class WarmView {
         return JsonTree.object(json -> {
             json.bool("complete", complete).number("requested", tally.total()).fraction("seconds", seconds);
             tally.write(json);
-            long asked = tally.asked();
-            json.fraction("hit_ratio_before", asked == 0 ? Double.NaN : (double) tally.fresh() / asked)
-                    .fraction("hit_ratio_now", asked == 0 ? Double.NaN : (double) tally.freshNow() / asked)
+            long siteTotal = tally.siteTotal();
+            json.fraction("hit_ratio_before", siteTotal == 0 ? Double.NaN : (double) tally.freshBefore() / siteTotal)
+                    .fraction("hit_ratio_now", siteTotal == 0 ? Double.NaN : (double) tally.freshAfter() / siteTotal)
                     .number("repeated", feed.repeated())
                     .number("skipped", feed.skipped())
                     .number("invalid", feed.invalid())

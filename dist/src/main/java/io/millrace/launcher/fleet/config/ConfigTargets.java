@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The configuration of this node, to which revisions of the fleet are applied. Thread-safe. */
+/** Checks and applies revisions of the fleet's configuration on this node. Thread-safe. */
 public interface ConfigTargets {
     /** Returns the revision in force; 0 for none. */
     long revision();

@@ -6,19 +6,19 @@ import java.util.List;
 
 /** Configuration keys for compression of responses. Remap rules can override all except the memory limit. */
 public final class CompressionKeys {
-    /** Path of the section; an empty one turns compression on. */
+    /** Path of the section. If it is present, even empty, compression is on by default. */
     public static final String SECTION = "compression";
 
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("compression.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .description("Whether responses of the listed types are compressed for clients that accept it. A section"
-                    + " compression without this key turns compression on, even if it is empty.");
+            .description("Whether responses of the listed types are compressed for clients that accept it. If the"
+                    + " section compression is present, even empty, the default is true.");
     public static final ConfigKey<List<String>> ENCODINGS = ConfigKey.builder("compression.encodings", ValueType.NAMES)
             .defaultsTo(List.of("br", "zstd", "gzip"))
             .perRule()
-            .description("The encodings, the preferred one first: br, zstd, gzip. A client gets the one that it prefers"
-                    + " by its weights in Accept-Encoding.");
+            .description("The encodings, the preferred one first: br, zstd, gzip. The client's weights in"
+                    + " Accept-Encoding decide; between equal weights, the first in this list.");
     public static final ConfigKey<List<String>> TYPES = ConfigKey.builder("compression.types", ValueType.NAMES)
             .defaultsTo(List.of(
                     "text/html",
@@ -66,7 +66,7 @@ public final class CompressionKeys {
             .perRule()
             .description("Level of gzip. 9 compresses most and is slowest.");
 
-    /** Path of the section about dictionaries; an empty one turns them on. */
+    /** Path of the section about dictionaries. If it is present, even empty, they are on by default. */
     public static final String DICTIONARIES = SECTION + ".dictionaries";
 
     public static final ConfigKey<Boolean> DICTIONARIES_ENABLED = ConfigKey.builder(
@@ -74,7 +74,7 @@ public final class CompressionKeys {
             .defaultsTo(false)
             .perRule()
             .description("Whether stored responses with Use-As-Dictionary are dictionaries for later responses"
-                    + " (RFC 9842). A section dictionaries without this key turns this on, even if it is empty.");
+                    + " (RFC 9842). If the section dictionaries is present, even empty, the default is true.");
     public static final ConfigKey<List<String>> DICTIONARIES_ENCODINGS = ConfigKey.builder(
                     "compression.dictionaries.encodings", ValueType.NAMES)
             .defaultsTo(List.of("dcb", "dcz"))
@@ -86,8 +86,8 @@ public final class CompressionKeys {
             .within(1024L, 16L << 20)
             .defaultsTo(2L << 20)
             .perRule()
-            .description("Largest response that becomes a dictionary, without its encoding. Six times this size, plus a"
-                    + " quarter of it but at least 256 KiB, must fit in compression.dictionaries.memory.");
+            .description("Largest response, after decoding, that becomes a dictionary. compression.dictionaries.memory"
+                    + " must be at least 6 x max_size + max(max_size / 4, 256 KiB) + 4 KiB.");
     public static final ConfigKey<Long> DICTIONARIES_MEMORY = ConfigKey.builder(
                     "compression.dictionaries.memory", ValueType.SIZE)
             .within(1L << 20, 4L << 30)

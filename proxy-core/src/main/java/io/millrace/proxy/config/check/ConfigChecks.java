@@ -125,7 +125,7 @@ public final class ConfigChecks {
         }
     }
 
-    /** Refuses copies of requests to the origin that gets the requests themselves. */
+    /** Reports an error if a rule mirrors requests to its own origin. */
     private void checkMirrors(ConfigValues values) {
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
@@ -243,10 +243,7 @@ public final class ConfigChecks {
                     path + ".h2c",
                     "is only for addresses without tls; with tls set http2, or remove h2c");
         } else if (!secure && listener.isSet(Http2Keys.LISTEN) && listener.get(Http2Keys.LISTEN)) {
-            problems.error(
-                    at(path + ".http2"),
-                    path + ".http2",
-                    "needs tls; an address without it takes HTTP/2 with h2c: true");
+            problems.error(at(path + ".http2"), path + ".http2", "needs tls; for HTTP/2 without tls, set h2c: true");
         }
     }
 

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Checks which TLS settings for origins require each other, and warns of missing files. */
+/** Reports origin TLS settings that lack another required setting. Warns of unused settings and unreadable files. */
 final class OriginTlsChecks {
     private final ConfigProblems problems;
     private final Place wholeFile;

@@ -74,7 +74,8 @@ public record OriginTlsConfig(
     /**
      * Returns the settings of a rule.
      *
-     * @param own the values that the rule sets; a key without a certificate belongs to the general certificate
+     * @param own the values that the rule sets; a private key set without a certificate belongs to the general
+     *     certificate
      * @param values the values of the rule, completed by the general values
      */
     public static OriginTlsConfig from(ConfigValues own, ConfigValues values) {
@@ -94,7 +95,8 @@ public record OriginTlsConfig(
      * Returns the settings for the origin that gets the copies of a rule's requests. Client certificate and names of
      * other origins are not used for it.
      *
-     * @param own the values that the rule sets; a key without a certificate belongs to the general certificate
+     * @param own the values that the rule sets; a private key set without a certificate belongs to the general
+     *     certificate
      * @param general the general values
      */
     public static OriginTlsConfig ofMirror(ConfigValues own, ConfigValues general) {

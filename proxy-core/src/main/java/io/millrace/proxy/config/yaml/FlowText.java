@@ -44,8 +44,9 @@ public final class FlowText {
                 return text + ", ...] (" + key.format(elements) + ")";
             }
             text.append(text.length() == 1 ? "" : ", ");
-            ConfigKey<?> word = ConfigShape.keyOfWord(key);
-            String wordText = word == null || element.size() > 1 ? null : element.text(word);
+            // An element that sets only this key is written as a plain scalar.
+            ConfigKey<?> shorthandKey = ConfigShape.keyOfWord(key);
+            String wordText = shorthandKey == null || element.size() > 1 ? null : element.text(shorthandKey);
             if (wordText == null) {
                 Map<String, Object> tree = new LinkedHashMap<>();
                 collect(ConfigShape.element(key), element, tree, lengthMax);
@@ -143,7 +144,8 @@ public final class FlowText {
     }
 
     /**
-     * Converts a list of words in square brackets to words separated by commas. Any other text is returned unchanged.
+     * Converts a list of words in square brackets to words separated by commas, or by spaces if words may contain
+     * commas. Any other text is returned unchanged.
      *
      * <p>{@code ["a", b]} becomes {@code a,b}, the same value as a YAML list of these words.
      */

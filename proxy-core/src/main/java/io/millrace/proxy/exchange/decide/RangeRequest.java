@@ -90,8 +90,9 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     }
 
     /**
-     * Returns true if a request has a range that applies only to content of a certain date (If-Range). If this proxy
-     * encodes the content, the client's range does not refer to the origin's bytes.
+     * Returns true if a range request has an If-Range field with a date. A date, unlike an entity tag, does not
+     * distinguish the encoded content from the origin's content. So if this proxy encodes the content, the client may
+     * have a part of the encoded content, and must not combine it with a part from the origin.
      */
     public static boolean isDated(FieldSection requestFields) {
         int line = requestFields.find(FieldName.IF_RANGE);

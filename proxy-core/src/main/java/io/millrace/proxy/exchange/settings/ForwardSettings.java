@@ -37,6 +37,7 @@ public final class ForwardSettings implements AddressCheck {
         return new ForwardSettings(now, ForwardAccess.of(config, built, own), since);
     }
 
+    /** Returns true if requests may go to the same destinations, by the same group of parent proxies. */
     private boolean hasSameRoute(ForwardProxyConfig other) {
         return config.denied().equals(other.denied())
                 && config.allowed().equals(other.allowed())

@@ -35,7 +35,7 @@ public final class RequestFields {
                     "the path of the client's URL in the normal form of cache keys, without the query",
                     RequestFacts::path),
             Field.text("query", "the query as received, without `?`; empty where there is none", RequestFacts::query),
-            Field.keyedExactly(
+            Field.keyedCaseSensitive(
                     "param",
                     "the values of a query parameter as received, empty without `=`",
                     RequestFacts::parameters),
@@ -43,7 +43,7 @@ public final class RequestFields {
                     "request_header",
                     "the values of a request field, one for each field line",
                     RequestFacts::requestHeader),
-            Field.keyedExactly("cookie", "the values of a cookie", RequestFacts::cookies),
+            Field.keyedCaseSensitive("cookie", "the values of a cookie", RequestFacts::cookies),
             Field.address(
                     "client",
                     "the client's address of the connection, or that of a trusted PROXY header",

@@ -124,12 +124,12 @@ public final class PurgeHistory implements AutoCloseable {
         return executor;
     }
 
-    /** The times of the latest removals of single URLs. */
+    /** The times of the latest purges of single URLs (removals). */
     public RemovalTimes removals() {
         return removals;
     }
 
-    /** Returns a new identifier for the removal of a URL. */
+    /** Returns a new identifier for the purge of a single URL (a removal). */
     public String newRemovalId() {
         return removalIds.next();
     }

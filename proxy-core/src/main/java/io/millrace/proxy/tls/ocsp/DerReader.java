@@ -57,7 +57,8 @@ final class DerReader {
         if (length >= 0x80) {
             int octets = length - 0x80;
             if (octets == 0 || octets > 3 || start + octets > end) {
-                throw new IllegalArgumentException("a length of " + octets + " bytes");
+                throw new IllegalArgumentException(
+                        "a length field of " + octets + " bytes, expected 1 to 3 within the element");
             }
             length = 0;
             for (int i = 0; i < octets; i++) {
