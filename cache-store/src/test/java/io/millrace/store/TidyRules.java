@@ -98,8 +98,8 @@ public final class TidyRules {
         for (int i = 0; i < lines.size(); i++) {
             Matcher start = METHOD_START.matcher(lines.get(i));
             String line = lines.get(i);
-            boolean opens =
-                    line.endsWith("{") || (line.endsWith("(") && !line.trim().matches("(super|this|throw .*|return .*)\\("));
+            boolean opens = line.endsWith("{")
+                    || (line.endsWith("(") && !line.trim().matches("(super|this|throw .*|return .*)\\("));
             if (!start.matches() || !opens) {
                 continue;
             }

@@ -520,7 +520,7 @@ class PurgeRecordsTest {
         assertTrue(unknown.contains("of dry runs, each worker process keeps only its latest 64"), unknown);
         ProxyExtension.await("the end of the count", () -> isDone(socket, id));
         String cancelled = post(socket, "/v1/cache/purge/cancel", "{\"id\":\"" + id + "\"}");
-        assertTrue(cancelled.contains("\"message\":\"dry run " + id + " is done: neither"), cancelled);
+        assertTrue(cancelled.contains("\"message\":\"dry run " + id + " is done: no count"), cancelled);
 
         String purged = idIn(post(socket, "/v1/cache/purge", body));
         shown = send(socket, "GET", "/v1/cache/purge?id=" + purged, "");
