@@ -93,8 +93,8 @@ class ConfigGuardsTest {
                 "error_pages: [{status: 404, file: large}] # error_pages[0].file: @/large has 65537 bytes, limit=65536",
                 "error_pages: [{status: 404, file: keys, set_response_header: {Date: a}}] #"
                         + " error_pages[0].set_response_header: Date: cannot be set",
-                "error_pages: [{status: 404, file: keys}, {status: 404, file: keys}] # error_pages[1].status: 404 has"
-                        + " a page already, error_pages[0]",
+                "error_pages: [{status: 404, file: keys}, {status: 404, file: keys}] # error_pages[1].status: 404"
+                        + " already has a page, error_pages[0]",
             })
     void faultsHaveTheirPlace(String text, String message) {
         ConfigResult result = read(text);
