@@ -211,9 +211,9 @@ final class HeaderImport {
                 acl.values().stream().allMatch(each -> each.matches("[1-5]\\d\\d"))
                         ? "status in (" + String.join(", ", acl.values()) + ")"
                         : null;
-            case "browser" -> found("request_header[\"User-Agent\"]", acl.values());
-            case "referer_regex" -> found("request_header[\"Referer\"]", acl.values());
-            case "dstdom_regex" -> found("host", acl.values());
+            case "browser" -> matchesAny("request_header[\"User-Agent\"]", acl.values());
+            case "referer_regex" -> matchesAny("request_header[\"Referer\"]", acl.values());
+            case "dstdom_regex" -> matchesAny("host", acl.values());
             case "url_regex" ->
                 anyOrNull(acl.values().stream().map(UrlCondition::of).toList());
             case "urlpath_regex" ->
