@@ -82,7 +82,9 @@ public final class HealthChecks {
         long nowMillis = clockMillis.getAsLong();
         IdentityHashMap<OriginHost, Check> now = new IdentityHashMap<>();
         for (OriginGroup group : groups.all()) {
-            group.hosts().forEach(host -> host.removeExpiredMark(nowMillis));
+            for (OriginHost host : group.hosts()) {
+                removeExpiredMark(group, host, nowMillis);
+            }
             OriginGroupConfig.HealthCheck rules = group.config().healthCheck();
             if (rules != null) {
                 for (int i = 0; i < group.hosts().size(); i++) {
@@ -103,6 +105,14 @@ public final class HealthChecks {
         }
         checks.values().forEach(Check::cancel);
         checks = now;
+    }
+
+    private static void removeExpiredMark(OriginGroup group, OriginHost host, long nowMillis) {
+        try {
+            host.removeExpiredMark(nowMillis);
+        } catch (RuntimeException e) {
+            log.error("the end of the mark of {} in group {} cannot be reported", host, group.name(), e);
+        }
     }
 
     /** Returns a random delay of the first check, so that first checks are spread over an interval. */

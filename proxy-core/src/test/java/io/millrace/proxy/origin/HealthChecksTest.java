@@ -1,6 +1,7 @@
 package io.millrace.proxy.origin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
@@ -183,6 +184,22 @@ class HealthChecksTest {
         sent.get(0).handler.onComplete(null);
         advance(INTERVAL_MILLIS);
         assertEquals(2, sent.size());
+    }
+
+    @Test
+    void aMarkWhoseEndCannotBeReportedEndsNoChecks() {
+        groups.events(event -> {
+            if (event.kind() == EventKind.ORIGIN_UP) {
+                throw new IllegalStateException("broken");
+            }
+        });
+        check(HOST);
+        OriginHost host = groups.find("g").hosts().get(0);
+        host.markDown(new OriginHealth.ManualDown("deploy", nowMillis, nowMillis + 1000), nowMillis);
+        advance(1000);
+        assertNull(health().manualDown());
+        advance(INTERVAL_MILLIS);
+        assertEquals(1, sent.size());
     }
 
     @Test
