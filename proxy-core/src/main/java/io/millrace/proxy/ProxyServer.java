@@ -522,7 +522,7 @@ public final class ProxyServer implements AutoCloseable {
      * stay open in the launcher process.
      *
      * @param nanos time limit; {@link #close} closes the remaining connections
-     * @return completes when no client connection is left, or at the time limit
+     * @return completes when no client connection is left and no admin request changes the state, or at the time limit
      */
     public CompletionStage<Void> drain(long nanos) {
         if (state == ProxyState.CLOSED) {
@@ -545,23 +545,30 @@ public final class ProxyServer implements AutoCloseable {
         }
         endOriginRecords();
         CompletableFuture<Void> drained = new CompletableFuture<>();
-        AtomicInteger partsToDrain = new AtomicInteger(loops.size() + 1);
-        Runnable partDrained = () -> {
-            if (partsToDrain.decrementAndGet() == 0) {
-                drained.complete(null);
+        AtomicInteger loopsToDrain = new AtomicInteger(loops.size());
+        Runnable loopDrained = () -> {
+            if (loopsToDrain.decrementAndGet() == 0) {
+                awaitAdminChanges(drained);
             }
         };
         for (ServingLoop loop : loops) {
-            loop.loop().execute(() -> loop.connections().drain(partDrained));
-        }
-        // A purge by the admin API may wait until the successor has made it durable.
-        if (admin == null) {
-            partDrained.run();
-        } else {
-            var unused = admin.whenNoChange().thenRun(partDrained);
+            loop.loop().execute(() -> loop.connections().drain(loopDrained));
         }
         group.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
         return drained;
+    }
+
+    /**
+     * Completes the drain when no admin request that changes state is in progress. Called after the last client
+     * connection has ended, so that changes that arrive during the drain are awaited too. A purge may wait until the
+     * successor has made it durable.
+     */
+    private void awaitAdminChanges(CompletableFuture<Void> drained) {
+        if (admin == null) {
+            drained.complete(null);
+        } else {
+            var unused = admin.whenNoChange().thenRun(() -> drained.complete(null));
+        }
     }
 
     /**

@@ -12,6 +12,7 @@ import io.millrace.proxy.admin.status.ServerSource.ServerReport;
 import io.millrace.proxy.admin.status.ServerSource.ThreadView;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.server.DrainRequest;
+import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -99,6 +100,52 @@ class ServerDrainTest {
             assertEquals(200, answer.get(30, TimeUnit.SECONDS).status());
             drained.get(30, TimeUnit.SECONDS);
         }
+    }
+
+    /** The client connection ends while the purge waits for the next worker. */
+    @Test
+    void aPurgeThatArrivesDuringTheDrainIsAnswered() throws Exception {
+        Path socket = directory.resolve("admin.sock");
+        proxy.start(
+                request -> request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("content")),
+                config -> config.storage(directory.resolve("disk"), 64 << 20).set("admin.socket", socket.toString()));
+        BlockingQueue<Consumer<IOException>> changes = new LinkedBlockingQueue<>();
+        AtomicBoolean isSuccessorReady = new AtomicBoolean();
+        proxy.proxy().handOver().release((change, reply) -> {
+            changes.add(reply);
+            if (isSuccessorReady.get()) {
+                reply.accept(null);
+            }
+        });
+        try (AdminFront front = AdminFront.of(directory, socket);
+                RawClient client = proxy.client()) {
+            ProxyExtension.await("the client is accepted", () -> openConnections() == 1);
+            CompletableFuture<Void> drained =
+                    proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
+            CompletableFuture<RawClient.Response> answer =
+                    answer(front, "POST", "/v1/cache/purge", "{\"host\":\"test.example\"}");
+            Consumer<IOException> reply = changes.poll(30, TimeUnit.SECONDS);
+            assertNotNull(reply, "the purge is passed to the successor");
+            assertEquals("close", client.get("/a").response().field("connection"));
+            assertNull(client.in.readHead());
+            ProxyExtension.await("the client has left", () -> openConnections() == 0);
+            for (ServingLoop loop : proxy.proxy().loops()) {
+                loop.loop().submit(() -> {}).syncUninterruptibly();
+            }
+            assertEquals(
+                    200, answer(front, "GET", "/v1/cache/purges", "").join().status());
+            assertFalse(drained.isDone());
+            isSuccessorReady.set(true);
+            reply.accept(null);
+            assertEquals(200, answer.get(30, TimeUnit.SECONDS).status());
+            drained.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private int openConnections() {
+        return proxy.proxy().loops().stream()
+                .mapToInt(loop -> loop.connections().size())
+                .sum();
     }
 
     private static CompletableFuture<RawClient.Response> answer(
