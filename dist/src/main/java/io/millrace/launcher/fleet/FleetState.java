@@ -136,9 +136,12 @@ final class FleetState {
         return since > 0 && nowMillis() - since >= MEMBERS_KNOWN_MILLIS;
     }
 
-    /** Returns false if no report of a node has arrived, although those of all live nodes must have arrived. */
+    /**
+     * Returns false if no report of a node has arrived, although those of all live nodes must have arrived. While the
+     * servers refuse permissions to this node, reports of live nodes may be missing.
+     */
     boolean mayHaveNode(String node) {
-        return nodes.find(node) != null || !areMembersKnown();
+        return nodes.find(node) != null || !areMembersKnown() || isRefused();
     }
 
     /** Returns true if a comparison with the stream that began after {@code millis} found no loss. */

@@ -1,6 +1,7 @@
 package io.millrace.launcher.fleet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.fleet.FleetConfig;
@@ -74,5 +75,17 @@ class FleetMembershipTest {
         membership.apply(settings());
         now.addAndGet(FleetState.ALARM_AFTER_MILLIS);
         assertEquals("connecting to nats://h", membership.alarms().get(0).text());
+    }
+
+    /** No report arrives while the servers refuse the subscription to the reports. Nodes can still be queried. */
+    @Test
+    void nodesWithoutAReportAreUnknownOnlyIfReportsCanArrive() {
+        FleetState state = new FleetState(EventSink.NONE, now::get);
+        state.setConnected("");
+        assertTrue(state.mayHaveNode("n2"));
+        now.addAndGet(FleetState.MEMBERS_KNOWN_MILLIS);
+        assertFalse(state.mayHaveNode("n2"));
+        state.setRefusal("the permission to subscribe to millrace.cdn.report.*");
+        assertTrue(state.mayHaveNode("n2"));
     }
 }
