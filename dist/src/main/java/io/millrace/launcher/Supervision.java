@@ -205,8 +205,12 @@ final class Supervision implements AutoCloseable {
         }
     }
 
-    /** Changes the membership in the fleet, once a worker of this launcher has served. */
+    /** Changes the membership in the fleet or, before a worker of this launcher has served, the announced settings. */
     private List<String> applyFleet(ProxyConfig changed) {
+        if (!firstReady.isDone()) {
+            fleet.announce(changed.fleet());
+        }
+        // A worker may have become ready since the first check, and may have applied the earlier configuration.
         if (firstReady.isDone()) {
             fleet.apply(changed.fleet());
             fleet.retry();

@@ -160,7 +160,10 @@ public final class FleetMembership implements AutoCloseable {
         return alarms;
     }
 
-    /** Announces settings that {@link #apply} puts in force when a worker serves. Call before the admin API starts. */
+    /**
+     * Announces settings that {@link #apply} puts in force when a worker serves. Call before the admin API starts, and
+     * at each change before a worker serves.
+     */
     public void announce(@Nullable FleetConfig next) {
         state.announce(next);
     }
@@ -169,7 +172,12 @@ public final class FleetMembership implements AutoCloseable {
     public void apply(@Nullable FleetConfig changed) {
         lock.lock();
         try {
-            if (closed || Objects.equals(changed, settings)) {
+            if (closed) {
+                return;
+            }
+            if (Objects.equals(changed, settings)) {
+                // Other settings may have been announced, and removed before a worker served.
+                state.announce(null);
                 return;
             }
             settings = changed;

@@ -70,6 +70,15 @@ class FleetMembershipTest {
         assertEquals("off", membership.status().state());
     }
 
+    /** The section {@code fleet} may be removed while no worker serves. */
+    @Test
+    void aFleetThatIsRemovedBeforeAWorkerServesDoesNotStart() {
+        membership.announce(settings());
+        membership.apply(null);
+        assertEquals("off", membership.status().state());
+        assertEquals("", membership.status().fleet());
+    }
+
     @Test
     void anAlarmWithoutAReasonNamesTheServers() {
         membership.apply(settings());
