@@ -251,7 +251,7 @@ final class RequestWorker {
     }
 
     /**
-     * Ends the context of a paused request.
+     * Ends the context of a paused request, and cancels its HTTP calls.
      *
      * @param reason the failure of the request; null if nobody waits for a result
      */
@@ -263,6 +263,9 @@ final class RequestWorker {
         }
         if (reason != null) {
             pass(call, new WasmFailure(reason));
+        }
+        if (calls != null) {
+            calls.cancel(message.number());
         }
         if (current == null) {
             return;

@@ -219,6 +219,29 @@ class CalloutTest {
         }
     }
 
+    /** Otherwise clients that leave use up the open calls of the extension. */
+    @Test
+    void theCallsOfAClientThatLeavesEnd() throws Exception {
+        try (ServerSocket service = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String config = "{module: filter.wasm, instances: 1, callout_timeout: 1m, callouts: {auth: 'http://127.0.0.1:"
+                    + service.getLocalPort() + "'}}";
+            try (WasmProxy proxy = WasmProxy.start(directory, ProxyWasmExtension.class, ", deadline: 1m", config)) {
+                Socket call;
+                try (Socket client = new Socket(InetAddress.getLoopbackAddress(), proxy.port())) {
+                    client.getOutputStream().write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(UTF_8));
+                    call = service.accept();
+                    client.setSoLinger(true, 0);
+                }
+                try (call) {
+                    call.setSoTimeout(20_000);
+                    assertTrue(call.getInputStream().readAllBytes().length > 0, "the call ends with its connection");
+                }
+                Awaitility.await().until(() -> proxy.counter("answered") == 1);
+                assertEquals(1, proxy.counter("callouts_failed"));
+            }
+        }
+    }
+
     @Test
     void pausedRequestsSurviveAReload() throws Exception {
         try (WasmProxy proxy = proxy(", instances: 1, reload_interval: 50ms, callout_timeout: 1m")) {

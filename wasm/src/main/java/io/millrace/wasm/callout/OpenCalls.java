@@ -3,6 +3,7 @@ package io.millrace.wasm.callout;
 import java.net.http.HttpRequest;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.Future;
@@ -139,11 +140,24 @@ public final class OpenCalls {
     /** Cancels the calls whose time has passed. Their results follow. */
     public void expire(long nowNanos) {
         while (!byEnd.isEmpty() && byEnd.first().endNanos() - nowNanos <= 0) {
-            OpenCall call = byEnd.first();
-            forget(call);
-            calls.put(call.number(), new OpenCall(call.number(), call.context(), call.endNanos(), null));
-            cancel(call);
+            fail(byEnd.first());
         }
+    }
+
+    /** Cancels the calls of a context for which nobody waits. Their results follow, because modules keep lists of them. */
+    public void cancel(int context) {
+        for (OpenCall call : List.copyOf(byEnd)) {
+            if (call.context() == context) {
+                fail(call);
+            }
+        }
+    }
+
+    /** Cancels a call. Its result follows. */
+    private void fail(OpenCall call) {
+        forget(call);
+        calls.put(call.number(), new OpenCall(call.number(), call.context(), call.endNanos(), null));
+        cancel(call);
     }
 
     /** Cancels all calls, whose results are then ignored. */
