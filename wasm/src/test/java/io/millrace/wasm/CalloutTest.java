@@ -223,8 +223,9 @@ class CalloutTest {
     @Test
     void theCallsOfAClientThatLeavesEnd() throws Exception {
         try (ServerSocket service = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            String config = "{module: filter.wasm, instances: 1, callout_timeout: 1m, callouts: {auth: 'http://127.0.0.1:"
-                    + service.getLocalPort() + "'}}";
+            String config =
+                    "{module: filter.wasm, instances: 1, callout_timeout: 1m, callouts: {auth: 'http://127.0.0.1:"
+                            + service.getLocalPort() + "'}}";
             try (WasmProxy proxy = WasmProxy.start(directory, ProxyWasmExtension.class, ", deadline: 1m", config)) {
                 Socket call;
                 try (Socket client = new Socket(InetAddress.getLoopbackAddress(), proxy.port())) {
@@ -248,7 +249,7 @@ class CalloutTest {
             CompletableFuture<HttpResponse<String>> paused = later(proxy, "/a-hang");
             awaitCalls(1);
             WasmProxy.copy("later.wasm", directory.resolve("filter.wasm"));
-            Awaitility.await().until(() -> proxy.get("/x").body().startsWith("wasm=later"));
+            Awaitility.await().until(() -> proxy.get("/unknown").body().startsWith("wasm=later"));
             server.release();
             assertEquals("wasm=ok/a-hang status=200 remove=null", paused.join().body());
             Awaitility.await().until(() -> threads("millrace-wasm-filter") == 1);
