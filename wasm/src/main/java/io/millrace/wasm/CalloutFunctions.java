@@ -66,9 +66,10 @@ final class CalloutFunctions {
     private static int unknown(WasmInstance guest, String name) {
         guest.shared()
                 .log()
-                .once(
-                        "callout name " + name,
-                        "the module calls the upstream '" + name + "', which the key config.callouts does not name");
+                .onceFor(
+                        "callout name",
+                        "the module calls an upstream that the key config.callouts does not name",
+                        name);
         return Status.BAD_ARGUMENT;
     }
 
@@ -82,7 +83,10 @@ final class CalloutFunctions {
         try {
             return CalloutRequest.of(upstream, fields, guest.memory().bytes(args[4], args[5]));
         } catch (IllegalArgumentException e) {
-            guest.shared().log().once("callout request " + e.getMessage(), "an HTTP call is not valid: " + e);
+            // The message has no part of the request, which may contain secrets of clients.
+            guest.shared()
+                    .log()
+                    .once("callout request " + e.getMessage(), "an HTTP call is not valid: " + e.getMessage());
             return null;
         }
     }

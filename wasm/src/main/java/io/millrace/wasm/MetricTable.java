@@ -67,7 +67,7 @@ final class MetricTable {
             metrics.add(created);
             return metrics.size() - 1;
         } catch (IllegalArgumentException | IllegalStateException e) {
-            log.once("metric " + name, "the metric " + name + " cannot be defined: " + e.getMessage());
+            log.onceFor("metric", "a metric cannot be defined (" + e.getMessage() + ")", name);
             return -Status.INTERNAL_FAILURE;
         } finally {
             lock.unlock();
@@ -85,9 +85,7 @@ final class MetricTable {
                         context.counter(exported + "_count"),
                         context.counter(exported + "_sum"));
             default -> {
-                log.once(
-                        "gauge " + name,
-                        "the gauge " + name + " is not exported: the proxy has no gauges for extensions");
+                log.onceFor("gauge", "a gauge is not exported, because the proxy has no gauges for extensions", name);
                 yield new Metric(kind, new AtomicLong(), null, null);
             }
         };

@@ -288,7 +288,7 @@ final class ProxyFunctions {
         HeaderMap fields = changeable(guest, args[0]);
         int status = fields == null ? Status.BAD_ARGUMENT : fields.edit(kind, name, value);
         if (status == Status.UNIMPLEMENTED) {
-            guest.shared().log().once("field " + name, "a module cannot change the pseudo field " + name);
+            guest.shared().log().onceFor("pseudo field", "a module cannot change a pseudo field", name);
         }
         return status;
     }

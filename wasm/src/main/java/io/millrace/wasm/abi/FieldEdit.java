@@ -30,8 +30,8 @@ public record FieldEdit(Kind kind, String name, String value) {
                     case REMOVE -> fields.remove(edit.name);
                 }
             } catch (IllegalArgumentException e) {
-                log.once(
-                        "field " + edit.name, "a change of the field " + edit.name + " was ignored: " + e.getMessage());
+                log.onceFor(
+                        "field", "a change of a field was ignored, because the proxy does not permit it", edit.name);
             }
         }
     }

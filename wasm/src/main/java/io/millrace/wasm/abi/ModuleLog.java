@@ -1,5 +1,6 @@
 package io.millrace.wasm.abi;
 
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,8 +14,14 @@ public final class ModuleLog {
     /** Limit of messages that are logged once. */
     private static final int ONCE_MAX = 1000;
 
+    /** Limit of the names that are logged for a kind of message. */
+    private static final int NAMES_MAX = 50;
+
+    private static final int NAME_CHARACTERS_MAX = 64;
+
     private final System.Logger log;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
+    private final Map<String, Set<String>> namesByKind = new ConcurrentHashMap<>();
     private final AtomicLong second = new AtomicLong();
     private final AtomicInteger messages = new AtomicInteger();
 
@@ -25,7 +32,7 @@ public final class ModuleLog {
 
     /** Logs a warning of the extension itself. */
     public void warn(String message) {
-        log.log(System.Logger.Level.WARNING, message);
+        log.log(System.Logger.Level.WARNING, printable(message, MESSAGE_CHARACTERS_MAX));
     }
 
     /** Logs a message of the extension itself. */
@@ -33,11 +40,42 @@ public final class ModuleLog {
         log.log(System.Logger.Level.INFO, message);
     }
 
-    /** Logs a warning if none with the same key was logged before. */
+    /**
+     * Logs a warning if none with the same key was logged before.
+     *
+     * @param key must not contain text that a module or a client has chosen: see {@link #onceFor}
+     */
     public void once(String key, String message) {
         if (logged.size() < ONCE_MAX && logged.add(key)) {
             warn(message);
         }
+    }
+
+    /**
+     * Logs a warning if none of the same kind and with the same name was logged before. Only the first names of each kind
+     * are logged, because clients may choose them.
+     *
+     * @param kind a constant
+     * @param name is logged behind the message; only its first characters count
+     */
+    public void onceFor(String kind, String message, String name) {
+        String cut = printable(name, NAME_CHARACTERS_MAX);
+        Set<String> names = namesByKind.computeIfAbsent(kind, ignored -> ConcurrentHashMap.newKeySet());
+        if (names.size() < NAMES_MAX && names.add(cut)) {
+            warn(message + ": " + cut);
+        }
+    }
+
+    /** Cuts a text at a limit, and replaces control characters, which could forge lines of the log. */
+    private static String printable(String text, int charactersMax) {
+        StringBuilder out = new StringBuilder(Math.min(text.length(), charactersMax));
+        for (int i = 0; i < text.length() && i < charactersMax; i++) {
+            char c = text.charAt(i);
+            out.append(Character.isISOControl(c) ? '?' : c);
+        }
+        return text.length() <= charactersMax
+                ? out.toString()
+                : out.append("...").toString();
     }
 
     /**

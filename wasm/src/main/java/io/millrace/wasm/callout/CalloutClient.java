@@ -148,7 +148,9 @@ public final class CalloutClient implements AutoCloseable {
         log.once(
                 "callout " + upstream + cause.getClass(),
                 "an HTTP call of the module to " + upstream + " has failed: "
-                        + (cause instanceof CancellationException ? "no response in time, or the request has ended" : cause));
+                        + (cause instanceof CancellationException
+                                ? "no response in time, or the request has ended"
+                                : cause));
     }
 
     /** Ends the threads. Open calls must have been cancelled before. */

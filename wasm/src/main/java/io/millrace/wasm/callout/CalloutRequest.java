@@ -1,6 +1,7 @@
 package io.millrace.wasm.callout;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.http.HttpRequest;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +24,10 @@ public final class CalloutRequest {
             "transfer-encoding",
             "upgrade");
 
+    private static final String NO_PATH = "the pseudo field :path is not a path";
+    private static final char LAST_PRINTABLE = '\u007e';
+    private static final char LAST_ASCII = '\u007f';
+
     private CalloutRequest() {}
 
     /**
@@ -30,7 +35,8 @@ public final class CalloutRequest {
      *
      * @param upstream URL with scheme, host and port
      * @param namesAndValues names and values in turn, pseudo fields included
-     * @throws IllegalArgumentException if a pseudo field is missing, or a part of the request is not valid
+     * @throws IllegalArgumentException if a pseudo field is missing, or a part of the request is not valid. The message is
+     *     one of few texts, without any part of the request
      */
     public static HttpRequest of(URI upstream, List<String> namesAndValues, byte[] body) {
         Map<String, String> pseudo = new HashMap<>();
@@ -40,21 +46,55 @@ public final class CalloutRequest {
             if (name.startsWith(":")) {
                 pseudo.put(name, namesAndValues.get(i + 1));
             } else if (!NOT_SENT.contains(name)) {
-                request.header(name, namesAndValues.get(i + 1));
+                add(request, name, namesAndValues.get(i + 1));
             }
         }
         required(pseudo, ":authority");
-        String path = required(pseudo, ":path");
-        if (!path.startsWith("/") || path.indexOf('#') >= 0) {
-            throw new IllegalArgumentException("the pseudo field :path of the call is not a path: " + path);
+        URI url = url(upstream, required(pseudo, ":path"));
+        String method = required(pseudo, ":method");
+        HttpRequest.BodyPublisher content =
+                body.length == 0 ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofByteArray(body);
+        try {
+            return request.uri(url).method(method, content).build();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("the pseudo field :method is not a method", e);
         }
-        return request.uri(URI.create(upstream + path))
-                .method(
-                        required(pseudo, ":method"),
-                        body.length == 0
-                                ? HttpRequest.BodyPublishers.noBody()
-                                : HttpRequest.BodyPublishers.ofByteArray(body))
-                .build();
+    }
+
+    /** Adds a field. The HTTP client would replace characters beyond ASCII by question marks. */
+    private static void add(HttpRequest.Builder request, String name, String value) {
+        for (int i = 0; i < value.length(); i++) {
+            if (value.charAt(i) > LAST_PRINTABLE) {
+                throw new IllegalArgumentException("the value of a field has a character beyond printable ASCII");
+            }
+        }
+        try {
+            request.header(name, value);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("the name or the value of a field is not valid", e);
+        }
+    }
+
+    /** Returns the URL of a path, whose bytes beyond ASCII are percent-encoded. */
+    private static URI url(URI upstream, String path) {
+        if (!path.startsWith("/") || path.indexOf('#') >= 0) {
+            throw new IllegalArgumentException(NO_PATH);
+        }
+        StringBuilder url = new StringBuilder().append(upstream);
+        for (int i = 0; i < path.length(); i++) {
+            char c = path.charAt(i);
+            // The texts of the ABI have one character for each byte.
+            if (c > LAST_ASCII) {
+                url.append('%').append(Integer.toHexString(c).toUpperCase(Locale.ROOT));
+            } else {
+                url.append(c);
+            }
+        }
+        try {
+            return new URI(url.toString());
+        } catch (URISyntaxException e) {
+            throw new IllegalArgumentException(NO_PATH, e);
+        }
     }
 
     private static String required(Map<String, String> pseudo, String name) {
