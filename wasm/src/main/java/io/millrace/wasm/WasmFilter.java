@@ -200,34 +200,26 @@ final class WasmFilter implements AutoCloseable {
 
     /** Passes the next calls to a started module. Returns false if the extension is closed. */
     private boolean replace(Running started) {
-        Running before;
+        RequestWorkers before;
         lock.lock();
         try {
             if (isClosed) {
                 return false;
             }
-            before = running;
+            before = running.requests();
             running = started;
-        } finally {
-            lock.unlock();
-        }
-        retire(before);
-        return true;
-    }
-
-    private void retire(Running old) {
-        RequestWorkers requests = old.requests();
-        if (requests == null) {
-            return;
-        }
-        requests.retire();
-        lock.lock();
-        try {
             retired.removeIf(each -> !each.isAlive());
-            retired.add(requests);
+            if (before != null) {
+                // In the same section as the change, so that a concurrent close() ends these threads too.
+                retired.add(before);
+            }
         } finally {
             lock.unlock();
         }
+        if (before != null) {
+            before.retire();
+        }
+        return true;
     }
 
     Shared shared() {

@@ -152,6 +152,8 @@ class CalloutTest {
             assertEquals(
                     "wasm=ok/n-hang status=200 remove=null", response.join().body());
             assertEquals(20, proxy.counter("answered"));
+            assertEquals(20, proxy.counter("callouts"));
+            assertEquals(4, proxy.counter("callouts_failed"));
             assertEquals(16, server.requests.size());
         }
     }

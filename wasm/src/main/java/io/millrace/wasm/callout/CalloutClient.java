@@ -87,7 +87,6 @@ public final class CalloutClient implements AutoCloseable {
      */
     @Nullable
     Future<?> send(HttpRequest request, Consumer<CalloutResponse> onEnd) {
-        calls.add(1);
         if (open.incrementAndGet() > OPEN_MAX) {
             open.decrementAndGet();
             refused("more than " + OPEN_MAX + " calls are open");
@@ -135,7 +134,12 @@ public final class CalloutClient implements AutoCloseable {
         }
     }
 
-    /** Counts and logs a call that is not sent. */
+    /** Counts a call, before it is sent or refused. */
+    void count() {
+        calls.add(1);
+    }
+
+    /** Counts and logs the failure of a call that is not sent. */
     void refused(String reason) {
         failures.add(1);
         log.once("callout refused " + reason, "an HTTP call of the module was refused: " + reason);

@@ -71,6 +71,7 @@ public final class OpenCalls {
      * @return the number of the call; 0 if too many calls have no result, so that this one has none either
      */
     public int begin(HttpRequest request, int context, long nowNanos, long endNanos) {
+        client.count();
         if (calls.size() >= INSTANCE_MAX) {
             client.refused("more than " + INSTANCE_MAX + " calls of an instance have no result");
             return 0;
