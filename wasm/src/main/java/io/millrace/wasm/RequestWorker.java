@@ -144,6 +144,7 @@ final class RequestWorker {
             }
         }
         discard(new WasmFailure("the extension is closed"));
+        inbox.close();
     }
 
     /** A retired worker continues until its paused requests and open HTTP calls have ended. */
@@ -194,6 +195,7 @@ final class RequestWorker {
 
     /** Runs the callback for the result of an HTTP call. */
     private void take(WorkQueue.Result result) {
+        result.response().release();
         WasmInstance current = instance;
         if (calls == null || !calls.end(result.call()) || current == null) {
             return;

@@ -26,11 +26,16 @@ final class WorkQueue {
         private final Deque<Result> results = new ArrayDeque<>();
         private final Condition wake = lock.newCondition();
         private boolean isWoken;
+        private boolean isClosed;
 
         /** Adds a result, and wakes the worker. */
         void add(Result result) {
             lock.lock();
             try {
+                if (isClosed) {
+                    result.response().release();
+                    return;
+                }
                 results.add(result);
                 wake.signal();
             } finally {
@@ -44,6 +49,18 @@ final class WorkQueue {
             lock.lock();
             try {
                 return results.poll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Drops the results, and those that arrive later. */
+        void close() {
+            lock.lock();
+            try {
+                isClosed = true;
+                results.forEach(result -> result.response().release());
+                results.clear();
             } finally {
                 lock.unlock();
             }

@@ -27,9 +27,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Never blocks: threads of its own resolve names and receive responses.
  */
 public final class CalloutClient implements AutoCloseable {
-    /** Limit of the calls that are open at a time. */
-    static final int OPEN_MAX = 256;
-
     private static final int THREADS = 4;
     private static final long IDLE_SECONDS = 10;
 
@@ -42,7 +39,7 @@ public final class CalloutClient implements AutoCloseable {
     private final ExtensionCounter failures;
     private final ThreadPoolExecutor threads;
     private final HttpClient client;
-    private final AtomicInteger open = new AtomicInteger();
+    private final OpenLimits limits = new OpenLimits();
 
     /** Creates a client without connections. */
     public CalloutClient(CalloutSettings settings, ExtensionContext context, ModuleLog log) {
@@ -74,49 +71,61 @@ public final class CalloutClient implements AutoCloseable {
         return settings;
     }
 
-    /** The number of open calls. */
+    /** The number of calls whose results are not released. */
     int open() {
-        return open.get();
+        return limits.calls();
+    }
+
+    /** The number of tasks that wait for a thread. */
+    int queued() {
+        return threads.getQueue().size();
     }
 
     /**
      * Sends a request.
      *
-     * @param onEnd called once with the result, during this call or later, on any thread
+     * @param onEnd called once with the result, during this call or later, on any thread. The call stays open until the
+     *     result is released
      * @return the exchange, which the caller may cancel; null if the request was refused, and {@code onEnd} is not called
      */
     @Nullable
     Future<?> send(HttpRequest request, Consumer<CalloutResponse> onEnd) {
-        if (open.incrementAndGet() > OPEN_MAX) {
-            open.decrementAndGet();
-            refused("more than " + OPEN_MAX + " calls are open");
+        OpenLimits.Slot slot = limits.open();
+        if (slot == null) {
+            refused("more than " + OpenLimits.CALLS_MAX + " calls are open");
             return null;
         }
         CompletableFuture<HttpResponse<byte[]>> result = new CompletableFuture<>();
+        Runnable task = () -> exchange(request, result, slot);
         CompletableFuture<HttpResponse<byte[]>> ignored = result.whenComplete((response, fault) -> {
-            open.decrementAndGet();
             if (fault != null) {
+                forget(task);
                 failed(request.uri(), fault);
             }
-            onEnd.accept(fault == null ? CalloutResponse.of(response) : CalloutResponse.failed());
+            onEnd.accept(fault == null ? CalloutResponse.of(response, slot) : CalloutResponse.failed(slot));
         });
         try {
             // Not on this thread: the first request loads many classes, which would count in the time of the callback.
-            threads.execute(() -> exchange(request, result));
+            threads.execute(task);
         } catch (RejectedExecutionException e) {
             result.completeExceptionally(e);
         }
         return result;
     }
 
+    /** Removes a task that waits. While all threads resolve names, tasks of cancelled calls would collect otherwise. */
+    private void forget(Runnable task) {
+        boolean ignored = threads.remove(task);
+    }
+
     /** Sends a request, and passes its end on. A cancellation of the result cancels the request. */
-    private void exchange(HttpRequest request, CompletableFuture<HttpResponse<byte[]>> result) {
+    private void exchange(HttpRequest request, CompletableFuture<HttpResponse<byte[]>> result, OpenLimits.Slot slot) {
         if (result.isDone()) {
             return;
         }
         try {
             CompletableFuture<HttpResponse<byte[]>> sent =
-                    client.sendAsync(request, head -> new LimitedBody(settings.bodyBytesMax()));
+                    client.sendAsync(request, head -> new LimitedBody(settings.bodyBytesMax(), slot));
             sent.whenComplete((response, fault) -> {
                 if (fault == null) {
                     result.complete(response);

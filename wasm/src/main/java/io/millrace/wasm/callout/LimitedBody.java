@@ -13,12 +13,15 @@ import org.jspecify.annotations.Nullable;
 /** Collects the content of a response, and fails at a limit. The HTTP client calls it on one thread at a time. */
 final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
     private final int bytesMax;
+    private final OpenLimits.Slot slot;
     private final CompletableFuture<byte[]> result = new CompletableFuture<>();
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private Flow.@Nullable Subscription subscription;
 
-    LimitedBody(int bytesMax) {
+    /** @param slot counts the bytes, until the module receives them */
+    LimitedBody(int bytesMax, OpenLimits.Slot slot) {
         this.bytesMax = bytesMax;
+        this.slot = slot;
     }
 
     @Override
@@ -39,18 +42,26 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
                 return;
             }
             if (piece.remaining() > bytesMax - bytes.size()) {
-                if (subscription != null) {
-                    subscription.cancel();
-                }
-                bytes.reset();
-                result.completeExceptionally(
-                        new IOException("the response has more bytes than the limit of " + bytesMax));
+                fail("the response has more bytes than the limit of " + bytesMax);
+                return;
+            }
+            if (!slot.take(piece.remaining())) {
+                fail("the responses that modules have not received have more bytes than the limit of "
+                        + OpenLimits.BYTES_MAX);
                 return;
             }
             byte[] copy = new byte[piece.remaining()];
             piece.get(copy);
             bytes.writeBytes(copy);
         }
+    }
+
+    private void fail(String reason) {
+        if (subscription != null) {
+            subscription.cancel();
+        }
+        bytes.reset();
+        result.completeExceptionally(new IOException(reason));
     }
 
     @Override

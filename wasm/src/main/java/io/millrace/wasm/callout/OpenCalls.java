@@ -25,7 +25,7 @@ public final class OpenCalls {
     /** Receives the results of calls. */
     @FunctionalInterface
     public interface Results {
-        /** Receives a result. Called on any thread; must not block. */
+        /** Receives a result, which the receiver releases. Called on any thread; must not block. */
         void ended(int call, CalloutResponse response);
     }
 
@@ -88,7 +88,7 @@ public final class OpenCalls {
         OpenCall call = new OpenCall(number, context, endNanos, exchange);
         calls.put(number, call);
         if (exchange == null) {
-            results.ended(number, CalloutResponse.failed());
+            results.ended(number, CalloutResponse.failed(null));
         } else {
             sent++;
             byEnd.add(call);
