@@ -128,13 +128,13 @@ final class ObjectOpening<H> {
         }
 
         private void lookUpOnVolumes() {
+            long changes = waiting.indexChanges();
             int opening = volumes.openingCount();
             Found<H> found = newest(key);
-            if (mustWait(found) && addToWaiting()) {
+            if (mustWait(found) && addToWaiting(changes)) {
                 release(found);
                 if (!volumes.isOpening()) {
-                    // The last index became complete just before this open was added. No other event would retry the
-                    // open.
+                    // A volume may end its opening without a change of its index, for example at a hand-over.
                     waiting.retry();
                 }
                 return;
@@ -164,11 +164,12 @@ final class ObjectOpening<H> {
         }
 
         /** Adds this open to the waiting ones. Returns false if it cannot wait, and must reply now. */
-        private boolean addToWaiting() {
+        private boolean addToWaiting(long changesAtBegin) {
             // From here on, the waiting entry sends the reply, or the Opening that the entry creates.
             answered = true;
             boolean taken = waiting.add(
                     deadlineNanos,
+                    changesAtBegin,
                     () -> {
                         if (!reads.execute(new Opening(key, replyOn, reply, deadlineNanos)::lookUp)) {
                             answer(null);

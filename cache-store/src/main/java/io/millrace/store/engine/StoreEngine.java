@@ -215,13 +215,13 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
         @Override
         public void opened(Volume volume) {
-            waiting.retry();
+            waiting.indexChanged();
         }
 
         @Override
         public void offline(Volume volume) {
             volumes.lost(volume);
-            waiting.retry();
+            waiting.indexChanged();
         }
 
         @Override

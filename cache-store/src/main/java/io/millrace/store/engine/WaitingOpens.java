@@ -19,6 +19,9 @@ final class WaitingOpens {
     private final long waitNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private List<Waiter> waiters = new ArrayList<>();
+    /** Number of calls of {@link #indexChanged}. */
+    private long indexChanges;
+
     private boolean closed;
 
     private record Waiter(Runnable retry, Runnable giveUp) {}
@@ -33,21 +36,42 @@ final class WaitingOpens {
         return System.nanoTime() + waitNanos;
     }
 
+    /** Returns the number of index changes so far. A lookup reads it before it searches the volumes. */
+    long indexChanges() {
+        lock.lock();
+        try {
+            return indexChanges;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
-     * Adds a waiting lookup. Returns false if it cannot wait: its time is over, too many lookups wait, or the store is
-     * closed. After true, exactly one of the two callbacks runs, once.
+     * Adds a waiting lookup. Retries it immediately if an index has changed since the lookup began, because no other event
+     * might retry it. Returns false if it cannot wait: its time is over, too many lookups wait, or the store is closed.
+     * After true, exactly one of the two callbacks runs, once.
+     *
+     * @param changesAtBegin value of {@link #indexChanges()} when the lookup began
      */
-    boolean add(long deadlineNanos, Runnable retry, Runnable giveUp) {
+    boolean add(long deadlineNanos, long changesAtBegin, Runnable retry, Runnable giveUp) {
         long left = deadlineNanos - System.nanoTime();
         Waiter waiter = new Waiter(retry, giveUp);
+        boolean isOutdated;
         lock.lock();
         try {
             if (closed || left <= 0 || waiters.size() >= WAITING_MAX) {
                 return false;
             }
-            waiters.add(waiter);
+            isOutdated = indexChanges != changesAtBegin;
+            if (!isOutdated) {
+                waiters.add(waiter);
+            }
         } finally {
             lock.unlock();
+        }
+        if (isOutdated) {
+            retry.run();
+            return true;
         }
         if (!timer.after(left, () -> expire(waiter))) {
             expire(waiter);
@@ -68,7 +92,18 @@ final class WaitingOpens {
         }
     }
 
-    /** Retries all lookups, after an index became complete or its volume went offline. */
+    /** Retries all lookups, because an index became complete or its volume went offline. */
+    void indexChanged() {
+        lock.lock();
+        try {
+            indexChanges++;
+        } finally {
+            lock.unlock();
+        }
+        retry();
+    }
+
+    /** Retries all lookups. */
     void retry() {
         for (Waiter waiter : takeAll(false)) {
             waiter.retry().run();
