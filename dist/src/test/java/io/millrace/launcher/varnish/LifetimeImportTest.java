@@ -147,7 +147,7 @@ final class LifetimeImportTest {
                 .contains("!(status >= 500)"));
         String unknown = "if (bereq.retries > 3) { return (abandon); }\nset beresp.ttl = 1h;";
         assertEquals(List.of(), rules(unknown));
-        assertTrue(yaml(unknown).contains("set beresp.ttl = 1h;  -> rules cannot test the condition"), yaml(unknown));
+        assertTrue(yaml(unknown).contains("set beresp.ttl = 1h;  -> rules cannot test this condition"), yaml(unknown));
         assertTrue(!yaml(unknown).contains("guaranteed"), yaml(unknown));
     }
 
