@@ -25,7 +25,7 @@ public final class CalloutRequest {
             "upgrade");
 
     private static final String NO_PATH = "the pseudo field :path is not a path";
-    private static final char LAST_PRINTABLE = '\u007e';
+    private static final char LAST_PRINTABLE = '~';
     private static final char LAST_ASCII = '\u007f';
 
     private CalloutRequest() {}
