@@ -194,10 +194,7 @@ final class ExpressionLocations {
     private boolean addFieldChange(
             Server server, UrlBase base, Location location, Directive field, List<Location> locations) {
         String when = ExpressionOrder.whenMatched(location, locations);
-        List<Location> compared = locations.stream()
-                .filter(each ->
-                        each.hasRule(locations) && server.isMapping(each) && ExpressionOrder.isCompared(location, each))
-                .toList();
+        List<Location> compared = compared(server, location, locations);
         boolean noneHasField = compared.stream()
                 .allMatch(each -> each.scope().all(field.name()).isEmpty());
         if (when == null || !noneHasField || compared.isEmpty() || field.name().equals("proxy_hide_header")) {
@@ -209,6 +206,14 @@ final class ExpressionLocations {
             rules.add(base, each, node -> headers.translateForExpression(location.scope(), base, node, field, whole));
         }
         return true;
+    }
+
+    /** Returns the locations with a rule to an origin whose requests nginx compares with the expression. */
+    private static List<Location> compared(Server server, Location location, List<Location> locations) {
+        return locations.stream()
+                .filter(each ->
+                        each.hasRule(locations) && server.isMapping(each) && ExpressionOrder.isCompared(location, each))
+                .toList();
     }
 
     /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
@@ -241,12 +246,11 @@ final class ExpressionLocations {
             }
             return;
         }
-        boolean off = !CachePlan.isOn(outer);
-        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey(off ? "rules" : "cache_rules"));
-        if (off || CachePlan.ignored(scope).contains("cache-control")) {
+        if (!CachePlan.isOn(outer) || CachePlan.ignored(scope).contains("cache-control")) {
             planLifetimes(server, base, location, locations, wider);
             return;
         }
+        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey("cache_rules"));
         scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().recordKey("cache_rules"));
         conditions.add(bases, wider.path(), expression, "revalidate", time, source.markHandled(), valid.markHandled());
         valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
@@ -262,6 +266,7 @@ final class ExpressionLocations {
             source.notMapped("an expression that nginx compares before has no equivalent");
             return;
         }
+        scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey("rules"));
         Scope outer = server.handler(wider.scope());
         if (!CachePlan.isOn(outer)) {
             cachedRequests
@@ -270,17 +275,14 @@ final class ExpressionLocations {
         }
         List<Entry> sources = new ArrayList<>(List.of(source.markHandled()));
         scope.all("proxy_ignore_headers").forEach(each -> sources.add(each.markHandled()));
+        List<Location> compared = compared(server, location, locations);
         for (Location each : locations) {
-            boolean isCached = each.hasRule(locations)
-                    && server.isMapping(each)
-                    && ExpressionOrder.isCompared(location, each)
-                    && CachePlan.isOn(server.handler(each.scope()));
-            if (each.equals(wider) || isCached) {
+            if (each.equals(wider) || compared.contains(each) && CachePlan.isOn(server.handler(each.scope()))) {
                 String whole = when + ExpressionOrder.unlessExact(location, each);
                 lifetimes.add(base, each, node -> MatchedLifetimes.write(scope, node, whole, sources));
             }
         }
-        scope.all("proxy_cache_valid").forEach(Directive::markHandled);
+        MatchedLifetimes.markLines(scope);
         source.note("statuses without proxy_cache_valid keep the lifetime of their fields");
     }
 }

@@ -6,6 +6,8 @@ import io.millrace.launcher.importing.source.ImportedLine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,5 +48,32 @@ final class NotesTest {
                 .findFirst()
                 .orElseThrow();
         assertEquals(outcome + ": " + note, line.outcome().name() + ": " + line.note());
+    }
+
+    /** The lifetimes of a location with an expression are rules, one for each line that decides a status. */
+    @Test
+    void explainsALifetimeWithoutAStatusOfItsOwn() throws IOException {
+        Path file = Files.writeString(directory.resolve("nginx.conf"), """
+                http {
+                  proxy_cache_path /c keys_zone=z:10m;
+                  server {
+                    listen 80;
+                    location / { proxy_pass http://127.0.0.1:8080; }
+                    location ~ \\.css$ {
+                      proxy_pass http://127.0.0.1:8080;
+                      proxy_cache z;
+                      proxy_cache_valid 200 1d;
+                      proxy_cache_valid any 1m;
+                      proxy_cache_valid 404 5m;
+                    }
+                  }
+                }
+                """);
+        List<String> lines = NginxImport.read(file, null).lines().stream()
+                .filter(each -> each.text().startsWith("proxy_cache_valid"))
+                .map(each -> each.outcome().name() + ": " + each.note())
+                .toList();
+        assertEquals("NO_EFFECT: earlier lines list its statuses, or it lists only 206", lines.get(2));
+        assertEquals(List.of("MAPPED: ", "MAPPED: "), lines.subList(0, 2));
     }
 }

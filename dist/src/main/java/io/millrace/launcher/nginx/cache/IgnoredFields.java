@@ -7,8 +7,6 @@ import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -67,20 +65,9 @@ final class IgnoredFields {
      */
     private static void overrideLifetimes(Scope scope, RuleSettings.Rule rule, List<Entry> sources) {
         String fields = overridden(CachePlan.ignored(scope));
-        Set<String> known = new HashSet<>();
-        for (Directive each : scope.all("proxy_cache_valid")) {
-            Set<String> codes = new LinkedHashSet<>(CachePlan.otherCodes(each));
-            if (CachePlan.isFor200(each)) {
-                codes.add("200");
-            }
-            codes.removeIf(code -> !known.add(code));
-            if (codes.isEmpty() || Values.time(each.lastArg()) == null) {
-                continue;
-            }
-            DraftNode element = rule.addResponseRule(
-                    "status in (" + String.join(", ", codes.stream().sorted().toList()) + ") && " + fields);
-            element.put("set_stored_header.CDN-Cache-Control", "max-age=" + CachePlan.millis(each) / 1000);
-            element.putWords("remove_response_header", List.of("CDN-Cache-Control"));
+        for (StatusLifetime each : StatusLifetime.of(scope)) {
+            DraftNode element = rule.addResponseRule(each.condition() + " && " + fields);
+            each.write(element);
             sources.forEach(element::from);
         }
         sources.forEach(source -> source.note("statuses without proxy_cache_valid keep the lifetime of their fields"));

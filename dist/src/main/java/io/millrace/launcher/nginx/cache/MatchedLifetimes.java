@@ -5,8 +5,6 @@ import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -25,25 +23,24 @@ public final class MatchedLifetimes {
      */
     public static void write(Scope scope, DraftNode rule, String when, List<Entry> sources) {
         String fields = withoutLifetime(CachePlan.ignored(scope));
-        Set<String> known = new HashSet<>();
-        for (Directive each : scope.all("proxy_cache_valid")) {
-            Set<String> codes = new LinkedHashSet<>(CachePlan.otherCodes(each));
-            if (CachePlan.isFor200(each)) {
-                codes.add("200");
-            }
-            codes.removeIf(code -> !known.add(code));
-            if (codes.isEmpty() || Values.time(each.lastArg()) == null) {
-                continue;
-            }
+        for (StatusLifetime each : StatusLifetime.of(scope)) {
             DraftNode element = rule.addElement("rules").removableIfInvalid();
-            element.put(
-                    "when",
-                    when + " && status in ("
-                            + String.join(", ", codes.stream().sorted().toList()) + ") && " + fields);
-            element.put("set_stored_header.CDN-Cache-Control", "max-age=" + CachePlan.millis(each) / 1000);
-            element.putWords("remove_response_header", List.of("CDN-Cache-Control"));
-            element.from(each.markHandled());
+            element.put("when", when + " && " + each.condition() + " && " + fields);
+            each.write(element);
+            element.from(each.line().markHandled());
             sources.forEach(element::from);
+        }
+    }
+
+    /** Marks the lines that {@link #write} reads, and says why some of them give no element. */
+    public static void markLines(Scope scope) {
+        List<Directive> used =
+                StatusLifetime.of(scope).stream().map(StatusLifetime::line).toList();
+        for (Directive each : scope.all("proxy_cache_valid")) {
+            each.markHandled();
+            if (!used.contains(each) && Values.time(each.lastArg()) != null) {
+                each.note("earlier lines list its statuses, or it lists only 206");
+            }
         }
     }
 
