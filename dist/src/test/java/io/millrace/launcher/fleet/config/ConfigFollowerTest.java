@@ -1,6 +1,5 @@
 package io.millrace.launcher.fleet.config;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -8,256 +7,23 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.history.TrafficSample;
 import io.millrace.proxy.admin.fleet.FleetConfigSource;
 import io.millrace.proxy.admin.fleet.FleetConfigSource.PushReport;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.problem.ConfigDocument.Pushed;
-import io.millrace.proxy.observe.event.Event;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
-import java.security.Signature;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-/** Tests pushes, canaries and refusals with nodes in memory and a manual clock. */
-class ConfigFollowerTest {
-    @TempDir
-    Path directory;
-
-    private final FakeStore store = new FakeStore();
-    private final Map<String, Node> nodes = new LinkedHashMap<>();
-    private final List<Event> events = new ArrayList<>();
-    private KeyPair keys;
-    private KeyPair otherKeys;
-    private long now = 1_000_000;
-
-    /** A node whose configuration is a text, with figures that the test sets. */
-    private final class Node implements ConfigTargets, ConfigPushes.Fleet {
-        final String name;
-        final ConfigState state = new ConfigState(events::add, () -> now);
-        final List<String> applied = new ArrayList<>();
-        String metrics = "";
-        boolean up = true;
-        /** Whether the node, which other nodes hear, takes part in the configuration of the fleet. */
-        boolean shares = true;
-        /** Whether the worker answers with its figures. */
-        boolean hasFigures = true;
-        /** A failure of this node that says nothing about the revision; null for none. */
-        @Nullable
-        Exception failure;
-
-        /** A text that this node cannot apply. */
-        String impossible = "impossible";
-
-        @Nullable
-        Pushed inForce;
-
-        ConfigFollower follower;
-        final ConfigPushes pushes = new ConfigPushes(this, state, () -> now += ConfigFollower.POLL_MILLIS);
-
-        Node(String name) throws IOException {
-            this.name = name;
-            start();
-        }
-
-        void start() throws IOException {
-            follower = new ConfigFollower(
-                    "cdn",
-                    name,
-                    store,
-                    keys.getPublic(),
-                    KeptRevision.open(directory.resolve(name)),
-                    this,
-                    this::figures,
-                    new ConfigFollower.Members() {
-                        @Override
-                        public boolean isFirst() {
-                            return name.equals(nodes.values().stream()
-                                    .filter(node -> node.up)
-                                    .findFirst()
-                                    .orElseThrow()
-                                    .name);
-                        }
-
-                        @Override
-                        public long newest() {
-                            return Node.this.newest();
-                        }
-                    },
-                    state);
-            pushes.access(new ConfigPushes.Access("cdn", store, keys.getPublic(), this));
-        }
-
-        private TrafficSample figures() throws IOException {
-            if (!hasFigures) {
-                throw new IOException("the worker does not answer");
-            }
-            return TrafficSample.of("w", metrics);
-        }
-
-        @Override
-        public long revision() {
-            return inForce == null ? 0 : inForce.revision();
-        }
-
-        @Override
-        public CompletionStage<List<String>> check(Pushed pushed) {
-            return CompletableFuture.completedFuture(
-                    pushed.text().contains("wrong") ? List.of(pushed.name() + ":1:1: x: unknown key") : List.of());
-        }
-
-        @Override
-        public CompletionStage<List<String>> apply(long revision, @Nullable Pushed pushed) {
-            if (failure != null) {
-                return CompletableFuture.failedFuture(failure);
-            }
-            if (pushed != null && pushed.text().equals(impossible)) {
-                return CompletableFuture.completedFuture(List.of("the environment variable X is not set"));
-            }
-            inForce = pushed;
-            applied.add(revision + " " + (pushed == null ? "-" : pushed.text()));
-            return CompletableFuture.completedFuture(List.of());
-        }
-
-        @Override
-        public String name() {
-            return "cdn";
-        }
-
-        @Override
-        public String node() {
-            return name;
-        }
-
-        @Override
-        public boolean isOn() {
-            return true;
-        }
-
-        @Override
-        public String problem() {
-            return "";
-        }
-
-        @Override
-        public List<FleetConfigSource.Node> nodes() {
-            return nodes.values().stream()
-                    .map(node -> new FleetConfigSource.Node(
-                            node.name,
-                            "edge",
-                            node.up ? "live" : "away",
-                            node.state.nodeState().revision(),
-                            node.state.nodeState().newest(),
-                            node.state.nodeState().state(),
-                            node.state.nodeState().reason()))
-                    .toList();
-        }
-
-        @Override
-        public long newest() {
-            return ConfigFollowerTest.this.nodes.values().stream()
-                    .filter(node -> node.up)
-                    .mapToLong(node -> node.state.nodeState().newest())
-                    .max()
-                    .orElse(0);
-        }
-    }
-
-    @BeforeEach
-    void startNodes() throws Exception {
-        keys = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
-        otherKeys = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
-        for (String name : List.of("n1", "n2", "n3")) {
-            nodes.put(name, new Node(name));
-        }
-    }
-
-    private void run(long millis) throws Exception {
-        for (long end = now + millis; now < end; now += 100) {
-            for (Node node : nodes.values()) {
-                if (node.up && node.shares) {
-                    node.follower.step(now);
-                }
-            }
-        }
-    }
-
-    private static String sign(String text, KeyPair by) throws Exception {
-        Signature signer = Signature.getInstance("Ed25519");
-        signer.initSign(by.getPrivate());
-        signer.update(text.getBytes(StandardCharsets.UTF_8));
-        return Base64.getEncoder().encodeToString(signer.sign());
-    }
-
-    private static RevisionStatement statement(
-            long revision, String content, long restores, List<String> canary, List<Guard> guards) {
-        return new RevisionStatement("cdn", revision, content, restores, canary, 60, guards, "2026-11-29", "me");
-    }
-
-    private static String hash(String text) {
-        return RevisionStore.hash(text.getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static void upload(Node node, String text) throws AdminException {
-        byte[] zip = RevisionStore.compressed(text.getBytes(StandardCharsets.UTF_8));
-        node.pushes.part(hash(text), 0, Arrays.copyOf(zip, 7));
-        node.pushes.part(hash(text), 1, Arrays.copyOfRange(zip, 7, zip.length));
-    }
-
-    private PushReport push(String text, List<String> canary, String... guards) throws Exception {
-        Node node = nodes.get("n1");
-        FleetConfigSource.Status status = node.pushes.status();
-        List<Guard> conditions = new ArrayList<>();
-        for (String guard : guards) {
-            conditions.add(Guard.parse(guard));
-        }
-        upload(node, text);
-        String pushed =
-                statement(status.next(), hash(text), 0, canary, conditions).text();
-        String fallback = canary.isEmpty()
-                ? ""
-                : statement(status.next() + 1, status.content(), status.newest(), List.of(), List.of())
-                        .text();
-        return send(node, pushed, fallback, keys);
-    }
-
-    private static PushReport send(Node node, String pushed, String fallback, KeyPair by) throws Exception {
-        return node.pushes
-                .push(new FleetConfigSource.Push(
-                        pushed, sign(pushed, by), fallback, fallback.isEmpty() ? "" : sign(fallback, by)))
-                .toCompletableFuture()
-                .join();
-    }
-
-    private void assertInForce(String text, String... names) {
-        for (String name : names) {
-            Pushed inForce = nodes.get(name).inForce;
-            assertEquals(text, inForce == null ? "-" : inForce.text(), name);
-        }
-    }
-
-    private static String metrics(int hits, int requests) {
-        return "millrace_requests_total{cache=\"hit\"} " + hits + ".0\n" + "millrace_requests_total{cache=\"miss\"} "
-                + (requests - hits) + ".0\n";
-    }
-
+/** Tests pushes, rollbacks and refusals of a shared configuration. */
+class ConfigFollowerTest extends ConfigFollowerFixture {
     @Test
     void aPushReachesEveryNodeAndARollbackIsANewRevision() throws Exception {
         assertEquals(new PushReport(true, 1, "all", List.of()), push("one", List.of()));
@@ -386,107 +152,6 @@ class ConfigFollowerTest {
     }
 
     @Test
-    void aCanaryThatPassesReachesTheOthersAfterItsTime() throws Exception {
-        push("one", List.of());
-        run(6000);
-        assertEquals(
-                "canary", push("two", List.of("n2"), "hit_ratio>80", "errors<1").stage());
-        run(6000);
-        assertInForce("two", "n2");
-        assertInForce("one", "n1", "n3");
-        assertEquals(
-                "waits for the canary on n2", nodes.get("n1").state.nodeState().reason());
-        nodes.get("n2").metrics = metrics(90, 100);
-        run(50_000);
-        assertInForce("one", "n1", "n3");
-        run(15_000);
-        assertInForce("two", "n1", "n2", "n3");
-        assertEquals(
-                new NodeConfigState(2, 2, "applied", ""), nodes.get("n1").state.nodeState());
-        // The number of the fallback is not used again.
-        assertEquals(4, nodes.get("n1").pushes.status().next());
-    }
-
-    @Test
-    void aCanaryThatFailsIsRolledBackAndSaysWhichFigureDecided() throws Exception {
-        push("one", List.of());
-        run(6000);
-        nodes.get("n2").metrics = metrics(1000, 1000);
-        push("two", List.of("n2"), "hit_ratio>80");
-        run(6000);
-        // Only the requests since the application count: 50 of 100 are hits.
-        nodes.get("n2").metrics = metrics(1050, 1100);
-        run(65_000);
-        assertInForce("one", "n1", "n2", "n3");
-        assertEquals(List.of("1 one", "2 two", "3 one"), nodes.get("n2").applied);
-        FleetConfigSource.Status status = nodes.get("n1").pushes.status();
-        assertEquals(2, status.failed());
-        assertEquals("n2: hit_ratio is 50, the guard is hit_ratio>80", status.reason());
-        assertEquals(3, nodes.get("n3").state.nodeState().revision());
-        assertNotNull(nodes.get("n3").state.alarm("cdn"));
-        FleetConfigSource.Revision failed = nodes.get("n1").pushes.history().get(1);
-        assertEquals(status.reason(), failed.failure());
-        push("four", List.of());
-        run(6000);
-        assertNull(nodes.get("n3").state.alarm("cdn"));
-        assertInForce("four", "n1", "n2", "n3");
-    }
-
-    @Test
-    void aCanaryThatRejectsFailsAtOnceAndTheFirstOneFallsBackToTheLocalFile() throws Exception {
-        nodes.get("n3").impossible = "one";
-        push("one", List.of("n2", "n3"));
-        run(6000);
-        assertInForce("-", "n1", "n2", "n3");
-        assertEquals(
-                "n3: rejected the revision: the environment variable X is not set",
-                nodes.get("n1").pushes.status().reason());
-        assertEquals("applied", nodes.get("n2").state.nodeState().state());
-    }
-
-    @Test
-    void theNodesDecideWithoutTheNodeThatPushedAndWithoutASilentCanary() throws Exception {
-        push("one", List.of());
-        run(6000);
-        push("two", List.of("n2"));
-        nodes.get("n1").up = false;
-        run(70_000);
-        assertInForce("two", "n2", "n3");
-        nodes.get("n1").up = true;
-        run(6000);
-        assertInForce("two", "n1");
-        push("three", List.of("n3"));
-        run(6000);
-        nodes.get("n3").up = false;
-        run(140_000);
-        assertEquals("canary", nodes.get("n1").pushes.status().stage());
-        run(15_000);
-        assertInForce("two", "n1", "n2");
-        assertEquals(
-                "n3: no verdict within 150 s", nodes.get("n1").pushes.status().reason());
-        nodes.get("n3").up = true;
-        run(6000);
-        assertInForce("two", "n3");
-    }
-
-    @Test
-    void aRollbackEndsACanaryAndAnotherPushDoesNot() throws Exception {
-        push("one", List.of());
-        run(6000);
-        push("two", List.of("n2"));
-        run(2000);
-        CompletionException refused = assertThrows(CompletionException.class, () -> push("three", List.of()));
-        assertTrue(
-                String.valueOf(((AdminException) refused.getCause()).message()).contains("is being tried"));
-        String rollback = statement(4, hash("one"), 1, List.of(), List.of()).text();
-        assertTrue(send(nodes.get("n1"), rollback, "", keys).ok());
-        run(6000);
-        assertInForce("one", "n1", "n2", "n3");
-        run(100_000);
-        assertInForce("one", "n1", "n2", "n3");
-    }
-
-    @Test
     void wrongPushesAreRefused() throws Exception {
         Node node = nodes.get("n1");
         upload(node, "one");
@@ -593,70 +258,6 @@ class ConfigFollowerTest {
         assertInForce("two", "n1");
     }
 
-    /** A rollback that this node must refuse ends the canary, so that the node must not replace it. */
-    @Test
-    void aNodeDoesNotReplaceAHeadThatItHasRefused() throws Exception {
-        push("one", List.of());
-        run(6000);
-        push("two", List.of("n2"));
-        run(2000);
-        nodes.get("n2").up = false;
-        RevisionStatement rollback = statement(4, hash("one"), 1, List.of(), List.of());
-        SignedRevision signed = new SignedRevision(rollback, sign(rollback.text(), otherKeys));
-        byte[] head = new ConfigHead(false, signed, null, null, 4, 0, "").bytes();
-        store.put(ConfigHead.KEY, head);
-        run(200_000);
-        assertArrayEquals(head, store.entries.get(ConfigHead.KEY).value());
-        assertEquals(Map.of("signature", 1L), nodes.get("n1").state.refused());
-    }
-
-    @Test
-    void guardsJudgeOnlyTheRequestsSinceTheRevisionAfterANewConnection() throws Exception {
-        push("one", List.of());
-        run(6000);
-        nodes.get("n2").metrics = metrics(1000, 1000);
-        push("two", List.of("n2"), "hit_ratio>80");
-        run(6000);
-        nodes.get("n2").start();
-        run(1000);
-        nodes.get("n2").metrics = metrics(1050, 1100);
-        run(65_000);
-        assertEquals(
-                "n2: hit_ratio is 50, the guard is hit_ratio>80",
-                nodes.get("n1").pushes.status().reason());
-        assertInForce("one", "n1", "n2", "n3");
-    }
-
-    @Test
-    void anObservationBeginsWhenTheWorkerAnswersWithItsFigures() throws Exception {
-        nodes.get("n2").metrics = metrics(1000, 1000);
-        nodes.get("n2").hasFigures = false;
-        push("one", List.of("n2"), "hit_ratio>80");
-        run(10_000);
-        nodes.get("n2").hasFigures = true;
-        run(1000);
-        nodes.get("n2").metrics = metrics(1050, 1100);
-        run(65_000);
-        assertEquals(
-                "n2: hit_ratio is 50, the guard is hit_ratio>80",
-                nodes.get("n1").pushes.status().reason());
-    }
-
-    @Test
-    void aCanaryIsDecidedAlthoughTheFirstNodeTakesNoPart() throws Exception {
-        push("one", List.of());
-        run(6000);
-        push("two", List.of("n3"));
-        run(6000);
-        nodes.get("n1").shares = false;
-        nodes.get("n3").up = false;
-        run(140_000);
-        assertEquals("canary", nodes.get("n2").pushes.status().stage());
-        run(15_000);
-        assertEquals("all", nodes.get("n2").pushes.status().stage());
-        assertEquals(2, nodes.get("n2").pushes.status().failed());
-    }
-
     @Test
     void aRevisionIsAppliedAgainAfterAFailureThatSaysNothingAboutIt() throws Exception {
         nodes.get("n2").failure = new AdminException(503, "busy", "16 changes are waiting");
@@ -672,50 +273,6 @@ class ConfigFollowerTest {
         assertInForce("one", "n2");
         assertEquals(
                 new NodeConfigState(1, 1, "applied", ""), nodes.get("n2").state.nodeState());
-    }
-
-    @Test
-    void aRollbackOfACanaryOfTheFirstRevisionLeavesTheLocalFileAlone() throws Exception {
-        push("one", List.of("n2"));
-        run(6000);
-        assertInForce("one", "n2");
-        Node node = nodes.get("n1");
-        FleetConfigSource.Status status = node.pushes.status();
-        assertEquals(0, status.previous());
-        assertEquals("none", status.previousContent());
-        assertTrue(send(
-                        node,
-                        statement(status.next(), "none", 0, List.of(), List.of())
-                                .text(),
-                        "",
-                        keys)
-                .ok());
-        run(6000);
-        assertInForce("-", "n1", "n2", "n3");
-        push("one", List.of());
-        run(6000);
-        push("two", List.of("n2"));
-        run(1000);
-        assertEquals(hash("one"), node.pushes.status().previousContent());
-        assertEquals(status.next() + 1, node.pushes.status().previous());
-    }
-
-    @Test
-    void aCanaryNeedsAFallbackThatRestoresWhatWasBefore() throws Exception {
-        push("one", List.of());
-        run(6000);
-        RevisionStatement canary = statement(2, hash("two"), 0, List.of("n2"), List.of());
-        SignedRevision signed = new SignedRevision(canary, sign(canary.text(), keys));
-        SignedRevision previous =
-                ConfigHead.read(store.entries.get(ConfigHead.KEY).value()).current();
-        RevisionStatement other = statement(3, hash("two"), 0, List.of(), List.of());
-        for (SignedRevision fallback :
-                Arrays.asList(null, new SignedRevision(other, sign(other.text(), keys)), previous)) {
-            store.put(ConfigHead.KEY, new ConfigHead(true, signed, previous, fallback, 3, 0, "").bytes());
-            run(6000);
-        }
-        assertEquals(Map.of("malformed", 3L), nodes.get("n2").state.refused());
-        assertInForce("one", "n1", "n2", "n3");
     }
 
     /** The number is not signed, so that any member of the fleet could use up all numbers with it. */
