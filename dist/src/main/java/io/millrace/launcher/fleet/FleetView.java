@@ -35,7 +35,7 @@ final class FleetView implements FleetSource {
                 settings.node(),
                 settings.tier(),
                 word(),
-                state.isStarting() ? STARTING : problem(state, settings),
+                problem(state, settings),
                 settings.onGap().name().toLowerCase(Locale.ROOT),
                 state.created(),
                 state.figures.newest.get(),
@@ -56,6 +56,9 @@ final class FleetView implements FleetSource {
 
     /** Returns why the node is not connected, or the permissions that it lacks; empty for none. */
     static String problem(FleetState state, FleetConfig settings) {
+        if (state.isStarting()) {
+            return STARTING;
+        }
         return state.problem().isEmpty() && !state.isConnected()
                 ? "connecting to " + servers(settings)
                 : state.problem();
@@ -83,7 +86,7 @@ final class FleetView implements FleetSource {
 
     @Override
     public @Nullable Spread spread(String purgeId) {
-        FleetConfig settings = state.settings();
+        FleetConfig settings = state.configured();
         if (settings == null) {
             return null;
         }

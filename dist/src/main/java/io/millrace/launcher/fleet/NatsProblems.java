@@ -28,6 +28,9 @@ final class NatsProblems implements ErrorListener {
     /** Time for which a refusal explains a failed query or push. Longer than the time limit of a query. */
     static final long OPTIONAL_KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** Beginning of the subjects that get the answers to this node's requests. */
+    private static final String INBOX = "_INBOX.";
+
     private static final Logger LOG = LoggerFactory.getLogger(NatsProblems.class);
     private static final Pattern REFUSED =
             Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*");
@@ -103,8 +106,14 @@ final class NatsProblems implements ErrorListener {
     private boolean recordRefusal(boolean isPublish, String subject) {
         String permission = permission(isPublish, subject);
         return permission.isEmpty()
-                ? optional.put((isPublish ? PUBLISH : SUBSCRIBE) + subject, clockNanos.getAsLong()) != null
+                ? optional.put((isPublish ? PUBLISH : SUBSCRIBE) + optionalSubject(subject), clockNanos.getAsLong())
+                        != null
                 : refused.put(permission, clockNanos.getAsLong()) != null;
+    }
+
+    /** Returns the subject of a permission. Each reply to a query has an inbox of its own. */
+    private static String optionalSubject(String subject) {
+        return subject.startsWith(INBOX) ? INBOX + ">" : subject;
     }
 
     private String authorization(String error) {
@@ -246,8 +255,8 @@ final class NatsProblems implements ErrorListener {
         if (subject.contains(".ask.") || subject.contains("KV_MILLRACE") || subject.startsWith("$KV.")) {
             return "";
         }
-        if (subject.startsWith("_INBOX.")) {
-            return isPublish ? "" : SUBSCRIBE + "_INBOX.>";
+        if (subject.startsWith(INBOX)) {
+            return isPublish ? "" : SUBSCRIBE + INBOX + ">";
         }
         return (isPublish ? PUBLISH : SUBSCRIBE) + (subject.startsWith("$JS.") ? "$JS.API.>" : subject);
     }

@@ -37,16 +37,16 @@ public final class NodeReads implements FleetReadResource.Reads {
     private static final int REQUEST_BYTES_MAX = 2 * FleetReadResource.TARGET_LENGTH_MAX;
 
     private final FleetFigures figures;
-    private final Predicate<String> isKnown;
+    private final Predicate<String> mayExist;
     private final AtomicInteger inProgress = new AtomicInteger();
     private volatile @Nullable Local local;
     private volatile @Nullable FleetLink link;
     private volatile @Nullable FleetConfig settings;
 
-    /** @param isKnown returns false for a node from which no report has arrived */
-    NodeReads(FleetFigures figures, Predicate<String> isKnown) {
+    /** @param mayExist returns false for a node that is certainly not in the fleet */
+    NodeReads(FleetFigures figures, Predicate<String> mayExist) {
         this.figures = figures;
-        this.isKnown = isKnown;
+        this.mayExist = mayExist;
     }
 
     /** Sends a query to the admin API of this node. */
@@ -84,7 +84,7 @@ public final class NodeReads implements FleetReadResource.Reads {
             return failed(
                     503, "fleet-not-connected", "this node is not connected to a fleet; see millctl fleet status");
         }
-        if (!isKnown.test(node)) {
+        if (!mayExist.test(node)) {
             return failed(
                     404,
                     "unknown-node",
