@@ -2,6 +2,7 @@ package io.millrace.store.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -20,7 +21,7 @@ final class WaitingOpens {
     private final ReentrantLock lock = new ReentrantLock();
     private List<Waiter> waiters = new ArrayList<>();
     /** Number of calls of {@link #indexChanged}. */
-    private long indexChanges;
+    private final AtomicLong indexChanges = new AtomicLong();
 
     private boolean closed;
 
@@ -38,12 +39,7 @@ final class WaitingOpens {
 
     /** Returns the number of index changes so far. A lookup reads it before it searches the volumes. */
     long indexChanges() {
-        lock.lock();
-        try {
-            return indexChanges;
-        } finally {
-            lock.unlock();
-        }
+        return indexChanges.get();
     }
 
     /**
@@ -62,7 +58,7 @@ final class WaitingOpens {
             if (closed || left <= 0 || waiters.size() >= WAITING_MAX) {
                 return false;
             }
-            isOutdated = indexChanges != changesAtBegin;
+            isOutdated = indexChanges.get() != changesAtBegin;
             if (!isOutdated) {
                 waiters.add(waiter);
             }
@@ -94,12 +90,8 @@ final class WaitingOpens {
 
     /** Retries all lookups, because an index became complete or its volume went offline. */
     void indexChanged() {
-        lock.lock();
-        try {
-            indexChanges++;
-        } finally {
-            lock.unlock();
-        }
+        // Before the list is taken: a lookup that is added later sees the new number.
+        indexChanges.incrementAndGet();
         retry();
     }
 
