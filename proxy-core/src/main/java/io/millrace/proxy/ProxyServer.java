@@ -679,10 +679,10 @@ public final class ProxyServer implements AutoCloseable {
      * @param allLoopsAlive runs on the event loop that responds last
      */
     public void beat(Runnable allLoopsAlive) {
-        AtomicInteger partsToDrain = new AtomicInteger(loops.size());
+        AtomicInteger loopsToRespond = new AtomicInteger(loops.size());
         for (ServingLoop loop : loops) {
             loop.loop().execute(() -> {
-                if (partsToDrain.decrementAndGet() == 0) {
+                if (loopsToRespond.decrementAndGet() == 0) {
                     allLoopsAlive.run();
                 }
             });

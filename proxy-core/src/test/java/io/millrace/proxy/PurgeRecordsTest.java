@@ -517,7 +517,9 @@ class PurgeRecordsTest {
         String earlier = new PurgeId(PurgeId.DRY_RUN, () -> 1).next();
         assertNothingToUndo(post(socket, "/v1/cache/purge/undo", "{\"id\":\"" + earlier + "\"}"), earlier);
         String unknown = send(socket, "GET", "/v1/cache/purge?id=" + earlier, "");
-        assertTrue(unknown.contains("of dry runs, each worker process keeps only its latest 64"), unknown);
+        assertTrue(
+                unknown.contains("each worker process keeps only its latest 64 counts of dry runs and purges"),
+                unknown);
         ProxyExtension.await("the end of the count", () -> isDone(socket, id));
         String cancelled = post(socket, "/v1/cache/purge/cancel", "{\"id\":\"" + id + "\"}");
         assertTrue(cancelled.contains("\"message\":\"dry run " + id + " is done: no count"), cancelled);

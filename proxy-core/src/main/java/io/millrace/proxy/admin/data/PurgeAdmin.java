@@ -91,7 +91,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                 "unknown-purge",
                 "no purge has the identifier " + id + "; "
                         + (PurgeId.isDryRun(id)
-                                ? "of dry runs, each worker process keeps only its latest " + PurgeCounts.KEPT_MAX
+                                ? "each worker process keeps only its latest " + PurgeCounts.KEPT_MAX
+                                        + " counts of dry runs and purges"
                                 : "purge.history limits the number of records"));
     }
 
