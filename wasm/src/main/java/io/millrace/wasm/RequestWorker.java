@@ -164,7 +164,14 @@ final class RequestWorker {
         if (calls != null) {
             nanos = Math.min(nanos, calls.untilEnd(now));
         }
-        return instance == null || instance.tickMillis() == 0 ? nanos : Math.min(nanos, nextTickNanos - now);
+        // Without ticks, the time of the next one passes and stays in the past.
+        boolean hasTicks = instance != null && instance.tickMillis() > 0 && !isEnding();
+        return hasTicks ? Math.min(nanos, nextTickNanos - now) : nanos;
+    }
+
+    /** True if only HTTP calls keep a retired worker. Then it has no ticks. */
+    private boolean isEnding() {
+        return isRetired && paused.isEmpty();
     }
 
     private void serve(RequestWorkers.Call call) {
@@ -301,8 +308,7 @@ final class RequestWorker {
 
     private void tickIfDue() {
         WasmInstance current = instance;
-        boolean isEnding = isRetired && paused.isEmpty();
-        if (isEnding || System.nanoTime() - nextTickNanos < 0) {
+        if (isEnding() || System.nanoTime() - nextTickNanos < 0) {
             return;
         }
         if (current == null) {

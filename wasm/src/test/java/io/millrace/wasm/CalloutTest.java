@@ -4,10 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,9 +68,13 @@ class CalloutTest {
     }
 
     private static long threads(String name) {
+        return alive(name).size();
+    }
+
+    private static List<Thread> alive(String name) {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.isAlive() && thread.getName().startsWith(name))
-                .count();
+                .toList();
     }
 
     @ParameterizedTest
@@ -263,6 +269,30 @@ class CalloutTest {
         try (WasmProxy proxy = proxy(", instances: 1, configuration: timer")) {
             Awaitility.await().until(() -> proxy.counter("answered") >= 2);
             assertTrue(server.requests.contains("POST /k ask secret null"), server.requests::toString);
+        }
+    }
+
+    /** The service never answers, so that a call of the old module stays open. */
+    @Test
+    void aReplacedModuleWithATimerWaitsForItsCalls() throws Exception {
+        try (ServerSocket service = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            String config = "{module: filter.wasm, instances: 1, configuration: timer, reload_interval: 50ms, "
+                    + "callout_timeout: 1m, callouts: {auth: 'http://127.0.0.1:" + service.getLocalPort() + "'}}";
+            try (WasmProxy proxy = WasmProxy.start(directory, config)) {
+                Thread old = alive("millrace-wasm-filter").get(0);
+                Awaitility.await().until(() -> proxy.counter("callouts") > 0);
+                // The same module with an empty custom section.
+                ByteArrayOutputStream changed = new ByteArrayOutputStream();
+                changed.write(WasmProxy.bytes("callout.wasm"));
+                changed.write(new byte[] {0, 2, 1, 'x'});
+                Files.write(directory.resolve("filter.wasm"), changed.toByteArray());
+                Awaitility.await().until(() -> threads("millrace-wasm-filter") == 2);
+                // Both have the same period: the time of the next tick of the old module has passed.
+                long before = proxy.counter("ticked");
+                Awaitility.await().until(() -> proxy.counter("ticked") >= before + 5);
+                Awaitility.await().until(() -> old.getState() == Thread.State.TIMED_WAITING);
+                assertEquals(2, threads("millrace-wasm-filter"));
+            }
         }
     }
 

@@ -173,5 +173,5 @@
     ;; The path is /k.
     (i32.store8 (i32.const 300) (i32.const 47))
     (i32.store8 (i32.const 301) (i32.const 107))
-    (if (i32.eqz (call $ask (i32.const 300) (i32.const 2) (i32.const 128) (i32.const 4) (i32.const 500)))
+    (if (i32.eqz (call $ask (i32.const 300) (i32.const 2) (i32.const 128) (i32.const 4) (i32.const 0)))
       (then (i32.store (call $owner (i32.load (i32.const 28))) (i32.const 0))))))
