@@ -28,6 +28,9 @@ public final class CalloutRequest {
     private static final char LAST_PRINTABLE = '~';
     private static final char LAST_ASCII = '\u007f';
 
+    /** Characters that clients send as they are, and that no URI may have. */
+    private static final String NOT_IN_URI = "\"<>\\^`{|}";
+
     private CalloutRequest() {}
 
     /**
@@ -75,16 +78,20 @@ public final class CalloutRequest {
         }
     }
 
-    /** Returns the URL of a path, whose bytes beyond ASCII are percent-encoded. */
+    /** Returns the URL of a path. Bytes that no URI may have are percent-encoded, except for spaces and controls. */
     private static URI url(URI upstream, String path) {
         if (!path.startsWith("/") || path.indexOf('#') >= 0) {
             throw new IllegalArgumentException(NO_PATH);
         }
         StringBuilder url = new StringBuilder().append(upstream);
+        int query = path.indexOf('?');
         for (int i = 0; i < path.length(); i++) {
             char c = path.charAt(i);
             // The texts of the ABI have one character for each byte.
-            if (c > LAST_ASCII) {
+            if (c > LAST_ASCII
+                    || NOT_IN_URI.indexOf(c) >= 0
+                    || (c == '%' && !isEncoded(path, i))
+                    || ((c == '[' || c == ']') && (query < 0 || i < query))) {
                 url.append('%').append(Integer.toHexString(c).toUpperCase(Locale.ROOT));
             } else {
                 url.append(c);
@@ -95,6 +102,15 @@ public final class CalloutRequest {
         } catch (URISyntaxException e) {
             throw new IllegalArgumentException(NO_PATH, e);
         }
+    }
+
+    /** True if two hexadecimal digits follow a percent sign. */
+    private static boolean isEncoded(String path, int at) {
+        return at + 2 < path.length() && isHex(path.charAt(at + 1)) && isHex(path.charAt(at + 2));
+    }
+
+    private static boolean isHex(char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
     }
 
     private static String required(Map<String, String> pseudo, String name) {

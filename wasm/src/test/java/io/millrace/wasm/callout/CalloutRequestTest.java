@@ -23,6 +23,14 @@ class CalloutRequestTest {
     @ParameterizedTest
     @CsvSource({
         "/a?b=1, /a?b=1",
+        "/x?q=a|b, /x?q=a%7Cb",
+        "/{a}|^`?{b}|^`, /%7Ba%7D%7C%5E%60?%7Bb%7D%7C%5E%60",
+        "/\"<a>\\?\"<b>\\, /%22%3Ca%3E%5C?%22%3Cb%3E%5C",
+        "/[a]?b[]=1, /%5Ba%5D?b[]=1",
+        "/%?%, /%25?%25",
+        "/%2?a=%2, /%252?a=%252",
+        "/%zz?a=100%&b=%4g, /%25zz?a=100%25&b=%254g",
+        "/%2f%C3?a=%5b%5D, /%2f%C3?a=%5b%5D",
         "/caf\u00c3\u00a9, /caf%C3%A9",
         "/caf\u00e9?q=\u0080\u00ff, /caf%E9?q=%80%FF",
         "/caf%C3%A9, /caf%C3%A9",
@@ -47,7 +55,7 @@ class CalloutRequestTest {
         "/secret, GET, secret name, 1",
         "/secret, secret method, x, 1",
         "/secret path, GET, x, 1",
-        "/secret%, GET, x, 1",
+        "/secret\u007f, GET, x, 1",
         "/secret#a, GET, x, 1",
         "secret, GET, x, 1",
     })
