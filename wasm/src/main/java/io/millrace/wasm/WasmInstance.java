@@ -412,10 +412,11 @@ final class WasmInstance {
         endResolved();
     }
 
-    /** Ends the context of a paused request that the module has not resolved. */
+    /** Ends the context of a paused request that the module has not resolved. The module may then resolve others. */
     void abandon(HttpContext message) {
         begin();
         delete(message);
+        endResolved();
     }
 
     private void create(HttpContext message) {

@@ -227,6 +227,20 @@ class CalloutTest {
         }
     }
 
+    @Test
+    void theEndOfARequestMayResumeAnother() throws Exception {
+        try (WasmProxy proxy = proxy(", instances: 1, callout_timeout: 1m")) {
+            CompletableFuture<HttpResponse<String>> paused = later(proxy, "/a-hang");
+            awaitCalls(1);
+            try (Socket client = new Socket(InetAddress.getLoopbackAddress(), proxy.port())) {
+                client.getOutputStream().write("GET /z HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(UTF_8));
+                Awaitility.await().until(() -> proxy.counter("ticked") == 1);
+                client.setSoLinger(true, 0);
+            }
+            assertEquals("wasm=null status=null remove=null", paused.join().body());
+        }
+    }
+
     /** Otherwise clients that leave use up the open calls of the extension. */
     @Test
     void theCallsOfAClientThatLeavesEnd() throws Exception {

@@ -2,6 +2,7 @@
 ;; s: several calls at once, and the request continues after the last one. p: a pause without a call. f: a call without a
 ;; pause. u: an unknown upstream. m: no :path in the call. t: a trap in the callback for the result. x: a trap at once.
 ;; n: twenty calls. l: a loop in the callback for the result. o: an answer without waiting for the call.
+;; z: a pause without a call, which counts as a tick; its end resumes the request before it.
 ;; Others: one call. The request continues with the fields x-wasm (body) and x-status (status of the
 ;; response), or is answered with 403 if the status is 403, or with 502 if the call has failed.
 (module
@@ -102,6 +103,11 @@
     (call $reset)
     ;; p: pause
     (if (i32.eq (local.get $letter) (i32.const 112)) (then (return (i32.const 1))))
+    ;; z: count and pause
+    (if (i32.eq (local.get $letter) (i32.const 122))
+      (then
+        (drop (call $increment (global.get $ticked) (i64.const 1)))
+        (return (i32.const 1))))
     ;; x: trap
     (if (i32.eq (local.get $letter) (i32.const 120)) (then (unreachable)))
     ;; u: unknown upstream
@@ -165,8 +171,12 @@
     (drop (call $buffer (i32.const 4) (i32.const 0) (i32.const 100) (i32.const 16) (i32.const 20)))
     (drop (call $add (i32.const 0) (i32.const 80) (i32.const 6) (i32.load (i32.const 16)) (i32.load (i32.const 20))))
     (drop (call $continue (i32.const 0))))
-  (func (export "proxy_on_done") (param i32) (result i32)
+  (func (export "proxy_on_done") (param $context i32) (result i32)
     (drop (call $increment (global.get $ended) (i64.const 1)))
+    (if (i32.eq (i32.load (i32.add (call $context (local.get $context)) (i32.const 4))) (i32.const 122))
+      (then
+        (if (i32.eqz (call $enter (i32.sub (local.get $context) (i32.const 1))))
+          (then (drop (call $continue (i32.const 0)))))))
     (i32.const 1))
   (func (export "proxy_on_tick") (param i32)
     (drop (call $increment (global.get $ticked) (i64.const 1)))
