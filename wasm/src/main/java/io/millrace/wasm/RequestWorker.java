@@ -294,6 +294,7 @@ final class RequestWorker {
         instance = null;
         if (calls != null) {
             calls.cancelAll();
+            inbox.clear();
         }
         if (failed != null) {
             hasTimer = failed.tickMillis() > 0;

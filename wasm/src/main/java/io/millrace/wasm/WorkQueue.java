@@ -54,13 +54,23 @@ final class WorkQueue {
             }
         }
 
+        /** Drops the results. */
+        void clear() {
+            lock.lock();
+            try {
+                results.forEach(result -> result.response().release());
+                results.clear();
+            } finally {
+                lock.unlock();
+            }
+        }
+
         /** Drops the results, and those that arrive later. */
         void close() {
             lock.lock();
             try {
                 isClosed = true;
-                results.forEach(result -> result.response().release());
-                results.clear();
+                clear();
             } finally {
                 lock.unlock();
             }
