@@ -95,6 +95,14 @@ public final class CalloutClient implements AutoCloseable {
             refused("more than " + OpenLimits.CALLS_MAX + " calls are open");
             return null;
         }
+        long bytes = request.bodyPublisher()
+                .map(HttpRequest.BodyPublisher::contentLength)
+                .orElse(0L);
+        if (!slot.take(bytes)) {
+            slot.release();
+            refused(OpenLimits.BYTES_REASON);
+            return null;
+        }
         CompletableFuture<HttpResponse<byte[]>> result = new CompletableFuture<>();
         Runnable task = () -> exchange(request, result, slot);
         CompletableFuture<HttpResponse<byte[]>> ignored = result.whenComplete((response, fault) -> {

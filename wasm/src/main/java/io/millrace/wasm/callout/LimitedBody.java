@@ -46,8 +46,7 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
                 return;
             }
             if (!slot.take(piece.remaining())) {
-                fail("the responses that modules have not received have more bytes than the limit of "
-                        + OpenLimits.BYTES_MAX);
+                fail(OpenLimits.BYTES_REASON);
                 return;
             }
             byte[] copy = new byte[piece.remaining()];

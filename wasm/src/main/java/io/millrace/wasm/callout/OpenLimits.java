@@ -4,13 +4,16 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The limits of the calls of one client that are open at a time, and of the bytes of their responses. Thread-safe. */
+/** The limits of the calls of one client that are open at a time, and of the bytes of their contents. Thread-safe. */
 final class OpenLimits {
     /** Limit of the calls that are open. */
     static final int CALLS_MAX = 256;
 
-    /** Limit of the bytes of the responses that modules have not received. At least that of one response. */
+    /** Limit of the bytes of the requests and responses of open calls. At least that of one content. */
     static final long BYTES_MAX = 64L << 20;
+
+    /** The reason for which a call fails at the limit of the bytes. */
+    static final String BYTES_REASON = "the contents of open calls have more bytes than the limit of " + BYTES_MAX;
 
     private final Lock lock = new ReentrantLock();
     private int calls;
@@ -23,8 +26,8 @@ final class OpenLimits {
 
         private Slot() {}
 
-        /** Adds bytes of the response. Returns false at the limit, and after {@link #release}. */
-        boolean take(int added) {
+        /** Adds bytes of the request or the response. Returns false at the limit, and after {@link #release}. */
+        boolean take(long added) {
             lock.lock();
             try {
                 if (isReleased || added > BYTES_MAX - bytes) {

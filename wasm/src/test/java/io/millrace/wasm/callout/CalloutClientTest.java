@@ -71,8 +71,13 @@ class CalloutClientTest {
 
     /** A content that keeps a thread of the client busy, as slow name resolution does. */
     private final class SlowContent implements HttpRequest.BodyPublisher {
+        private final Thread sender = Thread.currentThread();
+
         @Override
         public long contentLength() {
+            if (Thread.currentThread().equals(sender)) {
+                return 0;
+            }
             busy.countDown();
             try {
                 released.await();
@@ -144,6 +149,28 @@ class CalloutClientTest {
         }
         assertTrue(client.queued() < 100, () -> client.queued() + " tasks");
         assertEquals(16, client.open());
+    }
+
+    @Test
+    void theBytesOfRequestsHaveALimit() throws Exception {
+        Future<?> first = client.send(claim(OpenLimits.BYTES_MAX), results::add);
+        assertNotNull(first);
+        assertNull(client.send(claim(1), results::add));
+        assertEquals(1, client.open());
+        Future<?> without = send();
+        assertNotNull(without, "a request without content");
+        assertTrue(first.cancel(true));
+        results.take().release();
+        results.take().release();
+        Future<?> last = client.send(claim(1), results::add);
+        assertNotNull(last);
+        assertTrue(last.cancel(true));
+    }
+
+    /** Returns a request with a length, whose content never begins. */
+    private HttpRequest claim(long bytes) {
+        HttpRequest.BodyPublisher content = HttpRequest.BodyPublishers.fromPublisher(subscriber -> {}, bytes);
+        return HttpRequest.newBuilder(url).POST(content).build();
     }
 
     @Test
