@@ -77,18 +77,23 @@ final class CalloutFunctions {
     private static @Nullable HttpRequest request(WasmInstance guest, URI upstream, long[] args) {
         List<String> fields = Pairs.decode(guest.memory().bytes(args[2], args[3]));
         int bytesMax = guest.shared().settings().callouts().bodyBytesMax();
-        if (fields == null || (args[5] & 0xffff_ffffL) > bytesMax) {
-            return null;
+        if (fields == null) {
+            return invalid(guest, "its fields do not have the form of the ABI");
+        }
+        if ((args[5] & 0xffff_ffffL) > bytesMax) {
+            return invalid(guest, "its content has more bytes than the limit of " + bytesMax + " (key callout_body)");
         }
         try {
             return CalloutRequest.of(upstream, fields, guest.memory().bytes(args[4], args[5]));
         } catch (IllegalArgumentException e) {
-            // The message has no part of the request, which may contain secrets of clients.
-            guest.shared()
-                    .log()
-                    .once("callout request " + e.getMessage(), "an HTTP call is not valid: " + e.getMessage());
-            return null;
+            return invalid(guest, String.valueOf(e.getMessage()));
         }
+    }
+
+    /** @param reason has no part of the request, which may contain secrets of clients */
+    private static @Nullable HttpRequest invalid(WasmInstance guest, String reason) {
+        guest.shared().log().once("callout request " + reason, "an HTTP call is not valid: " + reason);
+        return null;
     }
 
     /** The time for a call: the limit of the module within that of the configuration. 0 is no limit of the module. */

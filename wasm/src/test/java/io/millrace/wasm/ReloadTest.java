@@ -92,6 +92,27 @@ class ReloadTest {
     }
 
     @Test
+    void theLogNamesTheLimitOfTheContentOfCalls() throws Exception {
+        WasmProxy.copy("callout.wasm", file);
+        Map<String, String> keys = Map.of(
+                "module",
+                file.toString(),
+                "configuration",
+                "timer",
+                "callouts",
+                "http://127.0.0.1:9000",
+                "callout_body",
+                "2",
+                "reload_interval",
+                "PT0S");
+        try (WasmFilter filter = WasmFilter.open(new Context(log, new Config(keys)))) {
+            assertTrue(filter.note().isEmpty(), filter::note);
+            Awaitility.await()
+                    .until(() -> log.has("its content has more bytes than the limit of 2 (key callout_body)"));
+        }
+    }
+
+    @Test
     void anErrorInTheFirstStartLeavesNoThreads() throws Exception {
         WasmProxy.copy("second-start.wasm", file);
         assertThrows(OutOfMemoryError.class, () -> open("PT0S"));
@@ -206,7 +227,7 @@ class ReloadTest {
 
         @Override
         public ExtensionConfig section(String key) {
-            return this;
+            return new Config(Map.of("auth", text(key)));
         }
 
         @Override
