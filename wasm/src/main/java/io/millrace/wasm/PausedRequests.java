@@ -20,6 +20,7 @@ final class PausedRequests {
     /** Time for the callback after the last call of a request has failed, before the request itself fails. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+    /** Least time between two looks at abandoned requests. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final long limitNanos;
@@ -59,13 +60,13 @@ final class PausedRequests {
         return all;
     }
 
-    /** The time until the first request expires, or until the next look at abandoned ones, in nanoseconds. */
+    /** The time until the first request expires, in nanoseconds; {@code Long.MAX_VALUE} if there is none. */
     long untilEnd(long nowNanos) {
         if (calls.isEmpty()) {
             return Long.MAX_VALUE;
         }
         HttpContext first = calls.keySet().iterator().next();
-        return Math.min(LOOK_NANOS, first.beganNanos() + limitNanos - nowNanos);
+        return first.beganNanos() + limitNanos - nowNanos;
     }
 
     /** Returns the first request if its time has passed; null otherwise. */

@@ -23,7 +23,7 @@ final class RequestWorker {
     /** Least time between a failure and a new instance that only a timer needs. */
     private static final long RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Interval at which an idle thread checks whether it is retired. */
+    /** Longest wait of a thread. Then it looks for abandoned requests, and checks whether it is retired. */
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** Thrown if a callback was interrupted at its deadline. */
