@@ -174,7 +174,7 @@ public final class CalloutClient implements AutoCloseable {
                                 : cause));
     }
 
-    /** Ends the threads. Open calls must have been cancelled before. */
+    /** Ends the threads after the tasks that they have. Calls that are still open may end without a result. */
     @Override
     public void close() {
         threads.shutdown();
