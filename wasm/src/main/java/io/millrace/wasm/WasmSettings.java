@@ -41,7 +41,6 @@ record WasmSettings(
 
     private static final int INSTANCES_MAX = 64;
     private static final long MEMORY_BYTES_MAX = 1L << 30;
-    private static final long CALLOUT_BYTES_MAX = 64L << 20;
     private static final Pattern SIZE = Pattern.compile("(\\d{1,12})\\s*(KiB|MiB|GiB)?");
     private static final Pattern PLACE = Pattern.compile("(.+):\\d+:\\d+");
 
@@ -86,7 +85,7 @@ record WasmSettings(
         long timeout = duration(
                 config, "callout_timeout", Duration.ofSeconds(4), Duration.ofMillis(10), Duration.ofMinutes(1));
         long body = bytes(config, "callout_body", "1MiB");
-        if (body < 1 || body > CALLOUT_BYTES_MAX) {
+        if (body < 1 || body > CalloutSettings.BYTES_MAX) {
             throw config.problem("callout_body", config.text("callout_body", "") + " is not from 1 byte to 64MiB");
         }
         return CalloutSettings.of(config, timeout, (int) body);

@@ -16,6 +16,9 @@ import java.util.Map;
  * @param bodyBytesMax limit of the content of a call and of its response
  */
 public record CalloutSettings(Map<String, URI> upstreams, long timeoutNanos, int bodyBytesMax) {
+    /** Limit of the bytes of the contents of all open calls, and thus of one content. */
+    public static final long BYTES_MAX = 64L << 20;
+
     private static final String KEY = "callouts";
 
     /**

@@ -9,11 +9,9 @@ final class OpenLimits {
     /** Limit of the calls that are open. */
     static final int CALLS_MAX = 256;
 
-    /** Limit of the bytes of the requests and responses of open calls. At least that of one content. */
-    static final long BYTES_MAX = 64L << 20;
-
     /** The reason for which a call fails at the limit of the bytes. */
-    static final String BYTES_REASON = "the contents of open calls have more bytes than the limit of " + BYTES_MAX;
+    static final String BYTES_REASON =
+            "the contents of open calls have more bytes than the limit of " + CalloutSettings.BYTES_MAX;
 
     private final Lock lock = new ReentrantLock();
     private int calls;
@@ -30,7 +28,7 @@ final class OpenLimits {
         boolean take(long added) {
             lock.lock();
             try {
-                if (isReleased || added > BYTES_MAX - bytes) {
+                if (isReleased || added > CalloutSettings.BYTES_MAX - bytes) {
                     return false;
                 }
                 held += added;

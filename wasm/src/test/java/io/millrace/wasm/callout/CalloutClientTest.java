@@ -153,7 +153,7 @@ class CalloutClientTest {
 
     @Test
     void theBytesOfRequestsHaveALimit() throws Exception {
-        Future<?> first = client.send(claim(OpenLimits.BYTES_MAX), results::add);
+        Future<?> first = client.send(claim(CalloutSettings.BYTES_MAX), results::add);
         assertNotNull(first);
         assertNull(client.send(claim(1), results::add));
         assertEquals(1, client.open());
@@ -180,7 +180,7 @@ class CalloutClientTest {
         OpenLimits.Slot next = limits.open();
         assertNotNull(waiting);
         assertNotNull(next);
-        assertTrue(waiting.take((int) OpenLimits.BYTES_MAX - 1));
+        assertTrue(waiting.take((int) CalloutSettings.BYTES_MAX - 1));
         LimitedBody refused = new LimitedBody(10, next);
         refused.onNext(List.of(ByteBuffer.allocate(2)));
         assertTrue(refused.getBody().toCompletableFuture().isCompletedExceptionally());
