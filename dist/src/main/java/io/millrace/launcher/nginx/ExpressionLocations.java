@@ -277,7 +277,7 @@ final class ExpressionLocations {
         scope.all("proxy_ignore_headers").forEach(each -> sources.add(each.markHandled()));
         List<Location> compared = compared(server, location, locations);
         for (Location each : locations) {
-            if (each.equals(wider) || compared.contains(each) && CachePlan.isOn(server.handler(each.scope()))) {
+            if (each.equals(wider) || (compared.contains(each) && CachePlan.isOn(server.handler(each.scope())))) {
                 String whole = when + ExpressionOrder.unlessExact(location, each);
                 lifetimes.add(base, each, node -> MatchedLifetimes.write(scope, node, whole, sources));
             }
