@@ -36,7 +36,7 @@ final class CacheUsesTest {
             listen 80; location / { C proxy_cache_valid 404 5m; proxy_cache_valid 500 502 0; P }   | lifetime: 5m list: [404] | proxy_cache_valid 500 | SAME_AS_DEFAULT
             listen 80; location / { C proxy_cache_valid 404 5m; proxy_cache_valid any 0; P }       | lifetime: 5m list: [404] | proxy_cache_valid any | NOT_MAPPED
             listen 80; location / { C proxy_cache_valid 404 5m; proxy_cache_valid 404 1s; P }      | lifetime: 5m list: [404] | proxy_cache_valid 404 1s | NO_EFFECT
-            listen 80; location / { C proxy_cache_valid 200 1s; proxy_cache_valid any 0; P }       | negative_caching: enabled: true lifetime: 0 list: [204, | proxy_cache_valid any | MAPPED
+            listen 80; location / { C proxy_cache_valid 200 1s; proxy_cache_valid any 0; P }       | negative_caching: enabled: true lifetime: 0 list: [203, | proxy_cache_valid any | MAPPED
             listen 80; location / { C proxy_cache_valid 200 10m; proxy_cache_valid 301 404 1h; P } | lifetime: 1h list: [301, 404] | proxy_cache_valid 301 | MAPPED
             listen 80; location / { C proxy_cache_valid 200 10m; proxy_cache_valid 404 1m; proxy_cache_valid 301 1h; P } | lifetime: 1m list: [301, 404] | proxy_cache_valid 301 | NOT_MAPPED
             listen 80; location / { C proxy_cache_valid 200 10m; proxy_cache_valid 302 1m; proxy_cache_valid 404 0; P } | lifetime: 1m list: [302] | proxy_cache_valid 404 | NOT_MAPPED

@@ -60,6 +60,7 @@ final class LifetimesImportTest {
     @CsvSource(delimiter = '|', textBlock = """
             proxy_cache_valid 200 1d;                                                    | 200 day, 301 none, 308 none, 404 none, 301&Cache-Control=max-age=60 minute
             proxy_cache_valid 200 1d; proxy_cache_valid 301 404 1m;                      | 200 day, 301 minute, 404 minute
+            proxy_cache_valid 200 1d; proxy_cache_valid any 1m;                          | 200 day, 203 minute, 300 minute, 308 minute, 414 minute, 501 minute
             IGNORE Cache-Control Expires; proxy_cache_valid 200 1d;                      | 200 day, 200&Cache-Control=max-age=0 day, 200&Expires=0 day, 200&Cache-Control=no-store day, 404 none
             IGNORE Cache-Control Expires; proxy_cache_valid 200 1d;                      | 200&Cache-Control=private none, 200&Cache-Control=max-age=0&Set-Cookie=a=b none
             IGNORE Cache-Control Expires; proxy_cache_valid 200 1d; proxy_cache_valid 404 1m; | 404 minute, 404&Cache-Control=max-age=86400 minute, 200&Cache-Control=max-age=9 day

@@ -24,8 +24,9 @@ public final class CachePlan {
     public static final String LEAK_GUARD = String.format(DEFAULT, "it has no leak guard", "on");
 
     /** Statuses of {@code any} without 200. */
-    private static final List<String> ANY =
-            List.of("204", "301", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503", "504");
+    private static final List<String> ANY = List.of(
+            "203", "204", "300", "301", "302", "303", "307", "308", "400", "403", "404", "405", "410", "414", "500",
+            "501", "502", "503", "504");
 
     /** Statuses that Millrace stores with a heuristic lifetime unless they are listed. */
     private static final Set<String> HEURISTIC =
