@@ -303,14 +303,14 @@ public enum Counter {
     COMPRESSION_OUT_GZIP(MetricFamily.COMPRESSION_OUT, "made by gzip", "gzip"),
     COMPRESSION_OUT_DCB(MetricFamily.COMPRESSION_OUT, "made by Brotli with a dictionary", "dcb"),
     COMPRESSION_OUT_DCZ(MetricFamily.COMPRESSION_OUT, "made by Zstandard with a dictionary", "dcz"),
-    DICTIONARY_USED(ExtensionMetric.DICTIONARY_REQUESTS, "for which the dictionary may be used", "used"),
+    DICTIONARY_USED(ExtensionMetric.DICTIONARY_REQUESTS, "requests for which the dictionary may be used", "used"),
     DICTIONARY_OTHER(
             ExtensionMetric.DICTIONARY_REQUESTS,
-            "that the dictionary's match does not include, or whose script may not read the response",
+            "requests that match or match-dest excludes, or from a script or image of another site",
             "no-match"),
     DICTIONARY_UNKNOWN(
             ExtensionMetric.DICTIONARY_REQUESTS,
-            "whose dictionary is not in memory, is stale or purged, or is named without TLS",
+            "requests whose dictionary is not in memory, is stale or purged, or is named without TLS",
             "unknown"),
     VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer variants"),
     PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
