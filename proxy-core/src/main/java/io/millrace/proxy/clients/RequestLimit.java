@@ -19,9 +19,10 @@ public final class RequestLimit {
     private static final long SECOND = 1_000_000_000L;
 
     private final RequestLimitConfig config;
-    /** Kind, field and name of each part of the key; fields are null for other kinds. */
+    /** The source of each part of the key. {@link #fields} and {@link #names} have the same indexes. */
     private final Source[] sources;
 
+    /** The field of each part of the key; null unless the source is {@link Source#REQUEST_HEADER}. */
     private final @Nullable FieldName[] fields;
     private final byte[][] names;
     private final boolean readsClient;

@@ -143,7 +143,7 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     /** Returns true if SRV records are queried. */
-    public boolean asksForServices() {
+    public boolean queriesSrvRecords() {
         return settings().services();
     }
 

@@ -42,12 +42,12 @@ final class OriginPool {
             boolean fromClient,
             boolean tunnel) {
         /**
-         * @param asksForServices whether DNS SRV records are queried; if not, an explicit default port and an omitted
-         *     port are equivalent
+         * @param queriesSrvRecords true if DNS SRV records are queried; if false, an explicit default port and
+         *     an omitted port are equivalent
          */
-        static Key of(OriginRequest request, boolean asksForServices) {
+        static Key of(OriginRequest request, boolean queriesSrvRecords) {
             Origin origin =
-                    asksForServices ? request.origin() : request.origin().withoutSrv();
+                    queriesSrvRecords ? request.origin() : request.origin().withoutSrv();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
             OriginTlsConfig.Context tls = origin.isSecure() ? request.tls().context() : null;
             return new Key(

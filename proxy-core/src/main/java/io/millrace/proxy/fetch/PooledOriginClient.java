@@ -107,7 +107,7 @@ final class PooledOriginClient implements OriginClient {
     public OriginCall fetch(OriginRequest request, OriginResponseHandler handler) {
         assert eventLoop.inEventLoop();
         statistics.requests++;
-        OriginPool.Key key = OriginPool.Key.of(request, addresses.asksForServices());
+        OriginPool.Key key = OriginPool.Key.of(request, addresses.queriesSrvRecords());
         OriginPool pool = pools.get(key);
         if (pool == null) {
             pool = new OriginPool(this, key);

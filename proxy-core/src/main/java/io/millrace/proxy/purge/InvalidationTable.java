@@ -581,8 +581,8 @@ public final class InvalidationTable implements Invalidations {
         return switch (entry.kind()) {
             case PATTERN -> putPattern(entry);
             case PATTERN_RETIRED -> {
-                // The purge stays live in this process until its own sweep is complete, because it may still receive
-                // covered responses.
+                // The purge stays live until this process has completed its own sweep. This process may still be
+                // receiving responses that the purge covers.
                 retiredUpTo = Math.max(retiredUpTo, entry.stamp());
                 yield entry;
             }

@@ -42,7 +42,7 @@ public sealed interface PurgeRequest {
      * @param regexes the regular expressions of the request, by the name of their field; not checked yet
      * @param listed the tags, if the condition only lists tags; else null
      * @param beginning a URL, if the condition only says that URLs begin with it; else null. If the purge is restricted
-     *     to one site, a purge of a host or a prefix replaces it
+     *     to one site, it is executed as a purge of this host or prefix, not as a purge by pattern
      */
     record Matching(
             TargetUri url,

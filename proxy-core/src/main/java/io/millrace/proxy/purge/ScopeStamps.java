@@ -38,10 +38,16 @@ final class ScopeStamps {
     private volatile long soft;
     /** See {@link #stamped()}. */
     private volatile long stamped;
-    /** Equal to {@link #hard} if a full table has raised that stamp; 0 if a purge of everything has raised it. */
+    /**
+     * The last value of {@link #hard} that a full table set; 0 for none. If the two differ, a purge of everything set
+     * {@link #hard}.
+     */
     private volatile long hardFloor;
 
-    /** Equal to {@link #soft} if a full table has raised that stamp; 0 if a purge of everything has raised it. */
+    /**
+     * The last value of {@link #soft} that a full table set; 0 for none. If the two differ, a purge of everything set
+     * {@link #soft}.
+     */
     private volatile long softFloor;
 
     /**
@@ -161,7 +167,13 @@ final class ScopeStamps {
         return softStamp > stamp ? Math.min(first, softStamp) : first;
     }
 
-    /** See {@link InvalidationTable#purgeStamp(TargetUri, long, Labels, Outdated)}. */
+    /**
+     * Returns the stamp of a purge that outdates a response for a given reason.
+     *
+     * @param beyond the stamp of the response
+     * @param outdated the reason: the result of {@link #findOutdated} for the response
+     * @return 0 if no single purge is the reason, for example because a full table raised a floor
+     */
     long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated outdated) {
         boolean softly = outdated.isSoft();
         long stamp =
@@ -184,8 +196,8 @@ final class ScopeStamps {
     }
 
     /**
-     * Returns the hard stamp of a scope; 0 for none. A hard purge of one URL removes the response, and has a stamp only
-     * if an extension divides the responses of the URL.
+     * Returns the hard stamp of a scope; 0 for none. A hard purge of one URL removes the response from the store. It
+     * also sets a stamp if an extension extends the cache key, because the URL then has several keys.
      */
     long hardStamp(InvalidationScope scope) {
         return switch (scope.kind()) {

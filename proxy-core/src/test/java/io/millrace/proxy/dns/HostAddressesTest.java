@@ -208,7 +208,7 @@ class HostAddressesTest {
         for (int i = 0; i < 10; i++) {
             assertEquals(List.of("192.0.2.7"), now("a.test"));
             assertEquals(List.of("192.0.2.1"), now("file.test"));
-            assertFalse(addresses.asksForServices());
+            assertFalse(addresses.queriesSrvRecords());
         }
         assertEquals(1, again.comparisons.get() + hosts.comparisons.get());
         assertEquals(2, asked.names.size(), "what was remembered stays");

@@ -34,7 +34,7 @@ public final class PurgeChangeResource implements AdminResource {
         return new PurgeChangeResource("/v1/cache/purge/undo", purges, purges::undo);
     }
 
-    /** Creates the resource that ends a purge by pattern, or the count of a purge. */
+    /** Creates the resource that cancels a purge by pattern, or the running count of the objects a purge covers. */
     public static PurgeChangeResource cancel(PurgeControl purges) {
         return new PurgeChangeResource("/v1/cache/purge/cancel", purges, purges::cancel);
     }
