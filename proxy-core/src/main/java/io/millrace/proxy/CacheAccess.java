@@ -188,7 +188,7 @@ final class CacheAccess implements ProxyCache {
                     new ListQuery(query.prefix(), query.regex(), query.host(), query.where(), PAGE, after, false);
             CompletionStage<ListReport> read = run(() -> sources.listing().list(page), Function.identity());
             CompletionStage<Void> passing = read.thenAcceptAsync(this::pass, executor);
-            // Also the exceptions of the receiver, and of an executor that refuses tasks.
+            // A failure may also be an exception of the receiver, or of an executor that refuses tasks.
             passing.whenComplete((none, failure) -> {
                 if (failure != null) {
                     end.completeExceptionally(refusal(failure));

@@ -198,7 +198,10 @@ final class Exchange
         }
     }
 
-    /** Ends a request whose total time exceeds the limit: with 504, a stale response, or an aborted response. */
+    /**
+     * Ends a request whose total time exceeds the limit: with 504, a stale response, or an aborted response. Tunnels
+     * have no such limit.
+     */
     private void onTransactionTimeout() {
         if (state.isTerminal() || state.phase() == ExchangePhase.TUNNELLING) {
             return;
@@ -239,7 +242,7 @@ final class Exchange
         if (state.isTerminal()) {
             return;
         }
-        // The next decision may count the request as a tunnel.
+        // The next decision may count the request against another limit, that of tunnels.
         permit.release();
         try {
             act(decide.apply(exchangeLoop.decider()));
@@ -301,7 +304,7 @@ final class Exchange
     /** Fetches a response that is not stored, or joins the fetch in flight. */
     private void fill(Decision next) {
         report.forwarded(next.forwardReason());
-        origin.lead(plans.miss(next, true), next, ExchangePhase.FETCHING);
+        origin.startOrJoin(plans.miss(next, true), next, ExchangePhase.FETCHING);
     }
 
     /** Fetches the missing parts of a stored response. */
@@ -314,7 +317,7 @@ final class Exchange
         }
         FetchPlan rest = plans.rest(next, object);
         if (rest != null) {
-            origin.lead(rest, next, ExchangePhase.FETCHING);
+            origin.startOrJoin(rest, next, ExchangePhase.FETCHING);
         } else {
             object.release();
             fill(next);
@@ -330,7 +333,7 @@ final class Exchange
             return;
         }
         report.forwarded(next.forwardReason());
-        origin.lead(plans.validation(next, object), next, ExchangePhase.VALIDATING);
+        origin.startOrJoin(plans.validation(next, object), next, ExchangePhase.VALIDATING);
     }
 
     /** Returns true if the rule's origin is a single host, not a group, and is marked down. */

@@ -39,7 +39,9 @@ final class ExchangeFetch {
     /** The plan that starts once {@link #held} contains enough content; null for none. */
     private @Nullable FetchPlan heldPlan;
 
-    /** Request content that waits for an origin connection; null for none. */
+    /**
+     * Request content that waits for a decision, or until the request may occupy an origin connection; null for none.
+     */
     private @Nullable HeldContent held;
 
     private boolean requestEnded;
@@ -60,8 +62,12 @@ final class ExchangeFetch {
         this.contentLength = contentLength;
     }
 
-    /** Begins a fetch, or joins the fetch in flight for the same key. */
-    void lead(FetchPlan plan, Decision decision, ExchangePhase whenLeading) {
+    /**
+     * Begins a fetch, or joins the fetch in flight for the same key.
+     *
+     * @param whenLeading phase of the exchange if it begins the fetch
+     */
+    void startOrJoin(FetchPlan plan, Decision decision, ExchangePhase whenLeading) {
         SharedFetch newFetch = new SharedFetch(exchangeLoop, plan);
         if (plan.collapseKey() != null) {
             SharedFetch other = findOrRegister(plan.collapseKey(), newFetch);
@@ -240,7 +246,8 @@ final class ExchangeFetch {
     }
 
     /**
-     * Leaves the fetch.
+     * Leaves the fetch. While its response is being sent, cancels the call to the origin if the request's content is
+     * incomplete.
      *
      * @param answering whether its response is being sent to the client; the reader of the response is closed
      *     separately

@@ -189,7 +189,7 @@ final class ExchangeReport {
         }
     }
 
-    /** Changes an otherwise complete response head by the rules that apply to the request. */
+    /** Applies the changes of CORS, of rules and of extensions to an otherwise complete response head. */
     void applyRules(OutboundHead head) {
         if (cors != null) {
             head.edit(cors);
@@ -406,12 +406,17 @@ final class ExchangeReport {
         }
     }
 
-    /** Notes that the client's connection becomes a tunnel. */
-    void switched(int withStatus, int ofOrigin) {
+    /**
+     * Notes that the client's connection becomes a tunnel.
+     *
+     * @param finalStatus status that the client receives
+     * @param originStatus status of the origin's response; 0 if no origin answered
+     */
+    void switched(int finalStatus, int originStatus) {
         switched = true;
         tunnelNanos = System.nanoTime();
-        outcome.switched(ofOrigin);
-        status = withStatus;
+        outcome.switched(originStatus);
+        status = finalStatus;
     }
 
     /** Notes how the tunnel ended and how many bytes it transferred. */
@@ -482,7 +487,9 @@ final class ExchangeReport {
         return begun != null && begun.isSampled();
     }
 
-    /** Notes the request to an origin that answers this request, if it belongs to another exchange. */
+    /**
+     * Links the trace of this request to the span of the fetch that answers it, if another request began that fetch.
+     */
     void linkedTo(@Nullable ClientSpan fetch) {
         ExchangeTrace own = trace;
         if (fetch != null && own != null && fetch.trace() != own) {

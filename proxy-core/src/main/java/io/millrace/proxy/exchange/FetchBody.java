@@ -42,7 +42,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         void onPrefixEnd();
 
         /**
-         * Returns true if an invalidation has outdated the response since the fetch began. Such a response must not
+         * Returns true if a hard invalidation has outdated the response since the fetch began. Such a response must not
          * replace a newer stored response.
          */
         boolean isHardInvalidated();

@@ -258,7 +258,10 @@ final class FetchStoring {
                 && StrongValidator.isPresent(head);
     }
 
-    /** Decides whether the response may be stored. If not, counts it and sets {@link #unstoredDetail}. */
+    /**
+     * Decides whether the response may be stored. If not, counts it. Also sets {@link #unstoredDetail} if the caching
+     * rules forbid the storing.
+     */
     private boolean decideStorable(ResponseHead head, long nowMillis) {
         unstoredDetail = null;
         if (detectPurge()) {
@@ -444,7 +447,8 @@ final class FetchStoring {
 
     private boolean isInvalidated() {
         Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
-        // A purge by pattern searches the store once in the background. It would not find a response stored later.
+        // After another soft purge, the stamp of a stored response shows that the response is stale. A purge by pattern
+        // searches the store once in the background, and would not find a response that is stored later.
         return outdated != null && (!outdated.isSoft() || outdated == Outdated.STALE_BY_PATTERN);
     }
 
@@ -531,8 +535,8 @@ final class FetchStoring {
                 exchangeLoop.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            // Without an equal validator the response to HEAD does not prove that a response outdated by a soft purge
-            // is current again.
+            // Without an equal validator, the response to HEAD does not prove that the stored response is current. A
+            // stored response that a soft purge has outdated then keeps its stamp, and stays stale.
             boolean confirmed = Validation.isConfirmed(
                     known.head(), answer.fields(), exchangeLoop.clock().millis());
             update(

@@ -165,7 +165,7 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
             releaseIfOver();
         } else if (content == null) {
             // The store removed the block after the check. This body may now claim it.
-            onNoContent();
+            onRangeUnavailable();
         } else {
             failures = 0;
             pulled = false;
@@ -215,11 +215,12 @@ final class PartialBody implements ContentSource, BlockFetch.Listener {
         } else if (readable) {
             advance();
         } else {
-            onNoContent();
+            onRangeUnavailable();
         }
     }
 
-    private void onNoContent() {
+    /** Called if the store cannot supply the next bytes: tries again, or fails after too many failures. */
+    private void onRangeUnavailable() {
         failures++;
         if (failures > FAILURES_MAX || (writer != null && writer.isFailed())) {
             fail(ContentFailure.STORE_READ);

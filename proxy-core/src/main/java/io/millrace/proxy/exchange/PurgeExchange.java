@@ -49,12 +49,12 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * 403  purge.allow does not contain the client
- * 400  the request has content, an invalid expression, or tags that exceed a limit
+ * 400  the request has content, an invalid or too long expression, or tags that exceed a limit
  * 429  too many purges by pattern are in force
  * 501  this kind of purge is not supported
  * 200  URL: a stored response was removed; host, path prefix, tags or pattern: always
  * 404  URL: nothing was stored
- * 500  purged in this process, but not durable, since the storage could not be written
+ * 500  purged in this process, but not durable or not queued for the fleet, since the storage could not be written
  * 503  the outbox (queue of purges for the other nodes of the fleet) is full
  * </pre>
  *
@@ -93,12 +93,17 @@ final class PurgeExchange implements RequestHandler {
     private String scopeText = "";
     /** A remark on the scope, for the response; empty for none. */
     private String note = "";
-    /** Whether the purge covers every site, because the request's host is the address of the cache. */
+    /**
+     * True if the purge covers every site: no rule maps the request's host, or the host is an address of this cache.
+     */
     private boolean everywhere;
-    /** Kind, target and site of the purge, for its record. */
+    /** The kind of the purge, for its record. */
     private String kind = "url";
 
+    /** The purged URL, host, tags or pattern, for the record of the purge. */
     private String target;
+
+    /** The site of a purge by tag, for the record of the purge; null for every site and for other purges. */
     private @Nullable String site;
     /** The purge as a message to the other nodes of the fleet. */
     private @Nullable FleetPurge fleetPurge;
@@ -284,7 +289,7 @@ final class PurgeExchange implements RequestHandler {
 
     /**
      * Purges by pattern, on all hosts that cache keys have for requests to the requested host. If no rule maps this
-     * host, or if it is an address of this cache, the purge covers every host, and the client needs the purge
+     * host, or if the host is an address of this cache, the purge covers every host. The client then needs the purge
      * permission of every rule.
      */
     private void purge(PurgeRequest.Matching matching) {

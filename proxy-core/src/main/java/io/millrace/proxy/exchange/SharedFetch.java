@@ -84,7 +84,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private long requestMillis;
     private volatile int originVersion;
-    /** True once a request was sent to the origin. The answer to a second request then comes from the origin too. */
+    /**
+     * True once a request was sent to the origin. If the fetch sends a second request, no stored variant may answer it.
+     */
     private boolean isOriginAsked;
     /** True if the request is sent again once the current response is read. */
     private boolean fetchAgain;
@@ -469,8 +471,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     /**
-     * Returns true if the origin sent a part of the unencoded content, but the client has a part of the encoded content
-     * with the same date. The client could not combine these parts.
+     * Returns true if the origin sent a part of the unencoded content, and the client identifies its own part only by a
+     * date. That part may be of the encoded content, which has the same date. The client could not combine the two
+     * parts.
      */
     private boolean isPartOfEncoded(ResponseHead head) {
         EncodingRules rules = plan.cacheSettings().encoding();

@@ -224,10 +224,13 @@ public final class OriginRequest {
         return preface;
     }
 
-    /** The HTTP/2 setting; OFF for a request whose connection must not carry another request. */
+    /**
+     * The HTTP/2 setting; OFF if the connection must not carry another request, or if ALPN must choose but there is no
+     * TLS.
+     */
     OriginConfig.Http2 http2() {
-        boolean chosen = http2 == OriginConfig.Http2.ALPN && !origin.isSecure();
-        return chosen || needsOwnConnection() ? OriginConfig.Http2.OFF : http2;
+        boolean isAlpnWithoutTls = http2 == OriginConfig.Http2.ALPN && !origin.isSecure();
+        return isAlpnWithoutTls || needsOwnConnection() ? OriginConfig.Http2.OFF : http2;
     }
 
     /** The request target as it is sent. Borrowed: do not modify. */

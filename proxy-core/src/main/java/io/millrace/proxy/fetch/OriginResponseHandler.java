@@ -28,7 +28,7 @@ public interface OriginResponseHandler {
 
     /**
      * The origin has switched to a protocol that the request offered (RFC 9110 s15.2.2). Called instead of
-     * {@link #onHead}, as the last event. The caller owns the connection.
+     * {@link #onHead}, as the last event. The handler takes ownership of the connection.
      */
     default void onSwitched(ResponseHead head, SwitchedConnection connection) {
         connection.close();

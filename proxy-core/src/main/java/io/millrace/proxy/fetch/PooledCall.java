@@ -83,7 +83,8 @@ final class PooledCall implements OriginCall {
     /** Sent content, kept for a retry. Contains all sent content while {@link #sentKept} is true. */
     private @Nullable ArrayDeque<ByteBuf> sent;
 
-    private int sentBytes;
+    /** Bytes in {@link #sent}. */
+    private int keptBytes;
     private boolean sentKept = true;
     private int retries;
 
@@ -144,7 +145,7 @@ final class PooledCall implements OriginCall {
     }
 
     /** Counts a retry. Returns true for the first one only. */
-    boolean isFirstRetry() {
+    boolean countRetry() {
         return retries++ == 0;
     }
 
@@ -162,7 +163,7 @@ final class PooledCall implements OriginCall {
             unsentContent.addFirst(piece);
             unsentBytes += piece.readableBytes();
         }
-        sentBytes = 0;
+        keptBytes = 0;
         anyContentSent = false;
         return true;
     }
@@ -349,8 +350,8 @@ final class PooledCall implements OriginCall {
     private void send(Carrier carrier, ByteBuf piece) {
         anyContentSent = true;
         if (carrier.mayRefuse() && sentKept) {
-            sentBytes += piece.readableBytes();
-            if (sentBytes > RETRY_BYTES_MAX) {
+            keptBytes += piece.readableBytes();
+            if (keptBytes > RETRY_BYTES_MAX) {
                 dropSent();
             } else {
                 if (sent == null) {

@@ -225,7 +225,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
                 }
             }
             case RESET -> {
-                if (reused && !headReceived && call.isRetryable() && call.isFirstRetry()) {
+                if (reused && !headReceived && call.isRetryable() && call.countRetry()) {
                     connection.streamEnded();
                     call.retry();
                 } else {

@@ -514,6 +514,7 @@ public final class ResponseTee {
 
         // confined to the tee's loop
         private long position;
+        /** The position after the last byte wanted; -1 for the end of the body. */
         private long end = -1;
 
         @Nullable

@@ -55,17 +55,16 @@ public final class HeadEncoder {
     private int length;
     private int start;
 
-    /**
-     * The cached heads, compared by identity, and their encodings. The encoding is null until the second use of a
-     * head.
-     */
+    /** The cached heads, compared by identity. */
     private final byte[] @Nullable [] cachedHeads = new byte[CACHED_HEADS][];
 
+    /** The encodings of {@link #cachedHeads}, by the same index; null until the second use of the head. */
     private final byte[] @Nullable [] cachedBlocks = new byte[CACHED_HEADS][];
 
-    /** Lower-case field names by their hash, added on first use, and their indices in the static table. */
+    /** Lower-case field names by their hash, added on first use. */
     private final byte[] @Nullable [] names = new byte[NAME_SLOTS][];
 
+    /** The index in the static table of each name in {@link #names}; 0 for none. */
     private final int[] nameIndices = new int[NAME_SLOTS];
 
     /** The encoded block; borrowed, and valid until the next call. */

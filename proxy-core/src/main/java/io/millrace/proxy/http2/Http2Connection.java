@@ -187,7 +187,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         context.fireChannelReadComplete();
     }
 
-    /** Stops reading from a client that does not receive the bytes sent to it. */
+    /** Reads from the client only while it receives the bytes that are sent to it. */
     private void regulateReading() {
         if (!closing) {
             boolean wanted = ctx.channel().isWritable() || output.unsent() < UNSENT_BYTES_MAX;

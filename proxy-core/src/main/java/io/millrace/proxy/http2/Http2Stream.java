@@ -53,12 +53,13 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private long contentWritten;
     private long bytesSent;
     private @Nullable FieldSection trailers;
-    /**
-     * Position of the HEADERS frame in the output buffer, and the value of {@code FrameOutput.bytesWritten} at that
-     * time. While that value is unchanged, the frame is still in the buffer.
-     */
+    /** Position of the HEADERS frame in the output buffer, as long as the frame is in it; -1 before the head. */
     private int headPosition = -1;
 
+    /**
+     * The value of {@code FrameOutput.bytesWritten} when the HEADERS frame was appended. While that value is unchanged,
+     * the frame is still in the output buffer.
+     */
     private long bytesBeforeHead;
 
     Http2Stream(Http2Connection connection, int id, int sendWindow) {

@@ -26,9 +26,10 @@ final class RequestOpener {
     /** Initial send window of new streams, in bytes. */
     private int sendWindow;
 
-    /** A priority from a PRIORITY_UPDATE frame that preceded its request, and the stream id of that request. */
+    /** The priority from a PRIORITY_UPDATE frame that preceded its request; null for none. */
     private @Nullable StreamPriority early;
 
+    /** The stream id of the request to which {@link #early} belongs. */
     private int earlyStream;
 
     RequestOpener(Http2Connection connection, Http2Loop shared) {

@@ -20,10 +20,11 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
     abstract static class Entry<S> {
         final StreamPriority priority = new StreamPriority();
 
-        // used by the scheduler only: the next stream of the queue, and whether the stream is queued
+        /** The next stream of the queue. Used by the scheduler only. */
         @Nullable
         S next;
 
+        /** True while the stream is in a queue. Used by the scheduler only. */
         boolean scheduled;
 
         abstract int id();
@@ -32,6 +33,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         abstract boolean isSendable();
     }
 
+    /** The first stream of each queue. {@link #queueOf} determines the index; lower indexes are sent first. */
     @SuppressWarnings("unchecked") // the private array contains streams only
     private final @Nullable S[] heads = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
 

@@ -67,11 +67,14 @@ public final class ClientConnection {
     private @Nullable IpAddress countedAs;
     private @Nullable Tls tls;
 
-    /** Cache of the last lookup: the host and its settings. */
+    /** The host of the last lookup of settings. The next three fields are the result of this lookup. */
     private byte @Nullable [] lastHost;
 
     private @Nullable ServerTlsConfig lastSettings;
+    /** {@link TlsNames#version} at the last lookup. If it has changed since, the result is outdated. */
     private @Nullable Object lastVersion;
+
+    /** True if this connection may carry requests for {@link #lastHost}. */
     private boolean lastAdmitted;
 
     /**

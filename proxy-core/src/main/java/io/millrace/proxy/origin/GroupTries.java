@@ -52,8 +52,8 @@ public final class GroupTries {
         }
         // A trial checks whether a host that was down has recovered. A request that has already failed once is used
         // for a trial only if no other request began it within a further retry interval.
-        boolean mayGoOnTrial = mayMove && tries == 0 && rules.tries() > 1;
-        int chosen = view.choose(key, tried, mayGoOnTrial, nowMillis);
+        boolean mayBeginTrialAtOnce = mayMove && tries == 0 && rules.tries() > 1;
+        int chosen = view.choose(key, tried, mayBeginTrialAtOnce, nowMillis);
         boolean isPeering = view.group().config().ringMode() == OriginGroupConfig.RingMode.PEERING_RING;
         if (chosen < 0 && tries > 0 && !isPeering) {
             chosen = chooseAgain(nowMillis);

@@ -12,13 +12,16 @@ final class GroupView {
 
     /** A subset of the hosts from which a host is selected. */
     private enum Ring {
+        /** The primaries that are up or due for a trial. */
         PRIMARY,
+        /** The backups that are up or due for a trial. */
         BACKUP,
         /**
          * All primaries, including hosts that are down, except hosts that an operator has taken down. Used if no
          * other host is available, and to find the host to which a URL is hashed.
          */
         ANY_PRIMARY,
+        /** All backups, with the same exception. */
         ANY_BACKUP
     }
 
@@ -82,15 +85,15 @@ final class GroupView {
      * OriginGroupConfig.RingMode} describes the other ring modes.
      *
      * @param tried hosts that must not be selected
-     * @param mayGoOnTrial whether the request can begin a trial as soon as one is due. This is the first attempt
-     * of a request that can be retried on another host. Any other attempt can begin it one retry interval later
+     * @param mayBeginTrialAtOnce true for the first attempt of a request that can be retried on another host. It can begin
+     *     a trial as soon as one is due. Any other attempt can begin the trial only one retry interval later
      * @return index of the host; -1 for none
      */
-    int choose(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    int choose(long key, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {
         return switch (group.config().ringMode()) {
-            case EXHAUST_RING -> chooseByHealth(key, tried, mayGoOnTrial, nowMillis);
-            case ALTERNATE_RING -> chooseAlternating(key, tried, mayGoOnTrial, nowMillis);
-            case PEERING_RING -> chooseAmongPeers(key, tried, mayGoOnTrial, nowMillis);
+            case EXHAUST_RING -> chooseByHealth(key, tried, mayBeginTrialAtOnce, nowMillis);
+            case ALTERNATE_RING -> chooseAlternating(key, tried, mayBeginTrialAtOnce, nowMillis);
+            case PEERING_RING -> chooseAmongPeers(key, tried, mayBeginTrialAtOnce, nowMillis);
         };
     }
 
@@ -98,9 +101,9 @@ final class GroupView {
      * Selects the host to which the URL is hashed. If that host is down or was tried, alternates between backups
      * and primaries.
      */
-    private int chooseAlternating(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private int chooseAlternating(long key, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {
         if (tried.isEmpty()) {
-            int primaryOfKey = primaryOfKey(key, tried, mayGoOnTrial, nowMillis);
+            int primaryOfKey = primaryOfKey(key, tried, mayBeginTrialAtOnce, nowMillis);
             if (primaryOfKey >= 0) {
                 return primaryOfKey;
             }
@@ -110,22 +113,22 @@ final class GroupView {
             backups += group.config().hosts().get(i).backup() ? 1 : 0;
         }
         boolean isForBackup = tried.isEmpty() || tried.cardinality() - backups > backups;
-        int chosen = choose(isForBackup ? Ring.BACKUP : Ring.PRIMARY, key, tried, mayGoOnTrial, nowMillis);
-        return chosen >= 0 ? chosen : chooseByHealth(key, tried, mayGoOnTrial, nowMillis);
+        int chosen = choose(isForBackup ? Ring.BACKUP : Ring.PRIMARY, key, tried, mayBeginTrialAtOnce, nowMillis);
+        return chosen >= 0 ? chosen : chooseByHealth(key, tried, mayBeginTrialAtOnce, nowMillis);
     }
 
     /**
      * Returns the primary to which the URL is hashed. Returns -1 unless that host is up or this request is its trial.
      */
-    private int primaryOfKey(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private int primaryOfKey(long key, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {
         onTrial = false;
-        int primaryOfKey = weigh(candidates, Ring.ANY_PRIMARY, tried, mayGoOnTrial, nowMillis)
+        int primaryOfKey = weigh(candidates, Ring.ANY_PRIMARY, tried, mayBeginTrialAtOnce, nowMillis)
                 ? group.policy().choose(candidates, key)
                 : -1;
         if (primaryOfKey < 0 || host(primaryOfKey).health().isUp(nowMillis)) {
             return primaryOfKey;
         }
-        onTrial = weight(Ring.PRIMARY, primaryOfKey, mayGoOnTrial, nowMillis) > 0
+        onTrial = weight(Ring.PRIMARY, primaryOfKey, mayBeginTrialAtOnce, nowMillis) > 0
                 && host(primaryOfKey).beginTrial(nowMillis);
         return onTrial ? primaryOfKey : -1;
     }
@@ -134,27 +137,27 @@ final class GroupView {
      * Selects the sibling proxy that owns the URL. If this proxy is the owner, or if this request has already
      * tried a host, selects a backup. Returns -1 if there is none.
      */
-    private int chooseAmongPeers(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private int chooseAmongPeers(long key, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {
         if (tried.isEmpty()) {
             peering = true;
-            int owner = choose(Ring.PRIMARY, key, tried, mayGoOnTrial, nowMillis);
+            int owner = choose(Ring.PRIMARY, key, tried, mayBeginTrialAtOnce, nowMillis);
             peering = false;
             if (owner >= 0 && !group.isSelf(owner)) {
                 return owner;
             }
             onTrial = false;
         }
-        int chosen = choose(Ring.BACKUP, key, tried, mayGoOnTrial, nowMillis);
+        int chosen = choose(Ring.BACKUP, key, tried, mayBeginTrialAtOnce, nowMillis);
         return chosen >= 0 || group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL
                 ? chosen
-                : choose(Ring.ANY_BACKUP, key, tried, mayGoOnTrial, nowMillis);
+                : choose(Ring.ANY_BACKUP, key, tried, mayBeginTrialAtOnce, nowMillis);
     }
 
-    private int chooseByHealth(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private int chooseByHealth(long key, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         int rings = fail ? HEALTHY_RINGS : RINGS.length;
         for (int i = 0; i < rings; i++) {
-            int chosen = choose(RINGS[i], key, tried, mayGoOnTrial, nowMillis);
+            int chosen = choose(RINGS[i], key, tried, mayBeginTrialAtOnce, nowMillis);
             if (chosen >= 0) {
                 return chosen;
             }
@@ -182,39 +185,39 @@ final class GroupView {
      * Returns the host that {@link #choose} would select for a new request. Has no side effects: changes no
      * policy state and begins no trial.
      */
-    int preview(long key, boolean mayGoOnTrial, long nowMillis) {
+    int preview(long key, boolean mayBeginTrialAtOnce, long nowMillis) {
         OriginGroupConfig.RingMode mode = group.config().ringMode();
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING) {
-            int primaryOfKey = previewRing(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
-            if (primaryOfKey >= 0 && weight(Ring.PRIMARY, primaryOfKey, mayGoOnTrial, nowMillis) > 0) {
+            int primaryOfKey = previewRing(Ring.ANY_PRIMARY, key, mayBeginTrialAtOnce, nowMillis);
+            if (primaryOfKey >= 0 && weight(Ring.PRIMARY, primaryOfKey, mayBeginTrialAtOnce, nowMillis) > 0) {
                 return primaryOfKey;
             }
-            int other = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
+            int other = previewRing(Ring.BACKUP, key, mayBeginTrialAtOnce, nowMillis);
             if (other >= 0) {
                 return other;
             }
         }
         if (mode == OriginGroupConfig.RingMode.PEERING_RING) {
             peering = true;
-            int owner = previewRing(Ring.PRIMARY, key, mayGoOnTrial, nowMillis);
+            int owner = previewRing(Ring.PRIMARY, key, mayBeginTrialAtOnce, nowMillis);
             peering = false;
             if (owner >= 0 && !group.isSelf(owner)) {
                 return owner;
             }
-            int upstream = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
-            return upstream >= 0 || fail ? upstream : previewRing(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
+            int upstream = previewRing(Ring.BACKUP, key, mayBeginTrialAtOnce, nowMillis);
+            return upstream >= 0 || fail ? upstream : previewRing(Ring.ANY_BACKUP, key, mayBeginTrialAtOnce, nowMillis);
         }
         int chosen = -1;
         for (int i = 0; chosen < 0 && i < (fail ? HEALTHY_RINGS : RINGS.length); i++) {
-            chosen = previewRing(RINGS[i], key, mayGoOnTrial, nowMillis);
+            chosen = previewRing(RINGS[i], key, mayBeginTrialAtOnce, nowMillis);
         }
         return chosen;
     }
 
-    private int previewRing(Ring ring, long key, boolean mayGoOnTrial, long nowMillis) {
+    private int previewRing(Ring ring, long key, boolean mayBeginTrialAtOnce, long nowMillis) {
         Candidates copy = candidates.copy();
-        return weigh(copy, ring, new BitSet(0), mayGoOnTrial, nowMillis)
+        return weigh(copy, ring, new BitSet(0), mayBeginTrialAtOnce, nowMillis)
                 ? group.policy().choose(copy, key)
                 : -1;
     }
@@ -224,9 +227,9 @@ final class GroupView {
         return onTrial;
     }
 
-    private int choose(Ring ring, long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private int choose(Ring ring, long key, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {
         onTrial = false;
-        if (!weigh(candidates, ring, tried, mayGoOnTrial, nowMillis)) {
+        if (!weigh(candidates, ring, tried, mayBeginTrialAtOnce, nowMillis)) {
             return -1;
         }
         int chosen = group.policy().choose(candidates, key);
@@ -252,10 +255,10 @@ final class GroupView {
     }
 
     /** Sets the weights for a selection. Returns false if no host can be selected. */
-    private boolean weigh(Candidates all, Ring ring, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private boolean weigh(Candidates all, Ring ring, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {
         boolean any = false;
         for (int i = 0; i < all.size(); i++) {
-            int weight = tried.get(i) ? 0 : weight(ring, i, mayGoOnTrial, nowMillis);
+            int weight = tried.get(i) ? 0 : weight(ring, i, mayBeginTrialAtOnce, nowMillis);
             all.weights[i] = weight;
             // The load of this proxy itself is not known, so the owner of a URL is chosen without regard to load.
             all.underWay[i] = peering ? 0 : loads.get(i).underWay();
@@ -264,7 +267,7 @@ final class GroupView {
         return any;
     }
 
-    private int weight(Ring ring, int index, boolean mayGoOnTrial, long nowMillis) {
+    private int weight(Ring ring, int index, boolean mayBeginTrialAtOnce, long nowMillis) {
         OriginGroupConfig.Host config = group.config().hosts().get(index);
         if (config.backup() != (ring == Ring.BACKUP || ring == Ring.ANY_BACKUP)) {
             return 0;
@@ -285,7 +288,7 @@ final class GroupView {
             // No trials: health checks detect the recovery without risk to requests.
             return 0;
         }
-        long delayMillis = mayGoOnTrial ? 0 : group.config().markdown().retryMillis();
+        long delayMillis = mayBeginTrialAtOnce ? 0 : group.config().markdown().retryMillis();
         return health.isTrialDue(nowMillis, delayMillis) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
     }
 

@@ -33,7 +33,7 @@ public final class HostDatabase {
     /** One in this many origins is removed when the limit is reached. */
     private static final int REMOVED_DIVISOR = 8;
 
-    /** How often the wait can double. {@code retry_time_max}, its limit, is reached before that. */
+    /** Limit of doublings of the wait. With any settings, the wait reaches {@code retry_time_max} before this limit. */
     private static final int DOUBLINGS_MAX = 30;
 
     /** Smallest difference in ms by which the time of the last response is updated, to save writes. */
@@ -188,8 +188,8 @@ public final class HostDatabase {
     private static State failed(State before, String reason, long nowMillis, Markdown rules) {
         int failures = before.failures() + 1;
         if (before.isDown() && rules.failThreshold() > 0) {
-            // The failed request may not be an attempt in the background. Other requests do not change the wait.
-            // A reload that raises the threshold does not make the origin reachable, so it stays down.
+            // The failed request need not be an attempt in the background. Other requests do not change the wait. A
+            // reload that raises the threshold does not make the origin reachable, so it stays down.
             return new State(failures, reason, nowMillis, before.downSince(), before.retryAt(), before.trials());
         }
         if (rules.failThreshold() == 0 || failures < rules.failThreshold()) {

@@ -37,9 +37,9 @@ public final class LoopOrigins {
      * @return null if no host is available
      */
     public @Nullable OriginHost preview(OriginGroup group, long key, boolean mayMove, long nowMillis) {
-        boolean mayGoOnTrial = mayMove && group.config().retry().tries() > 1;
+        boolean mayBeginTrialAtOnce = mayMove && group.config().retry().tries() > 1;
         GroupView view = view(group);
-        int chosen = view.preview(key, mayGoOnTrial, nowMillis);
+        int chosen = view.preview(key, mayBeginTrialAtOnce, nowMillis);
         return chosen < 0 ? null : view.host(chosen);
     }
 

@@ -37,10 +37,13 @@ public final class OriginGroups {
     private record Generation(Map<String, OriginGroup> now, Map<String, OriginGroup> gone) {}
 
     private final ReentrantLock changes = new ReentrantLock();
-    /** The groups of the configuration, without nodes of the fleet. Guarded by the lock, like the next two fields. */
+    /** The groups of the configuration, without nodes of the fleet. Guarded by the lock. */
     private List<OriginGroupConfig> configured = List.of();
 
+    /** Guarded by the lock. */
     private Predicate<RuleUrl> isThisProxy = url -> false;
+
+    /** Guarded by the lock. */
     private FleetMembers members = FleetMembers.NONE;
     private volatile Generation generation = new Generation(Map.of(), Map.of());
     private volatile EventSink events = EventSink.NONE;

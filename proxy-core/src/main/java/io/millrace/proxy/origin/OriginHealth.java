@@ -251,6 +251,7 @@ public record OriginHealth(
                 : this;
     }
 
+    /** Returns the health with another override by an operator; null removes the override. */
     OriginHealth markDown(@Nullable ManualDown override) {
         return new OriginHealth(
                 term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, override);

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * shared pool, so that a closed proxy releases all its memory. {@link #close} drops the pool, even if the proxy
  * object is still referenced. Later allocations are not pooled.
  *
- * <p>Thread-safe. Each thread that allocates keeps an arena reachable in Netty, so it should end with the proxy.
- * The event loops and the threads of the store do. For the same reason, {@code ProxyServer} opens and closes the
- * store on temporary threads.
+ * <p>Thread-safe. Each thread that allocates keeps an arena reachable in Netty. Therefore such a thread should end with
+ * the proxy, as the event loops and the threads of the store do. For the same reason, {@code ProxyServer} opens and
+ * closes the store on temporary threads.
  */
 public final class BufferPool extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
     /** Size of a piece of the reserve in bytes: one chunk of the pool, which a failed allocation needs. */

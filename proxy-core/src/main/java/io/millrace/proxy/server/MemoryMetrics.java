@@ -61,8 +61,8 @@ public final class MemoryMetrics implements MemorySource {
     }
 
     /**
-     * Creates the source for metrics. The kernel walks all pages of the process for one memory map, so scrapes that
-     * follow each other within seconds, such as the scrapes of the dashboard, share one memory map.
+     * Creates the source for metrics. The kernel walks all pages of the process for one memory map. Therefore scrapes
+     * that follow each other within seconds, such as those of the dashboard, share one memory map.
      */
     static MemoryMetrics ofScrapes(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
         return new MemoryMetrics(store, connections, () -> InFlight.NONE, AGE_MAX_OF_SCRAPES);

@@ -158,7 +158,10 @@ public final class FetchPlan implements StoringTarget {
         return range;
     }
 
-    /** Returns true if the client's Range field is not sent, because the answer to it was unusable. */
+    /**
+     * Returns true if the client's Range field is not sent. This is the case if extensions transform the content, or if
+     * the plan was {@linkplain #release released} because an earlier response was unusable.
+     */
     public boolean asksForWhole() {
         return asksForWhole;
     }

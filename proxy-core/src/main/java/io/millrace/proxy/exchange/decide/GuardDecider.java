@@ -168,6 +168,8 @@ final class GuardDecider {
 
     /**
      * Removes the client's values of fields that only the authorisation server may set, and adds the server's values.
+     *
+     * @param withoutAuthorization true to remove Authorization too, because it is meant for this proxy only
      */
     private static void setReceived(
             Decision decision,

@@ -17,7 +17,7 @@ final class RequestChanges {
     private @Nullable TargetUri unsigned;
     /** True if the credentials were valid, and Authorization was removed. */
     private boolean authenticated;
-    /** The change of the request's fields by the client's location and by an authorisation server; null for none. */
+    /** The changes of the request's fields, for example by an authorisation server; null for none. */
     private @Nullable UnaryOperator<RequestHead> change;
 
     /** Changes the fields of the request. */

@@ -121,7 +121,7 @@ public final class RequestDecider {
      * the ACME challenges again.
      *
      * @param before the earlier decision. Its hooks of extensions and its checks of credentials are not repeated.
-     *     Otherwise, a check whose result is not remembered would follow each lookup.
+     *     Otherwise, a check whose result is not remembered would be required again after each decision.
      */
     public Decision decideAgain(RequestHead request, long contentLength, ClientConnection client, Decision before) {
         return decideAgain(request, contentLength, client, before, before.checked());

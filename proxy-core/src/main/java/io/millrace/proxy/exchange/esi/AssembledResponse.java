@@ -82,7 +82,7 @@ public final class AssembledResponse implements ClientStream, RequestHandler {
     private boolean isDocument;
     /** True once the exchange waits for the end of the page. */
     private boolean isAwaited;
-    /** True once the exchange has ended without being stopped by this object. */
+    /** True once the exchange has ended, by itself or because this object has stopped it. */
     private boolean isExchangeOver;
     /** True once the client's request is complete. */
     private boolean isRequestOver;

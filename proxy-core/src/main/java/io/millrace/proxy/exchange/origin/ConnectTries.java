@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * status in {@code retry.response_codes}. Retries are safe, since no byte of the tunnel was sent before. If no proxy is
  * left and the group has {@code go_direct}, this proxy connects to the destination itself.
  *
- * <p>Of the handler's methods, it calls only {@link OriginResponseHandler#onSwitched} or
+ * <p>Of the handler's methods, this class calls only {@link OriginResponseHandler#onSwitched} or
  * {@link OriginResponseHandler#onFailure}. Confined to one event loop.
  */
 public final class ConnectTries implements GroupTries.Key {

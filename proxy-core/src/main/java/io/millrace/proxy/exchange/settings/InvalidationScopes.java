@@ -66,8 +66,8 @@ public final class InvalidationScopes {
 
     /**
      * Returns true if purges by tag or by pattern with this URL's host cover every site. This is the case if no rule
-     * maps the host. It is also the case if no rule names the host, and it is an IP address or a name without a dot.
-     * Purge clients that are configured with the address of the cache send this address as the host.
+     * maps the host. It is also the case if the host is an IP address or a name without a dot, and the rules that map
+     * it name no host. Purge clients that are configured with the address of the cache send this address as the host.
      *
      * @param rules the remap rules for the host
      * @param forwards whether the forward proxy maps hosts without a rule

@@ -287,6 +287,12 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /**
+     * Acknowledges a SETTINGS frame.
+     *
+     * @param withStreams whether the origin has announced a limit of streams; if the first frame has none, the initial
+     *     limit ends
+     */
     void settingsReceived(boolean withStreams) {
         if (!settingsSeen) {
             settingsSeen = true;

@@ -204,11 +204,11 @@ public final class OriginTlsContexts implements AutoCloseable {
                 lock.unlock();
             }
         }
-        SslContext contexts = entry.contexts.get(http2);
-        if (contexts == null) {
+        SslContext found = entry.contexts.get(http2);
+        if (found == null) {
             throw new SSLException(String.valueOf(entry.fault));
         }
-        return contexts;
+        return found;
     }
 
     /** Ends the checks. Contexts stay usable. */
