@@ -24,6 +24,7 @@ public final class RequestLimit {
 
     /** The field of each part of the key; null unless the source is {@link Source#REQUEST_HEADER}. */
     private final @Nullable FieldName[] fields;
+
     private final byte[][] names;
     private final boolean readsClient;
     private final long identity;

@@ -85,6 +85,7 @@ final class PooledCall implements OriginCall {
 
     /** Bytes in {@link #sent}. */
     private int keptBytes;
+
     private boolean sentKept = true;
     private int retries;
 

@@ -85,8 +85,8 @@ final class GroupView {
      * OriginGroupConfig.RingMode} describes the other ring modes.
      *
      * @param tried hosts that must not be selected
-     * @param mayBeginTrialAtOnce true for the first attempt of a request that can be retried on another host. It can begin
-     *     a trial as soon as one is due. Any other attempt can begin the trial only one retry interval later
+     * @param mayBeginTrialAtOnce true for the first attempt of a request that can be retried on another host. It can
+     *     begin a trial as soon as one is due. Any other attempt can begin the trial only one retry interval later
      * @return index of the host; -1 for none
      */
     int choose(long key, BitSet tried, boolean mayBeginTrialAtOnce, long nowMillis) {

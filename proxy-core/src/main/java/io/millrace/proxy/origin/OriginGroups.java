@@ -45,6 +45,7 @@ public final class OriginGroups {
 
     /** Guarded by the lock. */
     private FleetMembers members = FleetMembers.NONE;
+
     private volatile Generation generation = new Generation(Map.of(), Map.of());
     private volatile EventSink events = EventSink.NONE;
 
