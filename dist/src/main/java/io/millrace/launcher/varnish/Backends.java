@@ -87,7 +87,8 @@ final class Backends {
 
     /**
      * Returns the backend or director that a value of {@code req.backend_hint} names. An example of a value is
-     * {@code d.backend(req.url)}. Returns null if it does not exist.
+     * {@code d.backend(req.url)}. Returns null if it does not exist. Also records the hash key that the value gives to
+     * a director.
      */
     @Nullable
     String named(String hint) {

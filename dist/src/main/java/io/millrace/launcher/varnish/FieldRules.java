@@ -63,7 +63,7 @@ final class FieldRules {
 
     /** Translates a statement that sets or removes a field. Reports a statement without an equivalent as not mapped. */
     void write(Statement each, Walker.PathConditions pathConditions) {
-        String problem = problem(each, pathConditions);
+        String problem = translate(each, pathConditions);
         if (problem != null) {
             each.notMapped(problem);
         }
@@ -72,12 +72,13 @@ final class FieldRules {
 
     /** Translates a statement that has an equivalent. Returns false for any other statement. */
     boolean writeIfPossible(Statement each, Walker.PathConditions pathConditions) {
-        boolean isWritten = problem(each, pathConditions) == null;
+        boolean isWritten = translate(each, pathConditions) == null;
         recordChange(each);
         return isWritten;
     }
 
-    private @Nullable String problem(Statement each, Walker.PathConditions pathConditions) {
+    /** Translates a statement. Returns the reason if it has no equivalent; null if it was written. */
+    private @Nullable String translate(Statement each, Walker.PathConditions pathConditions) {
         String target = each.target().toLowerCase(Locale.ROOT);
         String name = each.target().replaceAll(".*\\.http\\.", "");
         if (!target.matches("(req|bereq|beresp|resp)\\.http\\..+") || !RuleTexts.isFieldName(name)) {

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The translator of VCL conditions to conditions of {@code rules}. Confined to one thread. */
 final class RuleCondition {
-    /** The parts of a regular expression that cannot match a question mark, so that it can be split at the query. */
+    /**
+     * Pattern of the regular expressions that cannot match a question mark. Each match of such an expression is in the
+     * path or in the query.
+     */
     private static final String WITHOUT_QUERY =
             "(?:[A-Za-z0-9/_~%=&,:;@!-]|\\\\[./_+-]|[()|?*+]|\\(\\?[:i]|\\[[A-Za-z0-9/_-]+])*";
 
@@ -33,6 +36,7 @@ final class RuleCondition {
     /** Fields that statements changed, in lower case: {@code req.http.x}. Rules compare the unchanged fields. */
     private final Set<String> changed;
 
+    /** The first test that has no equivalent; empty if there is none. */
     private String problem = "";
     /** True if a test of the lifetime becomes a condition that matches more responses than in VCL. */
     private boolean isApproximate;
@@ -56,7 +60,7 @@ final class RuleCondition {
      * A condition.
      *
      * @param text the text; empty if all requests meet it
-     * @param partial whether requests for which an earlier statement ended the subroutine meet it too
+     * @param partial true if requests for which an earlier return ended the subroutine meet the condition too
      */
     record When(String text, boolean partial) {
         /** Returns true if the condition reads a field or the address of the client. */
@@ -121,7 +125,10 @@ final class RuleCondition {
         return text == null || readsClient(text) ? null : text;
     }
 
-    /** Returns a condition that is true whenever the given one is. Returns null if none restricts the requests. */
+    /**
+     * Returns a condition that is true at least whenever the given one is true. Returns null if it would always be
+     * true.
+     */
     private @Nullable String wider(Condition condition) {
         if (condition instanceof Condition.Not || condition instanceof Test) {
             String text = text(condition);
@@ -271,6 +278,7 @@ final class RuleCondition {
         };
     }
 
+    /** Negates a condition if its test has a negated operator. */
     private static @Nullable String negatable(Test test, @Nullable String positive) {
         return positive == null ? null : test.operator().startsWith("!") ? "!(" + positive + ")" : positive;
     }

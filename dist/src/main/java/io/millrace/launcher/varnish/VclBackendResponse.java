@@ -21,14 +21,15 @@ final class VclBackendResponse extends Walker {
             "Millrace does not store such responses, or validates them at every use";
 
     /** Field with directives for this cache only (RFC 9213). */
-    private static final String FIELD = "CDN-Cache-Control";
+    private static final String LIFETIME_FIELD = "CDN-Cache-Control";
 
     /** Reason for a lifetime whose condition has no equivalent. */
-    private static final String UNEQUAL =
+    private static final String NO_EQUIVALENT =
             "rules cannot test this condition, or one of an earlier return; write a rule that sets CDN-Cache-Control";
 
     /** Reason for a lifetime that would apply to excluded responses; the place of the excluding line follows. */
-    private static final String UNKNOWN = "the lifetime would also apply to responses that rules cannot exclude: see ";
+    private static final String CANNOT_EXCLUDE =
+            "the lifetime would also apply to responses that rules cannot exclude: see ";
 
     private static final String FORBIDDEN = "(?i)no-cache|no-store|private";
 
@@ -42,11 +43,13 @@ final class VclBackendResponse extends Walker {
     private boolean hasFixedLifetimes;
 
     private final ExcludedResponses excluded;
-    /** Conditions for responses that are stale when they arrive. They get no later lifetime. */
+    /** Conditions for responses that are stale when they arrive. Rules for later lifetimes exclude these responses. */
     private final Set<String> expired = new LinkedHashSet<>();
 
+    /** Exclusions by a test of the response, in the order of the file. {@link #finish} writes their rules. */
     private final List<Exclusion> exclusions = new ArrayList<>();
-    private final Set<String> codes = new LinkedHashSet<>();
+    /** Statuses with the lifetime {@link #negativeTime}. */
+    private final Set<String> negativeStatuses = new LinkedHashSet<>();
     /** Media types of responses that are compressed. */
     private final Set<String> gzipTypes = new LinkedHashSet<>();
     /** Lifetime of responses with error statuses; empty until one is set. */
@@ -252,7 +255,7 @@ final class VclBackendResponse extends Walker {
             return;
         }
         long seconds = VclImportState.seconds(each.value());
-        if (seconds > 0 && !isNegative(around, time) && writeLifetime(each)) {
+        if (seconds > 0 && needsLifetimeRule(around, time) && writeLifetime(each)) {
             return;
         }
         Exclusion limited = new Exclusion(each, around, when());
@@ -271,7 +274,7 @@ final class VclBackendResponse extends Walker {
                 boolean never = time.equals("0");
                 Statement unknown = never ? null : excluded.unknown();
                 if (unknown != null) {
-                    each.notMapped(UNKNOWN + unknown.entry().place());
+                    each.notMapped(CANNOT_EXCLUDE + unknown.entry().place());
                 } else if (!state.rule(
                         match, never ? "action" : "ttl_in_cache", never ? "never_cache" : time, each.markHandled())) {
                     each.notMapped("the condition has more than one test of URL or host");
@@ -288,13 +291,16 @@ final class VclBackendResponse extends Walker {
         }
     }
 
-    /** Returns false if only the status is tested, and the lifetime cannot apply to all errors. */
-    private boolean isNegative(List<Condition> around, String time) {
+    /**
+     * Returns true if the conditions test only the status, and negative caching cannot express the lifetime. Negative
+     * caching applies to errors only, and has one lifetime for all of them.
+     */
+    private boolean needsLifetimeRule(List<Condition> around, String time) {
         List<Match> all = Match.all(around);
         boolean differs = !negativeTime.isEmpty() && !negativeTime.equals(time);
-        return !all.stream().allMatch(Match::isStatus)
-                || (!differs
-                        && all.stream().flatMap(each -> each.codes().stream()).allMatch(code -> code.charAt(0) > '3'));
+        return all.stream().allMatch(Match::isStatus)
+                && (differs
+                        || all.stream().flatMap(each -> each.codes().stream()).anyMatch(code -> code.charAt(0) <= '3'));
     }
 
     private RuleCondition.@Nullable When when() {
@@ -307,19 +313,19 @@ final class VclBackendResponse extends Walker {
     }
 
     /**
-     * Replaces the lifetimes that rules by URL give to responses with some statuses. Returns false if there are none, or
-     * no rule can replace them.
+     * Writes a rule that replaces the lifetimes that rules by URL give to the responses of an exclusion. Returns false
+     * if no rule gives a lifetime, or if the condition of the exclusion has no equivalent.
      */
     private boolean limitLifetimes(Exclusion limited, String directive) {
         Statement each = limited.statement;
         boolean isFixed = hasFixedLifetimes
                 && Match.all(limited.around).stream()
                         .anyMatch(match -> match.codes().stream().anyMatch(code -> code.compareTo("400") < 0));
-        boolean has = limited.when != null && !limited.when.text().isEmpty();
-        if (isFixed || (hasLifetimes && !has)) {
+        boolean hasCondition = limited.when != null && !limited.when.text().isEmpty();
+        if (isFixed || (hasLifetimes && !hasCondition)) {
             each.notMapped("these responses have the lifetimes that other lines set by URL");
         }
-        if (!hasLifetimes || !has || limited.when == null) {
+        if (!hasLifetimes || !hasCondition || limited.when == null) {
             return false;
         }
         boolean stored = !directive.equals("no-store");
@@ -330,8 +336,8 @@ final class VclBackendResponse extends Walker {
 
     private void write(Statement each, RuleCondition.When when, String directive) {
         DraftNode rule = state.fields().rule(each, when);
-        rule.put("set_stored_header." + FIELD, directive);
-        rule.putWords("remove_response_header", List.of(FIELD));
+        rule.put("set_stored_header." + LIFETIME_FIELD, directive);
+        rule.putWords("remove_response_header", List.of(LIFETIME_FIELD));
     }
 
     /** Returns true if the built-in VCL follows. It does not store responses with private, no-cache and no-store. */
@@ -343,8 +349,8 @@ final class VclBackendResponse extends Walker {
     /**
      * Writes a rule that gives the lifetime of a statement to the responses that reach it, by a field for this cache
      * only. The rule excludes responses that the built-in VCL does not store. Reports the statement if its condition
-     * has no equivalent, or if another statement excludes responses by a test that rules do not have. Returns false if
-     * other settings can express the condition.
+     * has no equivalent, or if another statement excludes responses by a test that rules do not have. Returns false
+     * without a report if the statement is in a condition that other settings may express.
      */
     private boolean writeLifetime(Statement each) {
         long seconds = VclImportState.seconds(each.value());
@@ -359,11 +365,11 @@ final class VclBackendResponse extends Walker {
         }
         Statement unknown = excluded.unknown();
         if (when == null) {
-            each.notMapped(UNEQUAL);
+            each.notMapped(NO_EQUIVALENT);
         } else if (seconds <= 0) {
             write(each, new RuleCondition.When(when, false), "no-store");
         } else if (unknown != null) {
-            each.notMapped(UNKNOWN + unknown.entry().place());
+            each.notMapped(CANNOT_EXCLUDE + unknown.entry().place());
         } else {
             StringBuilder current = new StringBuilder(when);
             expired.stream().filter(one -> !when.contains(one)).forEach(one -> current.append(
@@ -433,12 +439,12 @@ final class VclBackendResponse extends Walker {
             return;
         }
         negativeTime = time;
-        codes.addAll(all);
+        negativeStatuses.addAll(all);
         DraftNode root = state.workspace().draft().root();
         Entry entry = each.markHandled();
         root.put("cache.negative_caching.enabled", "true").from(entry);
         root.put("cache.negative_caching.lifetime", time).removableIfInvalid().from(entry);
-        root.putWords("cache.negative_caching.list", codes.stream().sorted().toList())
+        root.putWords("cache.negative_caching.list", negativeStatuses.stream().sorted().toList())
                 .removableIfInvalid()
                 .from(entry);
     }

@@ -20,7 +20,9 @@ final class VclImportState {
 
     private final Workspace workspace;
     private final Vcl vcl;
+    /** The written elements of cache_rules, as texts, so that none is written twice. */
     private final Set<String> written = new LinkedHashSet<>();
+    /** The access lists whose filters were written, each with the direction of the filter. */
     private final Set<String> filters = new LinkedHashSet<>();
     private final FieldRules fields;
     /** True if the built-in VCL, which passes requests with Cookie, is reached. */

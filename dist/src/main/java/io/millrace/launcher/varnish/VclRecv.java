@@ -36,8 +36,8 @@ final class VclRecv extends Walker {
     private final Backends backends;
     private final SynthRules synthRules;
     private final List<Route> routes = new ArrayList<>();
-    /** Kinds of requests whose cookies vcl_recv removes. */
-    private final Set<String> dropped = new LinkedHashSet<>();
+    /** True if vcl_recv removes the cookies of some requests. */
+    private boolean dropsCookies;
 
     /** Patterns of the query parameters that vcl_recv removes from URLs. */
     private final List<String> excluded = new ArrayList<>();
@@ -87,6 +87,7 @@ final class VclRecv extends Walker {
         return defaultBackendSource;
     }
 
+    /** Returns true if vcl_recv pipes requests that switch the protocol of their connection. */
     boolean upgrades() {
         return upgrades;
     }
@@ -305,13 +306,13 @@ final class VclRecv extends Walker {
             state.useCacheWithCookies();
             each.markHandled().matchesDefaultOf("cache.cache_responses_to_cookies");
             each.note("origins still get the cookies");
-            dropped.add("");
+            dropsCookies = true;
             return;
         }
         for (Match match : Match.all(around)) {
             if (match.isUrl() && state.rule(match, "cache_responses_to_cookies", "all", each.markHandled())) {
                 each.note("origins still get the cookies");
-                dropped.add("url");
+                dropsCookies = true;
             } else if (match.isCookie() && match.urls().isEmpty()) {
                 each.note("a Cookie without content cannot be removed; such requests are rare");
             } else {
@@ -322,7 +323,7 @@ final class VclRecv extends Walker {
 
     /** Returns true if vcl_recv removes the cookies of some requests. */
     boolean dropsCookies() {
-        return !dropped.isEmpty();
+        return dropsCookies;
     }
 
     private void translateBackendHint(Statement each, List<Condition> around) {

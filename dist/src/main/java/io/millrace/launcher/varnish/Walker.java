@@ -17,7 +17,7 @@ abstract class Walker {
     private int calls;
     private int chains;
     private int chain;
-    /** The {@code branches} of {@link PathConditions} for the present statement. */
+    /** The {@code branches} of {@link PathConditions} for the current statement. */
     private List<Condition> exact = List.of();
     /** Negations of the conditions under which an earlier statement ended the subroutine. */
     private final List<Condition> passedReturns = new ArrayList<>();
@@ -56,8 +56,8 @@ abstract class Walker {
     record PathConditions(List<Condition> branches, List<Condition> passedReturns) {}
 
     /**
-     * Returns the conditions under which the present statement is reached. They include the negations of earlier branches, which
-     * {@link #statement} does not get for {@code elsif}.
+     * Returns the conditions under which the current statement is reached. They include the negations of earlier
+     * branches, which {@link #statement} does not get for {@code elsif}.
      */
     final PathConditions pathConditions() {
         return new PathConditions(
@@ -65,7 +65,7 @@ abstract class Walker {
                 passedReturns.stream().filter(each -> !exact.contains(each)).toList());
     }
 
-    /** Number of the innermost {@code if} around the present statement; 0 if there is none. */
+    /** Number of the innermost {@code if} around the current statement; 0 if there is none. */
     final int chain() {
         return chain;
     }

@@ -12,7 +12,7 @@ final class VclLexer {
         STRING,
         NUMBER,
         OPERATOR,
-        /** Inline C code, between "C" with a brace and its end. */
+        /** Inline C code: the text between "C{" and "}C". */
         CODE,
         END
     }

@@ -98,6 +98,7 @@ public final class VclReader {
             return token.text();
         }
 
+        /** Returns the source text between two positions, on one line and without comments. */
         private String source(int from, int to) {
             StringBuilder out = new StringBuilder();
             for (String each : text.substring(from, to).split("\n", -1)) {
