@@ -25,7 +25,9 @@ final class AccessImport {
     private final List<SquidLine> lines;
     private final boolean forward;
     private final Set<String> clients = new LinkedHashSet<>();
-    /** Conditions of the earlier lines with allow, for an accelerator; null once a condition has no equivalent. */
+    /**
+     * Conditions of the earlier lines with allow. Null once a line allows all requests, or has no equivalent condition.
+     */
     private @Nullable List<String> earlierAllows = new ArrayList<>();
     /** True if a line allows all clients. */
     private boolean allowsAllClients;
@@ -335,7 +337,7 @@ final class AccessImport {
         }
     }
 
-    /** Writes the answer 403 for a line of an accelerator. Returns false if its lists have no equivalent in rules. */
+    /** Writes the answer 403 for a line of a reverse proxy. Returns false if its lists have no equivalent in rules. */
     private boolean writeRefusal(SquidLine line) {
         List<String> earlier = earlierAllows;
         String when = forward ? null : condition(line);
@@ -356,7 +358,10 @@ final class AccessImport {
         return true;
     }
 
-    /** Returns the condition for the requests that match all lists of a line. Returns null if there is none. */
+    /**
+     * Returns the condition for the requests that match all lists of a line; empty if all requests match. Returns null
+     * if the condition has no equivalent.
+     */
     private @Nullable String condition(SquidLine line) {
         List<String> parts = new ArrayList<>();
         for (String name : line.argsFrom(1)) {

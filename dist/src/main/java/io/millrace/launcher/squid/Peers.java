@@ -80,8 +80,9 @@ final class Peers {
     private final Acls acls;
     private final List<SquidLine> lines;
     private final List<Peer> peers = new ArrayList<>();
-    private final Set<String> groups = new LinkedHashSet<>();
-    private final Map<String, String> written = new LinkedHashMap<>();
+    private final Set<String> groupNames = new LinkedHashSet<>();
+    /** Names of the written groups, by the peers of each group. */
+    private final Map<String, String> groupOfPeers = new LinkedHashMap<>();
 
     Peers(Workspace workspace, Acls acls, List<SquidLine> lines) {
         this.workspace = workspace;
@@ -156,42 +157,48 @@ final class Peers {
             }
         }
         String site = port == null ? null : port.option("defaultsite");
-        boolean hosts = port == null || !port.args().contains("no-vhost");
+        boolean usesRequestHost = port == null || !port.args().contains("no-vhost");
         List<Map.Entry<Set<String>, List<Peer>>> sorted = new ArrayList<>(byDomains.entrySet());
         sorted.sort(java.util.Comparator.comparing(each -> each.getKey().isEmpty()));
+        // Rules for single hosts precede the rules for all hosts below a domain.
         for (boolean exact : new boolean[] {true, false}) {
             for (Map.Entry<Set<String>, List<Peer>> each : sorted) {
                 for (String domain : each.getKey()) {
                     for (String scheme : schemes) {
-                        hostRules(domain, scheme, exact, each.getValue(), site, hosts);
+                        hostRules(domain, scheme, exact, each.getValue(), site, usesRequestHost);
                     }
                 }
             }
         }
         for (Map.Entry<Set<String>, List<Peer>> each : sorted) {
             if (each.getKey().isEmpty()) {
-                writeRule("map", "/", each.getValue(), site, hosts);
+                writeRule("map", "/", each.getValue(), site, usesRequestHost);
             }
         }
     }
 
     private void hostRules(
-            String domain, String scheme, boolean exact, List<Peer> to, @Nullable String site, boolean hosts) {
+            String domain,
+            String scheme,
+            boolean exact,
+            List<Peer> to,
+            @Nullable String site,
+            boolean usesRequestHost) {
         boolean below = domain.startsWith(".");
         String name = (below ? domain.substring(1) : domain).toLowerCase(Locale.ROOT);
         if (exact) {
-            writeRule("map", scheme + "://" + name + "/", to, site, hosts);
+            writeRule("map", scheme + "://" + name + "/", to, site, usesRequestHost);
         } else if (below) {
-            writeRule("regex_map", scheme + "://.*\\." + name.replace(".", "\\.") + "/", to, site, hosts);
+            writeRule("regex_map", scheme + "://.*\\." + name.replace(".", "\\.") + "/", to, site, usesRequestHost);
         }
     }
 
-    private void writeRule(String verb, String url, List<Peer> to, @Nullable String site, boolean hosts) {
+    private void writeRule(String verb, String url, List<Peer> to, @Nullable String site, boolean usesRequestHost) {
         DraftNode rule = workspace.draft().root().addElement("remap");
         Peer first = to.get(0);
         rule.put(verb, url);
         String forced = first.line.option("forceddomain");
-        String host = forced != null ? forced : !hosts && site != null ? site : null;
+        String host = forced != null ? forced : !usesRequestHost && site != null ? site : null;
         boolean group = to.size() > 1 || host != null || first.line.option("max-conn") != null;
         String scheme = first.isTls() ? "https://" : "http://";
         rule.put("to", (host == null ? first.url() : scheme + host) + "/").from(first.line.markHandled());
@@ -208,16 +215,16 @@ final class Peers {
 
     private String writeGroup(List<Peer> to) {
         String key = to.toString();
-        String known = written.get(key);
+        String known = groupOfPeers.get(key);
         if (known != null) {
             return known;
         }
         String word = to.get(0).name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9_-]+", "-");
         String name = word;
-        for (int i = 2; !groups.add(name); i++) {
+        for (int i = 2; !groupNames.add(name); i++) {
             name = word + "-" + i;
         }
-        written.put(key, name);
+        groupOfPeers.put(key, name);
         DraftNode group = workspace.draft().root().addElement("origins");
         group.put("name", name);
         Peer first = to.get(0);

@@ -46,8 +46,9 @@ final class Refresh {
     }
 
     /**
-     * Translates the last lines for single URLs if their first number is 0. A zero before a line with a lifetime has no
-     * equivalent, because the rule for that lifetime would apply too.
+     * Translates the last lines for single URLs if their minimum lifetime, the first number, is 0. A line with 0 that
+     * precedes a line with a lifetime has no equivalent, because the rule for that lifetime would apply to the same
+     * URLs.
      */
     private static void translateZeroLifetimes(Workspace workspace, List<SquidLine> rules, List<SquidLine> patterns) {
         List<String> squidDefault = List.of("0", "20%", "4320");

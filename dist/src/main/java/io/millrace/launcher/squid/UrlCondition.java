@@ -62,7 +62,7 @@ final class UrlCondition {
 
     /** Returns the condition for paths. Squid decodes them, so that clients can send their dots and slashes encoded. */
     private static String path(String expression) {
-        String encoded = UrlExpressions.decodedPath(expression, UrlExpressions.KEPT_ENCODED);
+        String encoded = UrlExpressions.ofDecodedPath(expression, UrlExpressions.KEPT_ENCODED);
         return "path =~ " + RuleTexts.literal(encoded == null ? expression : encoded);
     }
 }
