@@ -167,12 +167,12 @@ public final class AtsImport {
      * Explains the permitted ports of CONNECT, which {@link IpAllowImport} imports. Traffic Server, but not Millrace,
      * also applies remap rules to CONNECT.
      */
-    private static void explainConnectPorts(ImportState state, boolean forward, boolean rules) {
+    private static void explainConnectPorts(ImportState state, boolean forward, boolean hasRules) {
         Records.Rec ports = state.records().take("http.connect_ports");
         if (ports == null || ports.value() == null) {
             return;
         }
-        if (rules) {
+        if (hasRules) {
             ports.entry().notMapped("CONNECT does not use rules of remap; see forward_proxy");
         } else if (!forward) {
             ports.entry().note("forward_proxy is off: requests for hosts without a remap rule are not forwarded");

@@ -28,7 +28,10 @@ final class CacheConfigImport {
             "Traffic Server matches the rule against the target URLs of remap rules, and no target matches";
 
     private final ImportState state;
-    /** True for a directory of a version before 10. Its directive no-cache also covers no-store. */
+    /**
+     * True for the configuration of a Traffic Server before version 10. Its actions that ignore no-cache still obey
+     * no-store.
+     */
     private final boolean beforeVersion10;
 
     private final CacheRuleHosts hosts;

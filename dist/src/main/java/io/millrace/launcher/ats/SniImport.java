@@ -80,7 +80,7 @@ final class SniImport {
 
     private final ImportState state;
     private final CertificateImport certificates;
-    /** True for a directory of a version before 10. Such a version permits a star anywhere in a name. */
+    /** True for the configuration of a Traffic Server before version 10, which permits a star anywhere in a name. */
     private final boolean beforeVersion10;
 
     private static final String CLIENT_SNI = "client_sni_policy";
@@ -101,7 +101,11 @@ final class SniImport {
         beforeVersion10 = !state.has("records.yaml");
     }
 
-    /** @param rules all remap rules */
+    /**
+     * Reads sni.yaml, and writes its settings to the draft and to the remap rules.
+     *
+     * @param rules all remap rules
+     */
     void read(List<RemapRule> rules) {
         String name = state.fileNameOf("ssl.servername.filename", "sni.yaml");
         // Version 8 used another file name, and the list was the top-level value of the file.
@@ -134,7 +138,7 @@ final class SniImport {
                 policy.entry.note("an earlier line applies to this name");
                 continue;
             }
-            String why = reason(policy, names, secure);
+            String why = obstacle(policy, names, secure);
             if (why != null) {
                 settings.hint(policy.entry, why);
                 if (settings.strict() && secure) {
@@ -157,7 +161,7 @@ final class SniImport {
      * Returns the reason why the settings of a name cannot be written. Returns null if there is no obstacle, or if the
      * name has no settings.
      */
-    private static @Nullable String reason(Policy policy, NameCertificates names, boolean secure) {
+    private static @Nullable String obstacle(Policy policy, NameCertificates names, boolean secure) {
         NameSettings settings = policy.settings;
         if (settings.isEmpty() && settings.isComplete()) {
             return null;
@@ -429,8 +433,8 @@ final class SniImport {
     }
 
     /**
-     * Adds the filters of policies to a rule. If the rule has one host, the first policy for that name applies. If the
-     * rule has a regular expression, all policies apply that may match.
+     * Adds the filters of policies to a rule. If the rule has one host, the policies for this host apply, up to the
+     * first one that covers every port. If the rule has a regular expression, all policies apply that may match.
      */
     private void addFilters(RemapRule rule) {
         DraftNode node = rule.node();

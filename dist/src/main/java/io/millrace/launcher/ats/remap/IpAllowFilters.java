@@ -76,6 +76,7 @@ final class IpAllowFilters {
                 write(line, !line.allow);
             }
         }
+        // Traffic Server denies clients that no line contains. Filters do so only if one of them allows requests.
         if (!lines.isEmpty() && lines.stream().noneMatch(line -> line.allow || !line.methods.isEmpty())) {
             state.draft().root().addElement("access.filters").put("action", "deny");
         }

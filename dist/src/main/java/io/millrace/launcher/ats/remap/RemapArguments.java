@@ -44,7 +44,7 @@ final class RemapArguments {
 
     private RemapRule lastRule = new RemapRule(new Entry("", 0, 0, ""), "", "", "");
 
-    /** @param beforeVersion10 whether the directory is of a version before 10 */
+    /** @param beforeVersion10 whether the configuration is for a Traffic Server before version 10 */
     RemapArguments(ImportState state, StorageImport storage, boolean beforeVersion10) {
         this.state = state;
         this.storage = storage;

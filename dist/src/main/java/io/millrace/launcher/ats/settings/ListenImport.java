@@ -43,7 +43,7 @@ public final class ListenImport {
         private final List<String> unsupportedOptions = new ArrayList<>();
         private final List<String> notes = new ArrayList<>();
         /** Reason why the port cannot be imported; null if it can. */
-        private @Nullable String unusable;
+        private @Nullable String obstacle;
     }
 
     private final ImportState state;
@@ -155,8 +155,8 @@ public final class ListenImport {
     private void writeListener(Port port, Entry entry) {
         port.unsupportedOptions.forEach(entry::notMapped);
         port.notes.forEach(entry::note);
-        if (port.unusable != null) {
-            entry.notMapped(port.unusable);
+        if (port.obstacle != null) {
+            entry.notMapped(port.obstacle);
             return;
         }
         String address = port.ip == null ? "" : port.ip.contains(":") ? "[" + port.ip + "]" : port.ip;
@@ -231,7 +231,7 @@ public final class ListenImport {
             readOption(rest.substring(0, end), port);
             rest = end < rest.length() ? rest.substring(end + 1) : "";
         }
-        if (port.number == 0 && port.socket == null && port.unusable == null) {
+        if (port.number == 0 && port.socket == null && port.obstacle == null) {
             rec.file().problem(rec.entry(), "http.server_ports: '" + descriptor + "' has no port");
             return null;
         }
@@ -285,7 +285,7 @@ public final class ListenImport {
         } else if (word.equals("tr-pass")) {
             port.unsupportedOptions.add("'tr-pass': connections that are not HTTP get 400");
         } else if (word.equals("blind") || word.equals("quic")) {
-            port.unusable = "'" + option + "': Millrace has no "
+            port.obstacle = "'" + option + "': Millrace has no "
                     + (word.equals("quic") ? "HTTP/3" : "ports only for CONNECT") + ", so the port is not imported";
         } else {
             port.unsupportedOptions.add("'" + option + "' of port " + port.number + " has no equivalent");

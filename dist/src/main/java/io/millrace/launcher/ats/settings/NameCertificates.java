@@ -32,7 +32,7 @@ public final class NameCertificates {
     /** Names that already have settings. */
     private final Set<String> claimed = new HashSet<>();
     /** Reason why a certificate file cannot be read; null if all files can be read. */
-    private final @Nullable String unreadable;
+    private final @Nullable String readFault;
 
     /** Reads the names in these certificates. */
     public NameCertificates(ImportState state, CertificateImport certificates) {
@@ -46,12 +46,12 @@ public final class NameCertificates {
                 fault = e.getMessage();
             }
         }
-        unreadable = fault;
+        readFault = fault;
     }
 
     /** Returns the reason why the certificate of a name cannot be determined; null if there is no obstacle. */
     public @Nullable String fault() {
-        return unreadable;
+        return readFault;
     }
 
     /** Returns the names below a domain in the certificates, including wildcard names. */
