@@ -50,8 +50,8 @@ final class ExpressionLocations {
     /** Elements with lifetimes. They are written after those of the rule's own location, which they override. */
     private final RequestRules lifetimes = new RequestRules();
     /**
-     * Blocks without a cache in nginx whose requests a location with a cache and an expression handles. Each has the
-     * conditions for the requests of such locations; the others bypass the cache.
+     * Conditions for cached requests, by the block of a location without a cache. A cached location with an expression
+     * shares the remap rule of this block. All other requests of the rule bypass the cache.
      */
     private final Map<Directive, Set<String>> cachedRequests = new HashMap<>();
 
@@ -188,8 +188,9 @@ final class ExpressionLocations {
 
     /**
      * Plans a changed field of a location with an expression, in the rules of all locations whose requests nginx
-     * compares with it. Returns false if one of them changes fields too, which the location with the expression does
-     * not inherit.
+     * compares with it. Returns false if the expression has no equivalent, or the directive is proxy_hide_header. Also
+     * returns false if one of these locations has the same directive: nginx applies only the directives of the location
+     * with the expression, but the shared rule would apply both.
      */
     private boolean addFieldChange(
             Server server, UrlBase base, Location location, Directive field, List<Location> locations) {

@@ -16,9 +16,9 @@ final class ExpressionOrder {
     private ExpressionOrder() {}
 
     /**
-     * Returns true if {@code second} also has an expression, or is in a location with one, and nginx compares paths
-     * with the expression of {@code first} before that one. nginx follows the order of the blocks in the block that
-     * contains {@code first}.
+     * Returns true if nginx tests the expression of {@code first} before another expression: that of {@code second}, or
+     * of a location that contains {@code second}. nginx tests the expressions in one block in the order of the file.
+     * Returns false if there is no other expression.
      */
     static boolean isBefore(Location first, Location second) {
         Scope around = first.scope().parent();
@@ -26,7 +26,7 @@ final class ExpressionOrder {
         while (around != null && at.parent() != null && !isWithin(at, around)) {
             at = at.parent();
         }
-        // A location without an expression has compared its inner locations before.
+        // nginx tests the locations inside a location without an expression before the expressions of the outer block.
         if (around == null || !isWithin(at, around) || !at.block().arg(0).startsWith("~")) {
             return false;
         }

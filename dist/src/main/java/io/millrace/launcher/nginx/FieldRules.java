@@ -60,7 +60,7 @@ final class FieldRules {
 
     /**
      * Adds a remap rule that leads to an origin, even if it changes no field. Otherwise {@link #write} could apply the
-     * changes of other rules to its requests.
+     * changes of other rules to the requests of this rule.
      */
     void add(DraftNode node) {
         of(node);
@@ -284,8 +284,8 @@ final class FieldRules {
     }
 
     /**
-     * Writes changes with as few elements of {@code rules} as possible. An element has one condition, and the changes
-     * of a name in their order.
+     * Writes changes with as few elements of {@code rules} as possible. An element has one condition. It first removes,
+     * then sets, then adds fields, so two changes of one field share an element only if they are in this order.
      */
     private static void write(DraftNode into, Map<Change, List<Directive>> changes) {
         DraftNode rule = null;

@@ -224,9 +224,9 @@ final class GeneralSettings {
     }
 
     /**
-     * Translates limit_conn, which limits the requests in progress of one client, as limits.per_client.requests does.
-     * That limit applies to all rules. Therefore it is written only if each rule has a limit, and the largest one is
-     * written.
+     * Translates limit_conn to limits.per_client.requests. Both limit the requests in progress of one client, but the
+     * key of Millrace applies to all rules. Therefore the key is written only if each rule has a limit, and gets the
+     * largest of them.
      */
     private void writeConnections() {
         List<Scope> proxied = scopes.stream()

@@ -21,9 +21,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The planner of answers and restrictions for some paths of a rule. A remap rule matches all longer paths too. An exact location
- * and the paths around it therefore share rules, and the elements of {@code rules} separate them. Confined to one
- * thread.
+ * The planner of answers and restrictions for some paths of a remap rule. A remap rule matches a path and all longer
+ * paths that begin with it. An exact location of nginx and the location for the longer paths therefore share a remap
+ * rule. Elements of {@code rules} in the remap rule distinguish their requests. Confined to one thread.
  */
 final class Restrictions {
     /** Plans the conditional answer of a block in the rule of another location. */
@@ -105,7 +105,8 @@ final class Restrictions {
     }
 
     /**
-     * Returns the condition for a refused path. Clients can encode its dots and slashes, which an origin may decode.
+     * Returns a condition that matches a refused path. Clients can percent-encode its dots and slashes, and an origin
+     * may decode them. The condition therefore matches the encoded forms too.
      */
     private static String refusedPath(Location exact) {
         boolean encodable = exact.path().lastIndexOf('/') > 0 || exact.path().contains(".");
@@ -261,7 +262,9 @@ final class Restrictions {
         });
     }
 
-    /** Returns the location that nginx uses for paths that only begin like an exact one; null if there is none. */
+    /**
+     * Returns the location that nginx uses for the longer paths that begin with an exact one; null if there is none.
+     */
     private @Nullable Location locationAround(Location exact) {
         return locations.stream()
                 .filter(each -> each.kind() != Kind.EXACT
@@ -289,7 +292,7 @@ final class Restrictions {
         });
     }
 
-    /** Plans the refusal of clients of other machines, which cannot reach a server at a loopback address. */
+    /** Plans the refusal of clients of other machines. In nginx, these cannot reach a server at a loopback address. */
     void planLocal() {
         for (Location each : locations) {
             if (each.hasRule(locations) && server.isAnswered(each)) {

@@ -175,7 +175,8 @@ final class RuleWriter {
 
     /** Plans a rule that denies paths without a location. For such paths, nginx would serve files. */
     private void denyOtherPaths(UrlBase base, Set<String> paths) {
-        // The rule is planned only for a host without redirections, because Millrace would try it before them.
+        // The rule is planned only for a host without redirections, because Millrace tries map rules before
+        // redirections.
         if (!redirecting.contains(base) && !base.isForAllHosts() && !paths.isEmpty()) {
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.pattern("/"));
@@ -239,7 +240,7 @@ final class RuleWriter {
                     && each.isPath()
                     && path.startsWith(each.path())
                     && server.isMapping(each);
-            RedirectRule rule = maps ? below(server, base, path, redirect, locations, ownLocation) : null;
+            RedirectRule rule = maps ? redirectRuleBelow(server, base, path, redirect, locations, ownLocation) : null;
             if (rule != null) {
                 requestRules.add(base, each, rule::write);
                 if (ownLocation != null) {
@@ -269,7 +270,7 @@ final class RuleWriter {
      * Returns the redirection of paths below a mapped location. Returns null if it has no equivalent, or if another
      * location handles some of its paths.
      */
-    private static @Nullable RedirectRule below(
+    private static @Nullable RedirectRule redirectRuleBelow(
             Server server,
             UrlBase base,
             String path,
@@ -504,7 +505,7 @@ final class RuleWriter {
         settings.write(workspace.draft());
     }
 
-    /** The scopes whose requests are sent to an origin, once for every rule. */
+    /** The scopes whose requests are sent to an origin. A scope occurs once for each of its rules. */
     List<Scope> proxied() {
         return proxied;
     }

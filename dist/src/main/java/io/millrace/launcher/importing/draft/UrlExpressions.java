@@ -95,7 +95,7 @@ public final class UrlExpressions {
      * @param characters characters that can be encoded in the normal form
      */
     @Nullable
-    public static String decodedPath(String expression, String characters) {
+    public static String ofDecodedPath(String expression, String characters) {
         if (expression.chars().anyMatch(c -> c < '!' || c > '~')
                 || ENCODED_CLASS.matcher(expression).find()) {
             return null;

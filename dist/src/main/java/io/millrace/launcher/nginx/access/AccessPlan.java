@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Translates nginx directives that restrict clients to filters of a rule. Stateless. */
 public final class AccessPlan {
-    /** Directives that authenticate clients. The import does not translate them. */
+    /**
+     * Directives that authenticate clients. The import translates only some uses of auth_request: see
+     * {@link AuthRequest}.
+     */
     private static final List<String> AUTHENTICATION = List.of(
             "auth_basic",
             "auth_request",

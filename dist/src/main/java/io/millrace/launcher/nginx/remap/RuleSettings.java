@@ -127,7 +127,10 @@ public final class RuleSettings {
         }
     }
 
-    /** Returns false for a key of compression unless all rules compress: one such key turns it on for all. */
+    /**
+     * Returns false for a key of compression unless all rules compress: outside of the rules, one such key turns
+     * compression on for all of them.
+     */
     private boolean mayHoldForAll(String key) {
         return !key.startsWith("compression.")
                 || rules.stream().allMatch(rule -> "true".equals(rule.text("compression.enabled")));

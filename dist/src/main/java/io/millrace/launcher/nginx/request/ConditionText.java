@@ -25,7 +25,7 @@ public final class ConditionText {
     @Nullable
     public static String path(String expression) {
         String encoded =
-                UrlExpressions.decodedPath(expression, UrlExpressions.KEPT_ENCODED + UrlExpressions.ALWAYS_ENCODED);
+                UrlExpressions.ofDecodedPath(expression, UrlExpressions.KEPT_ENCODED + UrlExpressions.ALWAYS_ENCODED);
         String converted = encoded == null ? null : expression(encoded);
         return converted == null ? null : "path =~ " + RuleTexts.literal(converted);
     }
@@ -33,7 +33,7 @@ public final class ConditionText {
     /** Returns the expression for URLs whose path matches an expression. Returns null if it has no equivalent. */
     @Nullable
     public static String urlOfPath(String expression) {
-        String encoded = UrlExpressions.decodedPath(expression, UrlExpressions.ALWAYS_ENCODED);
+        String encoded = UrlExpressions.ofDecodedPath(expression, UrlExpressions.ALWAYS_ENCODED);
         String converted = encoded == null ? null : expression(encoded);
         return converted == null ? null : UrlExpressions.ofPath(converted);
     }
