@@ -246,7 +246,9 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Runs a task for a name on the order threads. Then runs the returned task on the ACME thread. */
+    /**
+     * Runs a task for a name on the order threads. The task returns a second task, which then runs on the ACME thread.
+     */
     private void run(String name, Supplier<Runnable> task) {
         schedule.begin(name);
         try {

@@ -58,8 +58,8 @@ final class NameIssuance {
     }
 
     /**
-     * Orders a certificate if the renewal is due or forced. Does not order a certificate that another launcher with the
-     * same storage has renewed meanwhile.
+     * Orders a certificate if the renewal is due or forced, or if the certificate is missing from the storage. Does not
+     * order a certificate that another launcher with the same storage has renewed meanwhile.
      *
      * @param known this launcher's record of the name
      * @param forced whether to order although the renewal is not due

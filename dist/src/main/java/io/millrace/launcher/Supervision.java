@@ -237,8 +237,9 @@ final class Supervision implements AutoCloseable {
         InheritedSockets inherited =
                 InheritedSockets.of(System.getenv(), ProcessHandle.current().pid());
         if (!inherited.isEmpty() && !LauncherContext.bindsSockets(firstConfig)) {
-            throw new LaunchException("the service manager passed listening sockets (LISTEN_FDS), but workers bind for "
-                    + "themselves with worker.transport: nio, or without epoll; stop its socket unit");
+            throw new LaunchException("the service manager passed listening sockets (LISTEN_FDS), but with "
+                    + "worker.transport: nio, or without epoll, the workers bind their own sockets; "
+                    + "stop the socket unit");
         }
         long pid = survivor.map(found -> found.process().pid()).orElse(0L);
         Adoption.Result adopted = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Result.NOTHING;

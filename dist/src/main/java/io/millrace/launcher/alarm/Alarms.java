@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The alarms of launcher and worker. Every {@value #PERIOD_SECONDS} seconds, a thread asks the worker which alarm
  * conditions it detects. Each change becomes a line in the program log, a run of {@code alarms.exec.command}, and a
- * message to {@code alarms.syslog}. It also becomes an event, unless an alarm is raised whose cause is already
- * recorded as an event.
+ * message to {@code alarms.syslog}. It also becomes an event, except a raised alarm whose cause is already recorded as
+ * an event.
  *
  * <p>Thread-safe.
  */

@@ -440,7 +440,7 @@ public final class RunningConfig {
      * Replaces the worker by one with a changed configuration.
      *
      * @param source the result of {@link #pinned}
-     * @param pinned its configuration
+     * @param pinned the configuration of {@code source}
      */
     private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source, ProxyConfig pinned)
             throws LaunchException {

@@ -78,7 +78,7 @@ public final class LogCommand implements Runnable {
     static final class Cat implements Callable<Integer> {
         private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-        /** Time after which the last block of a file counts as damaged if it is still incomplete. */
+        /** Number of further reads of an incomplete last block. After them, the block counts as damaged. */
         private static final int INCOMPLETE_POLLS = 20;
 
         private static final long INCOMPLETE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);

@@ -178,7 +178,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         Path javaHome = javaHome();
         List<String> fixed = fixedOptions(feature(javaHome));
         ClassArchive archive = archive(fixed);
-        List<String> line = jvm(fixed);
+        List<String> line = jvmCommand(fixed);
         if (archive != null && archive.exists()) {
             line.addAll(archive.useOptions());
         }
@@ -217,7 +217,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     private List<String> recordingCommand(ClassArchive archive, List<String> fixed, Path directory) {
-        List<String> line = jvm(fixed);
+        List<String> line = jvmCommand(fixed);
         line.addAll(archive.recordOptions());
         line.addAll(List.of("-cp", classPath(), TrainingRun.class.getName(), directory.toString()));
         return line;
@@ -256,7 +256,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return archive != null && archive.exists();
     }
 
-    private List<String> jvm(List<String> fixed) {
+    private List<String> jvmCommand(List<String> fixed) {
         List<String> line = new ArrayList<>();
         line.add(javaHome().resolve("bin/java").toString());
         line.addAll(derivedOptions());

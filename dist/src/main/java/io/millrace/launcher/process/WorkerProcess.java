@@ -215,7 +215,7 @@ public final class WorkerProcess {
     }
 
     /** Records that the worker drains although this launcher did not order it. The deadline of the drain is unknown. */
-    public void drainingOnForeignOrder(long nowNanos) {
+    public void drainingWithoutOrder(long nowNanos) {
         enterDraining(nowNanos + FOREIGN_DRAIN_NANOS);
     }
 

@@ -59,8 +59,8 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Binds {@code perAddress} sockets for every address that {@code adopted} does not contain. The service manager
-     * owns no sockets.
+     * Binds {@code perAddress} sockets for every address that {@code adopted} does not contain. None of the sockets
+     * belongs to the service manager.
      */
     public static ListeningSockets open(
             Map<String, ? extends SocketAddress> addresses,

@@ -66,7 +66,7 @@ public final class InstanceLock implements AutoCloseable {
             channel.write(
                     ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)), 0);
         } catch (IOException e) {
-            LOG.warn("{} is locked, but its owner cannot be read: {}", file, e.getMessage());
+            LOG.warn("{} is locked, but this process id cannot be written into the file: {}", file, e.getMessage());
         }
         return new InstanceLock(file, channel);
     }

@@ -73,6 +73,7 @@ final class WorkerRegistry {
          */
         void exited(WorkerProcess worker, WorkerState before, String cause);
 
+        /** Called when a worker that hangs was killed. Its exit is reported later. */
         void killed(WorkerProcess worker);
     }
 

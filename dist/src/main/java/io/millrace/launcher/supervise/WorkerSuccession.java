@@ -550,7 +550,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         }
         if (worker.state() == WorkerState.READY) {
             LOG.warn("worker {} received a stop signal that this launcher did not send", worker.pid());
-            worker.drainingOnForeignOrder(System.nanoTime());
+            worker.drainingWithoutOrder(System.nanoTime());
         }
         if (!shutdown.hasBegun() && worker == current && plan != null && plan.sockets() != null) {
             reloading.fail("the worker received a stop signal that the launcher did not send");
@@ -566,7 +566,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
      */
     private void adoptedDrains(WorkerProcess adopted) {
         if (adopted.state() != WorkerState.DRAINING) {
-            adopted.drainingOnForeignOrder(System.nanoTime());
+            adopted.drainingWithoutOrder(System.nanoTime());
         }
         current = null;
         publish();

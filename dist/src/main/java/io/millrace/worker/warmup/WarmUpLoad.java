@@ -112,7 +112,7 @@ final class WarmUpLoad implements AutoCloseable {
         return stopped || System.nanoTime() - deadlineNanos >= 0;
     }
 
-    /** Aborts the requests in progress. Thread-safe. */
+    /** Ends the load, and aborts the requests in progress. Thread-safe. */
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
