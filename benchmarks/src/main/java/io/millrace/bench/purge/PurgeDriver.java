@@ -186,7 +186,7 @@ public final class PurgeDriver {
         printSize("with the stamps");
     }
 
-    /** Purges tags one by one, while threads look responses with these tags up. */
+    /** Purges tags one by one, while threads look up responses with these tags. */
     private boolean purgeTags(String when) throws Exception {
         long[] answered = new long[PURGES];
         long[] inForce = new long[PURGES];
@@ -207,7 +207,8 @@ public final class PurgeDriver {
             missed += store.isCurrent(number) ? 1 : 0;
         }
         Machine.say(
-                "purges of a tag, %s: answered (durable) within %s; last lookup that missed it on %d threads: %s after the answer",
+                "purges of a tag, %s: answered (durable) within %s;"
+                        + " last lookup on %d threads that still found the response: %s after the answer",
                 when, times(answered), READERS, times(inForce));
         return missed == 0;
     }

@@ -30,7 +30,7 @@ public final class TraceRunner {
     private static final String USAGE = "usage: TraceRunner [FILE...] [--synthetic scans|shifting|sizes] [--seed 1]"
             + " [--sizes 1,5,10,25] [--tier ram|disk|both|all] [--admission always|second-hit|frequency]"
             + " [--directory DIRECTORY]";
-    /** Divisor: fraction of the size that RAM gets if both tiers are used together. */
+    /** If both tiers are used together, RAM gets the cache size divided by this number. */
     private static final int RAM_DIVISOR = 10;
 
     private final List<Path> files = new ArrayList<>();
