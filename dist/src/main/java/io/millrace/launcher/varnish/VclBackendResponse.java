@@ -444,7 +444,9 @@ final class VclBackendResponse extends Walker {
         Entry entry = each.markHandled();
         root.put("cache.negative_caching.enabled", "true").from(entry);
         root.put("cache.negative_caching.lifetime", time).removableIfInvalid().from(entry);
-        root.putWords("cache.negative_caching.list", negativeStatuses.stream().sorted().toList())
+        root.putWords(
+                        "cache.negative_caching.list",
+                        negativeStatuses.stream().sorted().toList())
                 .removableIfInvalid()
                 .from(entry);
     }

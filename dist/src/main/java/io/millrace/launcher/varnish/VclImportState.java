@@ -24,6 +24,7 @@ final class VclImportState {
     private final Set<String> written = new LinkedHashSet<>();
     /** The access lists whose filters were written, each with the direction of the filter. */
     private final Set<String> filters = new LinkedHashSet<>();
+
     private final FieldRules fields;
     /** True if the built-in VCL, which passes requests with Cookie, is reached. */
     private boolean builtInReached = true;
