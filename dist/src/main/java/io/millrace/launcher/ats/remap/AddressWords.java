@@ -55,12 +55,12 @@ final class AddressWords {
     }
 
     /** Returns true if the words would mean other addresses in Millrace than in Traffic Server. */
-    boolean isAmbiguous() {
+    boolean differsInMillrace() {
         return !isEmpty() && !isSame(addresses, AddressSet.parse(words.toArray(String[]::new)));
     }
 
     /** Returns the addresses as Millrace writes them; empty if none were added. */
     List<String> texts() {
-        return isAmbiguous() ? addresses.texts() : List.copyOf(words);
+        return differsInMillrace() ? addresses.texts() : List.copyOf(words);
     }
 }

@@ -166,7 +166,7 @@ final class RemapFilter {
     /** Adds notes about conditions with an unexpected meaning, or with another meaning in Millrace. */
     void explain(Entry line) {
         for (AddressWords words : List.of(sources, categories, listeners)) {
-            if (words.isAmbiguous()) {
+            if (words.differsInMillrace()) {
                 line.note("Traffic Server combines these words by OR, so the filter matches "
                         + (words.addresses().texts().equals(List.of("all"))
                                 ? "all addresses"

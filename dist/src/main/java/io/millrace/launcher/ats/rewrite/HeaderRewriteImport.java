@@ -99,7 +99,7 @@ public final class HeaderRewriteImport {
         String first = words.isEmpty() ? "" : words.get(0);
         String value = words.size() < 2 ? "" : String.join(" ", words.subList(1, words.size()));
         return switch (operator) {
-            case "set-header", "add-header", "rm-header" -> fields(rule, operator, first, value);
+            case "set-header", "add-header", "rm-header" -> changeField(rule, operator, first, value);
             case "set-redirect" -> redirect(rule, first, value, qsa);
             case "set-status" -> status(rule, first);
             case "no-op", "counter" -> {
@@ -113,9 +113,9 @@ public final class HeaderRewriteImport {
         };
     }
 
-    private static @Nullable Action fields(RewriteRule rule, String operator, String name, String value) {
-        String fields = rule.hook().fields();
-        if (fields == null) {
+    private static @Nullable Action changeField(RewriteRule rule, String operator, String name, String value) {
+        String keyEnding = rule.hook().keyEnding();
+        if (keyEnding == null) {
             rule.entry().notMapped("rules do not act at the hook " + rule.hook());
             return null;
         }
@@ -128,13 +128,13 @@ public final class HeaderRewriteImport {
             return null;
         }
         if (operator.equals("rm-header")) {
-            return node -> node.putWords("remove_" + fields, List.of(name));
+            return node -> node.putWords("remove_" + keyEnding, List.of(name));
         }
         if (value.contains("%{") || value.contains("%<")) {
             rule.entry().notMapped(NO_VARIABLES);
             return null;
         }
-        String key = (operator.equals("set-header") ? "set_" : "add_") + fields;
+        String key = (operator.equals("set-header") ? "set_" : "add_") + keyEnding;
         return node -> node.put(key + "." + name, value);
     }
 

@@ -13,10 +13,10 @@ enum RewriteHook {
     TXN_START_HOOK(null),
     TXN_CLOSE_HOOK(null);
 
-    private final @Nullable String fields;
+    private final @Nullable String keyEnding;
 
-    RewriteHook(@Nullable String fields) {
-        this.fields = fields;
+    RewriteHook(@Nullable String keyEnding) {
+        this.keyEnding = keyEnding;
     }
 
     /**
@@ -24,13 +24,13 @@ enum RewriteHook {
      * if rules cannot change header fields at the hook.
      */
     @Nullable
-    String fields() {
-        return fields;
+    String keyEnding() {
+        return keyEnding;
     }
 
     /** Returns true if rules run before the response is known. */
     boolean isOnRequest() {
-        return "request_header".equals(fields);
+        return "request_header".equals(keyEnding);
     }
 
     /** Returns the hook with a name; null if the name is no hook. */
