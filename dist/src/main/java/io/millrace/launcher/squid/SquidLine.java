@@ -39,7 +39,9 @@ final class SquidLine {
         return arg(0).equals("on");
     }
 
-    /** Returns the value of an option such as {@code weight=3}; null if it is not set. */
+    /**
+     * Returns the value of an option such as {@code weight=3}; null if it is not set. An option may have several names.
+     */
     @Nullable
     String option(String... names) {
         for (String word : args) {

@@ -5,18 +5,24 @@ import io.millrace.launcher.importing.draft.UrlExpressions;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Converts expressions for URLs, in RE2 syntax, to conditions of {@code rules}, which test path and query separately. Stateless. */
+/**
+ * Converts expressions for URLs, in RE2 syntax, to conditions of {@code rules}. These conditions test path and query
+ * separately. Stateless.
+ */
 final class UrlCondition {
     /** An expression for URLs whose path has a fixed part, or that have a query. Debian's squid.conf contains one. */
     private static final Pattern DYNAMIC = Pattern.compile("\\(?(/?[a-z-]+/?)\\|\\\\\\?\\)?");
 
-    /** The parts of an expression that cannot match a question mark, so that it can be split at the query. */
+    /** Matches expressions that cannot match a question mark. Their matches do not span path and query. */
     private static final Pattern WITHOUT_QUERY =
             Pattern.compile("(?:[A-Za-z0-9/_~%=&,;@!-]|\\\\[./_+-]|[()|?*+]|\\(\\?:|\\[[A-Za-z0-9/_-]+])*");
 
     private UrlCondition() {}
 
-    /** Returns the condition for URLs that match an expression. Returns null if it spans several parts. */
+    /**
+     * Returns the condition for URLs that match an expression. Returns null if a match may span several parts of the
+     * URL.
+     */
     static @Nullable String of(String expression) {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String body = expression.substring(flag.length());
@@ -27,12 +33,15 @@ final class UrlCondition {
         if (body.equals("\\?")) {
             return "query =~ \".\"";
         }
-        // An expression with a slash inside may match from within the host on.
+        // A match of an expression with a slash inside may begin in the host.
         boolean inside = body.contains("/") && !body.matches("\\(?/.*");
         return body.startsWith("^") || inside ? null : inPathOrQuery(flag, body, !body.contains("/"));
     }
 
-    /** Returns the condition for an expression without the host; {@code ^} is the start of the path. */
+    /**
+     * Returns the condition for an expression that Squid matches against path and query, without the host; {@code ^} is
+     * the start of the path. Returns null if a match may span path and query.
+     */
     static @Nullable String ofPath(String expression) {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String body = expression.substring(flag.length());
@@ -43,7 +52,13 @@ final class UrlCondition {
         return inPathOrQuery(flag, body, false);
     }
 
-    private static @Nullable String inPathOrQuery(String flag, String body, boolean host) {
+    /**
+     * Returns the condition for an expression that may match in the path or in the query. Returns null if a match may
+     * span both.
+     *
+     * @param inHost whether the expression may also match in the host
+     */
+    private static @Nullable String inPathOrQuery(String flag, String body, boolean inHost) {
         boolean ends = body.endsWith("$") && !body.endsWith("\\$");
         String core = ends ? body.substring(0, body.length() - 1) : body;
         if (!WITHOUT_QUERY.matcher(core).matches()) {
@@ -57,10 +72,13 @@ final class UrlCondition {
         if (ends) {
             return "((" + path + " && query == \"\") || query =~ " + literal + ")";
         }
-        return "(" + path + " || query =~ " + literal + (host ? " || host =~ " + literal : "") + ")";
+        return "(" + path + " || query =~ " + literal + (inHost ? " || host =~ " + literal : "") + ")";
     }
 
-    /** Returns the condition for paths. Squid decodes them, so that clients can send their dots and slashes encoded. */
+    /**
+     * Returns the condition for paths. Squid decodes a path before it compares, so the condition also matches encoded
+     * dots and slashes.
+     */
     private static String path(String expression) {
         String encoded = UrlExpressions.ofDecodedPath(expression, UrlExpressions.KEPT_ENCODED);
         return "path =~ " + RuleTexts.literal(encoded == null ? expression : encoded);
