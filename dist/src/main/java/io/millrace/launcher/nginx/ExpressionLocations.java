@@ -101,7 +101,7 @@ final class ExpressionLocations {
         restrictions.planExpression(
                 location,
                 (block, more, wider) ->
-                        rules.conditionalAnswer(server, base, location.scope(), block, more, List.of(wider)));
+                        rules.planConditionalAnswer(server, base, location.scope(), block, more, List.of(wider)));
         Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);
         Location wider = null;
         for (Location each : locations) {

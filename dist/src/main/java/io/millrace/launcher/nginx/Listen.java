@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
  * A listening address of a {@code server} block. Immutable.
  *
  * @param address address in Millrace's syntax, such as {@code :80}
- * @param first whether the server is marked as the default for the address
+ * @param isDefault whether the server is marked as the default for the address
  */
-record Listen(Directive source, String address, int port, boolean tls, boolean proxyProtocol, boolean first) {
+record Listen(Directive source, String address, int port, boolean tls, boolean proxyProtocol, boolean isDefault) {
     /**
      * Parses a {@code listen} directive. Returns null for an address without equivalent, and marks the directive.
      *

@@ -116,7 +116,7 @@ final class Listeners {
         Map<String, DraftNode> elements = new LinkedHashMap<>();
         List<Server> sorted = new ArrayList<>(servers);
         sorted.sort(java.util.Comparator.comparing(
-                server -> server.listens().stream().noneMatch(each -> each.tls() && each.first())));
+                server -> server.listens().stream().noneMatch(each -> each.tls() && each.isDefault())));
         for (Server server : sorted) {
             if (!server.hasTls()) {
                 continue;

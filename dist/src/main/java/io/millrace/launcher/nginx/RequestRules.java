@@ -1,6 +1,7 @@
 package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.nginx.access.RefusedRequests;
 import io.millrace.launcher.nginx.remap.UrlBase;
 import io.millrace.launcher.nginx.request.ConditionText;
 import io.millrace.launcher.nginx.request.Conditions;
@@ -38,16 +39,14 @@ final class RequestRules {
      *
      * @param more text to append to the condition, such as {@code  && path == "/x"}; may be empty
      */
-    void conditionalAnswer(
+    void planConditionalAnswer(
             Server server, UrlBase base, Scope scope, Directive block, String more, List<Location> locations) {
         boolean only = !block.isHandled()
                 && block.children().size() == 1
                 && block.children().get(0).name().equals("return")
                 && Conditions.permittedMethods(block) == null;
         String when = only ? ConditionText.of(block) : null;
-        boolean replaced = !scope.all("set_real_ip_from").isEmpty()
-                && !scope.value("real_ip_header", "X-Real-IP").equals("proxy_protocol");
-        if (when == null || (replaced && when.startsWith("client "))) {
+        if (when == null || (RefusedRequests.replacesClients(scope) && when.startsWith("client "))) {
             return;
         }
         Consumer<DraftNode> rule = answerOrRedirection(server, base, scope, block, when + more);
@@ -59,12 +58,12 @@ final class RequestRules {
     }
 
     /** Plans the answers and redirections of {@code if} directives in a location. */
-    void conditionalAnswers(
+    void planConditionalAnswers(
             Server server, UrlBase base, Location location, List<Location> locations, String exclusion) {
         for (Directive each : location.scope().own("if")) {
             String more = ExpressionOrder.unlessMatched(location, locations, each);
             if (more != null) {
-                conditionalAnswer(server, base, location.scope(), each, more + exclusion, List.of(location));
+                planConditionalAnswer(server, base, location.scope(), each, more + exclusion, List.of(location));
             }
         }
     }

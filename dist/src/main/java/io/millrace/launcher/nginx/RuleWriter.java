@@ -120,7 +120,7 @@ final class RuleWriter {
         }
         for (Directive each : scope.own("rewrite", "if")) {
             if (each.name().equals("if")) {
-                requestRules.conditionalAnswer(server, base, scope, each, "", locations);
+                requestRules.planConditionalAnswer(server, base, scope, each, "", locations);
             } else {
                 serverRewrite(server, base, each, locations);
             }
@@ -128,7 +128,7 @@ final class RuleWriter {
         restrictions.plan((location, host) -> {
             String more = " && path == " + RuleTexts.literal(UrlBase.encoded(location.path()));
             for (Directive each : location.scope().own("if")) {
-                requestRules.conditionalAnswer(server, base, location.scope(), each, more, List.of(host));
+                requestRules.planConditionalAnswer(server, base, location.scope(), each, more, List.of(host));
             }
         });
         restrictions.separated().forEach(each -> separated.add(base.verb() + base.pattern(each.path())));
@@ -346,7 +346,7 @@ final class RuleWriter {
                 requestRules.add(base, location, rule::write);
             }
         }
-        requestRules.conditionalAnswers(server, base, location, locations, restrictions.exclusion(location));
+        requestRules.planConditionalAnswers(server, base, location, locations, restrictions.exclusion(location));
         planProxy(server, base, location, closed, restrictions);
     }
 

@@ -103,7 +103,7 @@ final class Servers {
         for (Server server : all) {
             for (Listen each : server.listens()) {
                 if (each.port() == listen.port() && each.tls() == listen.tls()) {
-                    if (each.first()) {
+                    if (each.isDefault()) {
                         return server;
                     }
                     defaultServer = defaultServer == null ? server : defaultServer;

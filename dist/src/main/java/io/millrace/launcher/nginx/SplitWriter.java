@@ -50,7 +50,7 @@ final class SplitWriter {
         Directive sharing = key != null && CachePlan.isOn(scope) && !isSeparate(key, split) ? key : null;
         for (Branch each : branches(split, scope, own)) {
             DraftNode element = node.addElement("split").removableIfInvalid();
-            origin(scope, own, each.target, element);
+            writeOrigin(scope, own, each.target, element);
             element.put("weight", each.weight.stripTrailingZeros().toPlainString());
             each.lines.forEach(line -> element.from(line.markHandled()));
             if (sharing != null) {
@@ -82,7 +82,7 @@ final class SplitWriter {
         return List.copyOf(branches.values());
     }
 
-    private void origin(Scope scope, Target own, Target target, DraftNode element) {
+    private void writeOrigin(Scope scope, Target own, Target target, DraftNode element) {
         String authority = target.authority();
         Directive host = Headers.host(scope);
         if (upstreams.has(authority)) {

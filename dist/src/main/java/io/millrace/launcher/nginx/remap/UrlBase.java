@@ -12,10 +12,16 @@ import org.jspecify.annotations.Nullable;
  * @param port port to which clients connect; 0 if every port matches
  */
 public record UrlBase(int rank, String scheme, String host, boolean expression, int port) {
+    /** Rank of the rule for all hosts. */
     static final int ANY = 10_000;
+    /** Rank before the first regular expression. Regular expressions follow in the order of the file. */
     private static final int REGEX = 5000;
 
-    /** Returns the base for a name of {@code server_name}; null if the name cannot be expressed. */
+    /**
+     * Returns the base for a name of {@code server_name}; null if the name cannot be expressed.
+     *
+     * @param order number of the name in the order of the file
+     */
     @Nullable
     public static UrlBase of(String scheme, String name, int port, int order) {
         String lower = name.toLowerCase(Locale.ROOT);

@@ -30,7 +30,7 @@ public record RequestRule(List<Directive> sources, String when, String status, S
         for (Directive each : scope.own("return")) {
             String text = scope.expand(each.arg(1));
             if (each.arg(0).matches("[245]\\d\\d") && !text.contains("$")) {
-                // Status 444 closes the connection without a response.
+                // In nginx, 444 closes the connection without a response. The rule answers with 403 instead.
                 String status = each.arg(0).equals("444") ? "403" : each.arg(0);
                 return isReplaced(scope, each.arg(0))
                         ? null
