@@ -48,6 +48,7 @@ public final class TrainingRun {
         }
     }
 
+    /** Loads classes of a worker that the workload does not use. */
     private static void load(Class<?>... classes) {
         for (Class<?> loaded : classes) {
             try {

@@ -14,8 +14,8 @@ import java.util.List;
  *   java -cp benchmarks.jar io.millrace.bench.trace.CurveAccuracy FILE…
  * </pre>
  *
- * The present size is {@value #PRESENT_PERCENT} % of the total size of the objects; the curve simulates sizes
- * from a quarter of it to eight times it.
+ * The present cache size is {@value #PRESENT_PERCENT} % of the total size of the objects. The curve simulates sizes
+ * from a quarter of the present size to eight times the present size.
  */
 public final class CurveAccuracy {
     static final int PRESENT_PERCENT = 5;

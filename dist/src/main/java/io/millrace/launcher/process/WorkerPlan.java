@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 public record WorkerPlan(
         ConfigSource config,
         WorkerStarter starter,
-        /** Null if workers bind their own sockets. */
         @Nullable ListeningSockets sockets) {
     public List<ListenerSockets> listeners() {
         return sockets == null ? List.of() : sockets.listeners();

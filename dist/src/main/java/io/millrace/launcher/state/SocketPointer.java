@@ -83,7 +83,7 @@ public final class SocketPointer implements AutoCloseable {
                 Files.deleteIfExists(pointer);
             }
         } catch (IOException | InvalidPathException e) {
-            LOG.debug("{} stays: {}", pointer, e.toString());
+            LOG.debug("{} is not deleted: {}", pointer, e.toString());
         }
     }
 

@@ -19,7 +19,7 @@ public final class StorageOwners {
      * Checks all storage paths. To be called before sockets are bound and workers are started.
      *
      * @param config the configuration, after default storage paths were added
-     * @param ownWorker process id of the worker that this launcher adopts; 0 for none
+     * @param ownWorker process id of the worker that this launcher adopts, which may have the paths open; 0 for none
      * @throws LaunchException if a path is in use; the message contains the path and its owner
      */
     public static void checkFree(ProxyConfig config, long ownWorker) throws LaunchException {
