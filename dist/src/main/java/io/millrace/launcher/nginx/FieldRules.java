@@ -121,7 +121,7 @@ final class FieldRules {
             put(of(node).responses, new Change(when, key, "Expires", date), source);
             put(of(node).responses, new Change(when, "set_response_header", "Cache-Control", value), source);
             if (date.isEmpty()) {
-                source.entry().note("Expires is not sent; Cache-Control precedes it");
+                source.entry().note("Expires is not sent; Cache-Control takes precedence");
             }
         }
     }
