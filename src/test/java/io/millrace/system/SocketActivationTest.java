@@ -98,7 +98,7 @@ class SocketActivationTest {
     @Test
     void workersThatBindForThemselvesHaveNoUseForIt() {
         int port = PackedProduct.freePort();
-        assertRefused(port, "nonblocking", port, "workers bind for themselves", "--set", "worker.transport=nio");
+        assertRefused(port, "nonblocking", port, "the workers bind their own sockets", "--set", "worker.transport=nio");
     }
 
     private static void assertRefused(int passed, String mode, int listen, String reason, String... more) {
