@@ -182,7 +182,7 @@ final class Backends {
         if (director == null) {
             if (block != null) {
                 node.from(block.entry());
-                writeHost(node, block, "1", false, List.of());
+                writeHost(node, block, "1", List.of());
                 translateProbes(node, block);
             }
             return;
@@ -198,7 +198,7 @@ final class Backends {
                 each.source().notMapped("directors of directors have no equivalent; the hosts are missing here");
                 continue;
             }
-            writeHost(node, member, each.weight(), false, List.of(each.source().markHandled()));
+            writeHost(node, member, each.weight(), List.of(each.source().markHandled()));
             if (first) {
                 translateProbes(node, member);
             } else {
@@ -237,15 +237,12 @@ final class Backends {
         }
     }
 
-    private void writeHost(DraftNode group, Block block, String weight, boolean backup, List<Entry> sources) {
+    private void writeHost(DraftNode group, Block block, String weight, List<Entry> sources) {
         DraftNode host = group.addElement("hosts");
         host.put("url", "http://" + authority(block));
         writeSocket(host, block);
         if (!weight.equals("1") && weight.matches("\\d{1,4}")) {
             host.put("weight", weight);
-        }
-        if (backup) {
-            host.put("backup", "true");
         }
         host.from(block.entry());
         markUsed(block);

@@ -243,7 +243,7 @@ final class Match {
         };
     }
 
-    /** Returns the alternatives of conditions that must all be true. Returns an empty result if there are too many. */
+    /** Returns the {@linkplain Condition#alternatives alternatives} of conditions that must all be true. */
     static List<Match> all(List<Condition> around) {
         if (around.isEmpty()) {
             return List.of(new Match());

@@ -169,7 +169,6 @@ final class VclBackendResponse extends Walker {
     private static boolean isSurrogateControl(List<Condition> conditions) {
         List<List<Condition.Test>> alternatives = Condition.alternatives(new Condition.All(conditions));
         return !conditions.isEmpty()
-                && !alternatives.isEmpty()
                 && alternatives.stream().allMatch(tests -> tests.size() == 1 && asksForEsi(tests.get(0)));
     }
 

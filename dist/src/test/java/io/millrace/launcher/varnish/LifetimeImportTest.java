@@ -206,6 +206,29 @@ final class LifetimeImportTest {
                 yaml(vcl).contains("the lifetime would also apply to responses that rules cannot exclude"), yaml(vcl));
     }
 
+    /** 5 × 5 × 5 combinations of tests are more than the importer compares, in an alternative too. */
+    @Test
+    void noLifetimeIsWrittenBesideAConditionWithTooManyCombinations() throws IOException {
+        String one = "(beresp.http.A ~ \"1\" || beresp.http.A ~ \"2\" || beresp.http.A ~ \"3\" || beresp.http.A ~ \"4\""
+                + " || beresp.http.A ~ \"5\")";
+        String many = one + " && " + one.replace("A", "B") + " && " + one.replace("A", "C");
+        for (String condition : List.of(many, "beresp.status >= 500 || (" + many + ")")) {
+            String vcl = "if (bereq.url ~ \"^/a\") { set beresp.ttl = 1h; }\n" + "if (" + condition
+                    + ") { set beresp.uncacheable = true; }";
+            assertEquals(List.of(), rules(vcl));
+            assertTrue(
+                    yaml(vcl).contains("the lifetime would also apply to responses that rules cannot exclude"),
+                    yaml(vcl));
+            assertTrue(
+                    yaml(vcl).contains("uncacheable = true;  -> responses are excluded by URL and host only"),
+                    yaml(vcl));
+        }
+        assertTrue(
+                yaml("if (" + many + ") { set beresp.ttl = 1h; }")
+                        .contains("'more than 64 combinations of tests': lifetimes are chosen by URL, host and"),
+                yaml("if (" + many + ") { set beresp.ttl = 1h; }"));
+    }
+
     @Test
     void staleResponsesGetNoLaterLifetime() throws IOException {
         String rule = rules("if (beresp.ttl <= 0s) { set beresp.uncacheable = true; }\nset beresp.ttl = 1h;")

@@ -8,6 +8,10 @@ public sealed interface Condition {
     /** Limit of alternatives of one condition. */
     int ALTERNATIVES_MAX = 64;
 
+    /** The alternatives of a condition with too many of them. */
+    List<List<Test>> TOO_MANY =
+            List.of(List.of(new Test("more than " + ALTERNATIVES_MAX + " combinations of tests", "", "", false)));
+
     /**
      * A comparison, or the test of one value.
      *
@@ -33,8 +37,9 @@ public sealed interface Condition {
     record Any(List<Condition> parts) implements Condition {}
 
     /**
-     * Converts a condition to alternatives. All tests of an alternative must be true. Returns an empty list if there
-     * are too many.
+     * Converts a condition to alternatives. All tests of an alternative must be true. More than
+     * {@link #ALTERNATIVES_MAX} alternatives become one test that has no equivalent, so that callers report the
+     * condition.
      */
     static List<List<Test>> alternatives(Condition condition) {
         return alternatives(condition, false);
@@ -52,7 +57,7 @@ public sealed interface Condition {
         List<List<Test>> result = new ArrayList<>();
         if (any != negated) {
             parts.forEach(part -> result.addAll(alternatives(part, negated)));
-            return result.size() > ALTERNATIVES_MAX ? List.of() : List.copyOf(result);
+            return result.size() > ALTERNATIVES_MAX ? TOO_MANY : List.copyOf(result);
         }
         result.add(List.of());
         for (Condition part : parts) {
@@ -65,7 +70,7 @@ public sealed interface Condition {
                 }
             }
             if (next.size() > ALTERNATIVES_MAX) {
-                return List.of();
+                return TOO_MANY;
             }
             result.clear();
             result.addAll(next);

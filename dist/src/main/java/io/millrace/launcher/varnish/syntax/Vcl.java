@@ -43,7 +43,6 @@ public final class Vcl {
     private final Map<String, Block> probes = new LinkedHashMap<>();
     private final Map<String, Acl> acls = new LinkedHashMap<>();
     private final Map<String, List<Statement>> subs = new LinkedHashMap<>();
-    private final Map<String, List<Entry>> headers = new LinkedHashMap<>();
 
     /** Backends by name, in the order of the file. */
     public Map<String, Block> backends() {
@@ -65,14 +64,8 @@ public final class Vcl {
         return subs;
     }
 
-    /** The lines with the names of the subroutines. */
-    public Map<String, List<Entry>> headers() {
-        return headers;
-    }
-
-    void addSub(String name, List<Statement> statements, Entry entry) {
+    void addSub(String name, List<Statement> statements) {
         subs.computeIfAbsent(name, key -> new ArrayList<>()).addAll(statements);
-        headers.computeIfAbsent(name, key -> new ArrayList<>()).add(entry);
     }
 
     /** Returns the statements of a subroutine; empty if it does not exist. */

@@ -162,7 +162,7 @@ public final class VclReader {
                         expect("{");
                         Entry entry = entry(first);
                         entry.note("contains other statements");
-                        vcl.addSub(name, block(), entry);
+                        vcl.addSub(name, block());
                     }
                     default -> throw new SyntaxException(first, "'" + first.text() + "' is not a declaration of VCL 4");
                 }
