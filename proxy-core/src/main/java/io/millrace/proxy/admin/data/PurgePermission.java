@@ -137,13 +137,18 @@ final class PurgePermission {
             if (!rule.config().verb().isForward()) {
                 continue;
             }
-            String site = rule.config().site();
-            sites.add((site == null ? url.host() : site).toLowerCase(Locale.ROOT));
+            sites.add(siteOf(rule, url));
         }
         if (sites.isEmpty()) {
             sites.add(url.host().toLowerCase(Locale.ROOT));
         }
         return sites;
+    }
+
+    /** Returns the site of a rule that maps a URL, in lower case: its key {@code site}, else the URL's host. */
+    static String siteOf(RemapRule rule, TargetUri url) {
+        String site = rule.config().site();
+        return (site == null ? url.host() : site).toLowerCase(Locale.ROOT);
     }
 
     private static void checkKind(AdminCaller caller, PurgeRights rights, Kind kind) throws AdminException {

@@ -2,11 +2,16 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.vendor.SiteSource;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.exchange.settings.InvalidationScopes;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.RemapTable;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -66,29 +71,69 @@ final class SitesOfRules implements SiteSource {
     /**
      * Returns the hosts of a site, each with its port if that is not the default. Returns null if one of its rules has
      * no fixed host.
+     *
+     * <p>A rule without {@code site} belongs to the site with the name of its host. If another rule names the site, a
+     * host such as {@code web}, which only rules for every host map, is not added: requests with such a host are those
+     * to the address of the cache.
      */
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();
-        for (RemapRule rule : table.rulesOfSites(Set.of(site))) {
+        List<RemapRule> named = table.rulesOfSites(Set.of(site));
+        for (RemapRule rule : named) {
             String host = rule.config().from().host();
             if (host == null || rule.config().verb().isRegex()) {
                 return null;
             }
             hosts.addAll(rule.authorities(host));
         }
-        for (RemapRule rule : rulesWithoutSite(table, site)) {
-            hosts.addAll(rule.authorities(site));
+        List<RemapRule> unnamed = rulesWithoutSite(table, site);
+        TargetUri host = root(site);
+        boolean isNameOnly = !named.isEmpty()
+                && host != null
+                && InvalidationScopes.coversEverySite(host, table.rulesUnder(host), table.forwards());
+        if (!isNameOnly) {
+            unnamed.forEach(rule -> hosts.addAll(rule.authorities(site)));
         }
         return List.copyOf(hosts);
     }
 
     @Override
-    public Set<String> sites(String url, boolean isWholeHost) throws AdminException {
+    public List<Owner> owners(String url, boolean isWholeHost) throws AdminException {
         if (!(TargetUri.parseAbsolute(url) instanceof TargetUri target)) {
             throw DataPlaneAdmin.notUrl(url);
         }
-        RemapTable table = rules.get();
-        return PurgePermission.sites(
-                target, isWholeHost ? table.rulesUnder(target) : PurgePermission.rulesOf(target, table));
+        return owners(rules.get(), target, isWholeHost);
+    }
+
+    /** Returns the sites of the rules that may map a URL with either scheme; see {@link SiteSource#owners}. */
+    static List<Owner> owners(RemapTable table, TargetUri url, boolean isWholeHost) {
+        List<Owner> owners = new ArrayList<>();
+        for (RemapRule rule : isWholeHost ? table.rulesUnder(url) : PurgePermission.rulesOf(url, table)) {
+            if (rule.config().verb().isForward()) {
+                owners.add(new Owner(PurgePermission.siteOf(rule, url), mappedUrl(table, rule, url), owning(rule)));
+            }
+        }
+        if (owners.isEmpty()) {
+            owners.add(new Owner(url.host().toLowerCase(Locale.ROOT), url.asString(), null));
+        }
+        return owners;
+    }
+
+    /** Returns the URL, with the other scheme if the rule maps only that; else a URL from the rule's pattern. */
+    private static String mappedUrl(RemapTable table, RemapRule rule, TargetUri url) {
+        for (TargetUri each : List.of(url, url.inOtherScheme())) {
+            if (table.matches(each).stream().anyMatch(mapped -> mapped.rule().equals(rule))) {
+                return each.asString();
+            }
+        }
+        RuleUrl from = rule.config().from();
+        return from.host() == null ? "http://" + url.authority() + from.path() : from.toString();
+    }
+
+    private static OwningRule owning(RemapRule rule) {
+        RemapRuleConfig config = rule.config();
+        return new OwningRule(
+                "remap[" + rule.index() + "] (" + config.verb().word() + ": " + config.from() + ")",
+                config.from().host() == null);
     }
 }

@@ -9,7 +9,10 @@ import io.millrace.proxy.admin.cache.PurgeService.PurgeReport;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.vendor.SiteSource.Owner;
+import io.millrace.proxy.admin.vendor.SiteSource.OwningRule;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -71,16 +74,39 @@ public final class VendorPurges {
     }
 
     /**
-     * Checks that a URL belongs to no other site.
+     * Checks that a URL belongs to no other site, with either scheme.
      *
      * @param isWholeHost whether rules for other paths of the same host are checked too
      * @throws AdminException if the URL belongs to another site, or is not a URL
      */
     void checkSite(String url, String site, boolean isWholeHost) throws AdminException {
-        Set<String> owners = sites.sites(url, isWholeHost);
-        if (!owners.equals(Set.of(site))) {
-            throw bad(url + " belongs to the site " + String.join(", ", owners) + ", not to " + site);
+        Set<String> names = new LinkedHashSet<>();
+        Owner foreign = null;
+        for (Owner owner : sites.owners(url, isWholeHost)) {
+            names.add(owner.site());
+            foreign = foreign == null && !owner.site().equals(site) ? owner : foreign;
         }
+        if (foreign != null) {
+            throw bad(
+                    names.contains(site)
+                            ? shared(url, site, foreign)
+                            : url + " belongs to the site " + String.join(", ", names) + ", not to " + site);
+        }
+    }
+
+    /** Returns the error for URLs that belong to the requested site only in part. */
+    private static String shared(String url, String site, Owner foreign) {
+        OwningRule rule = foreign.rule();
+        String remedy;
+        if (rule != null && rule.isForEveryHost()) {
+            int path = foreign.url().indexOf('/', foreign.url().indexOf("://") + 3);
+            remedy = "add a rule for " + foreign.url().substring(0, path + 1) + " with site: " + site;
+        } else {
+            remedy = "set site: " + site + " in this rule";
+        }
+        return "a purge of " + url + " would also cover another site: " + (rule == null ? "no rule" : rule.text())
+                + " assigns " + foreign.url() + " to the site " + foreign.site() + ", not to " + site + "; " + remedy
+                + ", or use millctl purge, which may cover several sites";
     }
 
     static AdminException bad(String message) {

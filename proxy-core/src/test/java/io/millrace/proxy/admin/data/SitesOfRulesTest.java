@@ -32,4 +32,26 @@ class SitesOfRulesTest {
         assertNotNull(result.config(), () -> result.problems().toString());
         assertEquals(hosts, String.valueOf(SitesOfRules.hosts(RemapTable.of(result.config()), site)));
     }
+
+    /** A rule without site belongs to the site with the name of its host. The address of the cache is no such host. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{map: /, to: 'http://o'} | web | [www.example]",
+                "{map: /, to: 'http://o'} | 192.0.2.1 | [www.example]",
+                "{map: /, to: 'http://o'} | a.example | [www.example, a.example]",
+                "{map: 'http://web/', to: 'http://o'} | web | [www.example, web]",
+                "{map: 'http://web/', to: 'http://o', site: other} | web | [www.example]",
+                "{map: 'http://a.example/', to: 'http://o'} | a.example | [www.example, a.example]"
+            })
+    void aHostWithTheNameOfASite(String other, String site, String hosts) {
+        ConfigResult result = ConfigLoader.parse(
+                "listen: [127.0.0.1:80]\nremap:\n  - {map: http://www.example/, to: http://o, site: " + site + "}\n  - "
+                        + other + "\n",
+                "test.yaml",
+                Map.of());
+        assertNotNull(result.config(), () -> result.problems().toString());
+        assertEquals(hosts, String.valueOf(SitesOfRules.hosts(RemapTable.of(result.config()), site)));
+    }
 }
