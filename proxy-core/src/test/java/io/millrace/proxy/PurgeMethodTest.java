@@ -283,10 +283,35 @@ class PurgeMethodTest {
                                     + ":8080/, belongs to another host: name it with its port\n"),
                     answer.text());
         }
-        for (String host : List.of("127.0.0.1:9280", "test.example")) {
-            RawClient.Response answer = send("PURGE /.* HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
-            assertTrue(answer.text().endsWith("purge " + id()), answer.text());
-        }
+    }
+
+    /** Purges of hosts and prefixes with the address of the cache as Host cover no site, unlike those of tags. */
+    @ParameterizedTest
+    @CsvSource({
+        "BAN /.*, varnish",
+        "BAN /.*, varnish:6081",
+        "BAN /blog, varnish",
+        "PURGE /.*, 127.0.0.1",
+        "PURGE /blog/.*, 127.0.0.1:9280",
+        "PURGE /.*, [::1]:9280"
+    })
+    void aHostThatIsNoSiteIsNamed(String line, String host) throws Exception {
+        start();
+        RawClient.Response answer = send(line + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+        assertEquals(200, answer.status(), answer.text());
+        String name = host.replaceFirst(":[0-9]{4}$", "");
+        assertTrue(
+                answer.text()
+                        .contains("; no remap rule names the host " + name
+                                + ", so no other host is covered; send the name of a site as Host to purge the site"),
+                answer.text());
+    }
+
+    @Test
+    void aHostThatMayBeASiteHasNoRemark() throws Exception {
+        start();
+        RawClient.Response answer = send("PURGE /.* HTTP/1.1\r\nHost: test.example\r\n\r\n");
+        assertTrue(answer.text().endsWith("purge " + id()), answer.text());
     }
 
     // who may

@@ -259,7 +259,8 @@ final class PurgeExchange implements RequestHandler {
         target = isWholeHost ? url.authority() : url.asString();
         scopeText =
                 "all of host " + url.authority() + (isWholeHost ? "" : " whose path begins with " + url.pathAndQuery());
-        note = InvalidationScopes.noteOnHost(url, rules, settings.remap().forwards());
+        note = InvalidationScopes.noteOnRequestedHost(
+                url, rules, settings.remap().forwards());
         fleetPurge = fleetPurge(isWholeHost ? Action.HOST : Action.PREFIX, List.of(target));
         if (mayPurge(rules.isEmpty(), settings.remap().rulesConcernedBy(url), settings) && !refusedByFleet()) {
             invalidate(InvalidationScopes.of(url, rules), isWholeHost ? Counter.PURGES_HOST : Counter.PURGES_PREFIX);
@@ -357,10 +358,7 @@ final class PurgeExchange implements RequestHandler {
             if (exchangeLoop.invalidator().invalidate(pattern, false, stream.eventLoop(), this::onInvalidated)) {
                 exchangeLoop.counters().increment(Counter.PURGES_PATTERN);
             } else {
-                answer(
-                        429,
-                        PurgedPatterns.MAX + " purges by pattern are in force, which is the limit; nothing was purged",
-                        ExchangeOutcome.DENIED);
+                answer(429, PurgedPatterns.FULL + "; nothing was purged", ExchangeOutcome.DENIED);
             }
         } catch (ExpressionException e) {
             answer(400, e.message() + "; nothing was purged", ExchangeOutcome.DENIED);

@@ -114,6 +114,23 @@ public final class InvalidationScopes {
     }
 
     /**
+     * Returns a remark on a purge by request of a host or of a path prefix that probably covers nothing; empty for other
+     * purges. The Host of such a request may be the address of the cache, which is no site.
+     *
+     * @param rules the remap rules for the host
+     * @param forwards whether the forward proxy maps hosts without a rule
+     */
+    public static String noteOnRequestedHost(TargetUri url, List<RemapRule> rules, boolean forwards) {
+        String note = noteOnHost(url, rules, forwards);
+        if (rules.isEmpty() || !coversEverySite(url, rules, forwards)) {
+            return note;
+        }
+        return "no remap rule names the host " + url.host()
+                + ", so no other host is covered; send the name of a site as" + " Host to purge the site"
+                + (note.isEmpty() ? "" : "; " + note);
+    }
+
+    /**
      * Returns a remark on a host that no rule maps; empty for other hosts.
      *
      * @param rules the remap rules for the host
