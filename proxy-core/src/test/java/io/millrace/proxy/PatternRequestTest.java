@@ -185,6 +185,10 @@ class PatternRequestTest {
                         request("BAN /", "Host: test.example", "X-Ban-Url: ^/posts", "X-Ban-Host: test.example"),
                         "/posts/1 /posts/1?p=2"),
                 Arguments.of(
+                        "a script with X-Ban-Host in upper case",
+                        request("BAN /", "Host: test.example", "X-Ban-Url: ^/posts", "X-Ban-Host: ^TEST[.]"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
                         "a script with an expression as path",
                         request("PURGE /.*[.]png$", "Host: test.example", "X-Purge-Method: regex"),
                         "/img/a.png"));
@@ -255,6 +259,7 @@ class PatternRequestTest {
         }
         RawClient.Response full = send(request("BAN /", host, "X-Ban-Url: /"));
         assertEquals(429, full.status());
+        assertTrue(full.text().contains("soft ones are in force until purge.undo_window has passed"), full.text());
         assertTrue(isHit("test.example/"));
         assertEquals(64, proxy.counted(Counter.PURGES_PATTERN));
     }
@@ -370,6 +375,17 @@ class PatternRequestTest {
         assertTrue(answer.text().contains("tag cms_b_1 on every site"), answer.text());
         assertTrue(answer.text().endsWith("; no remap rule maps this host\n"), answer.text());
         assertTrue(!isHit("test.example/") && !isHit("other.example/"));
+    }
+
+    /** With a rule for every host, a mistyped Host with a dot is a site of its own, without responses. */
+    @Test
+    void tagsWithAMistypedHostUnderARuleForEveryHostPurgeNothing() throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        RawClient.Response answer = send(request("PURGE /", "Host: tset.example", "xkey: cms_b_1"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(answer.text().contains("tag cms_b_1 on the site of host tset.example"), answer.text());
+        assertTrue(isHit("test.example/"));
     }
 
     /** Magento's default limit of a request is 7,680 bytes. A list of tags is no pattern, so no other limit applies. */

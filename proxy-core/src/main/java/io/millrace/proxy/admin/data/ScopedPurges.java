@@ -326,11 +326,7 @@ public final class ScopedPurges implements InvalidationService {
     }
 
     private static AdminException tooManyPatterns() {
-        return new AdminException(
-                429,
-                "too-many-patterns",
-                PurgedPatterns.MAX + " purges by pattern are in force, which is the limit; repeat this purge when some"
-                        + " of them are complete, or cancel one; nothing was purged");
+        return new AdminException(429, "too-many-patterns", PurgedPatterns.FULL + "; nothing was purged");
     }
 
     /**

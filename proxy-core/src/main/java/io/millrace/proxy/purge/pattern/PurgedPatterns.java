@@ -21,6 +21,11 @@ public final class PurgedPatterns {
     /** Limit of live purges. */
     public static final int MAX = 64;
 
+    /** The reason for the refusal of a purge by pattern at the limit. */
+    public static final String FULL = MAX
+            + " purges by pattern are in force, which is the limit; soft ones are in force until purge.undo_window has"
+            + " passed; repeat this purge when some of them are complete, or end one by millctl purge cancel";
+
     private static final int RETIRED_MAX = 64;
 
     /** The list before the first purge. */
