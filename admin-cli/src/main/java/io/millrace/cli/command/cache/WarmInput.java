@@ -123,15 +123,37 @@ final class WarmInput {
             case "tag" -> where(tagsOf(target));
             case "pattern" -> parameter("where", target);
             case "host" -> parameter("host", target);
-            case "prefix" -> parameter("prefix", target);
-            case "url" ->
-                parameter("where", "url == \"" + target.replace("\\", "\\\\").replace("\"", "\\\"") + "\"");
+            case "prefix" -> parameter("regex", beginningWith(target));
+            case "url" -> parameter("where", whereUrl(target));
             case "all" -> "";
             default ->
                 throw new CommandFailure(
                         ExitCode.USAGE,
                         "purge " + id + " is of the kind " + scope + ", whose objects cannot be listed; use --list");
         };
+    }
+
+    /**
+     * Returns the condition for one URL. A purge of a URL without a port covers http and https, even if its record names
+     * only one of them.
+     */
+    private static String whereUrl(String url) {
+        String text = url.replace("\\", "\\\\").replace("\"", "\\\"");
+        if (hasPort(url)) {
+            return "url == \"" + text + "\"";
+        }
+        String rest = text.substring(text.indexOf("://"));
+        return "url in (\"http" + rest + "\", \"https" + rest + "\")";
+    }
+
+    /** Returns a regular expression for the URLs that begin with a URL; without a port, for http and https. */
+    private static String beginningWith(String url) {
+        String rest = url.substring(url.indexOf("://")).replaceAll("[\\\\.+*?()\\[\\]{}|^$]", "\\\\$0");
+        return '^' + (hasPort(url) ? url.substring(0, url.indexOf("://")) : "https?") + rest;
+    }
+
+    private static boolean hasPort(String url) {
+        return url.matches("[a-z]+://[^/]*:[0-9]+(/.*)?");
     }
 
     /** Returns the tags in a text such as {@code a, b of every site}. */
