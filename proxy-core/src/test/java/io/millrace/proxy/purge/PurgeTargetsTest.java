@@ -61,6 +61,9 @@ class PurgeTargetsTest {
         if (parsed instanceof PurgeRequest.Matching matching) {
             return matching.beginning() == null ? "pattern" : "host";
         }
+        if (parsed instanceof PurgeRequest.Unsupported) {
+            return "501";
+        }
         return parsed instanceof PurgeRequest.Host
                 ? "host"
                 : parsed instanceof PurgeRequest.Urls ? "URL" : String.valueOf(parsed);
