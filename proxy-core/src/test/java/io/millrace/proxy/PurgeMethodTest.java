@@ -136,7 +136,7 @@ class PurgeMethodTest {
 
     @ParameterizedTest
     @CsvSource({
-        "/a.*?x=1, '', the pattern is not a path prefix",
+        "/a.*?x=1, '', a prefix has no query; for a pattern with a query send X-Ban-Url with \\? in it",
         "/a, 'X-Purge-Method: glob', 'X-Purge-Method is none of default, exact and regex'",
         "/a, 'X-VC-Purge-Method: glob', 'X-VC-Purge-Method is none of default, exact and regex'",
         "/a, 'X-LiteSpeed-Purge: *', X-LiteSpeed-Purge is a field of responses"

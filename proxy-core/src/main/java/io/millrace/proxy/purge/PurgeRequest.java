@@ -210,7 +210,7 @@ public sealed interface PurgeRequest {
             return PatternFields.ofPath(target);
         }
         if (target.hasQuery()) {
-            return new Unsupported("the pattern is not a path prefix");
+            return new Unsupported("a prefix has no query; for a pattern with a query send X-Ban-Url with \\? in it");
         }
         TargetUri beginning = PurgePattern.beginning(target);
         if (beginning == null) {
