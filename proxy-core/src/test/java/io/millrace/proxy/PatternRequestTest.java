@@ -56,7 +56,9 @@ class PatternRequestTest {
     private boolean isHit(String url) throws IOException {
         int slash = url.indexOf('/');
         int before = proxy.origin().requests();
-        send("GET " + url.substring(slash) + " HTTP/1.1\r\nHost: " + url.substring(0, slash) + "\r\n\r\n");
+        RawClient.Response response =
+                send("GET " + url.substring(slash) + " HTTP/1.1\r\nHost: " + url.substring(0, slash) + "\r\n\r\n");
+        assertEquals(200, response.status(), response.text());
         proxy.settle();
         return proxy.origin().requests() == before;
     }

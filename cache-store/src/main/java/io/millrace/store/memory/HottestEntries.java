@@ -10,7 +10,7 @@ final class HottestEntries {
 
     /**
      * Returns at most {@code max} entries of the table, in descending order of hit counts. The entries are not
-     * retained. Halves the hit count of every entry, so that older hits lose weight. Scans every entry without a lock.
+     * retained. Halves the hit count of every entry, so that older hits lose weight. Scans every entry.
      */
     static List<RamEntry> take(RamTable table, int max) {
         // The first scan counts the entries per power of two of their hits. These counts determine a minimum, so that

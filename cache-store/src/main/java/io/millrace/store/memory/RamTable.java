@@ -1,5 +1,7 @@
 package io.millrace.store.memory;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -81,14 +83,29 @@ final class RamTable {
     }
 
     /**
-     * Passes entries to the consumer. Visits each entry that is in the table during the whole call, and possibly
-     * entries that are added or removed meanwhile. Takes no lock.
+     * Passes entries to the consumer. Visits one entry of each key that is in the table during the whole call, also if
+     * the entry is replaced meanwhile. Possibly visits keys that are added or removed meanwhile. The consumer runs
+     * without a lock and may change the table.
      */
     void forEach(Consumer<RamEntry> consumer) {
+        List<RamEntry> entries = new ArrayList<>();
         for (int chain = 0; chain < chains.length(); chain++) {
-            for (RamEntry entry = chains.get(chain); entry != null; entry = entry.next) {
-                consumer.accept(entry);
+            if (chains.get(chain) == null) {
+                continue;
             }
+            // Without the lock, an entry that is replaced now could be missed: it leaves the end of the chain, and its
+            // successor is at the front.
+            ReentrantLock lock = locks[chain % LOCKS];
+            lock.lock();
+            try {
+                for (RamEntry entry = chains.get(chain); entry != null; entry = entry.next) {
+                    entries.add(entry);
+                }
+            } finally {
+                lock.unlock();
+            }
+            entries.forEach(consumer);
+            entries.clear();
         }
     }
 

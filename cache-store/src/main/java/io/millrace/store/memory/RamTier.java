@@ -535,7 +535,7 @@ public final class RamTier<E extends RamEntry> {
 
     /**
      * Returns at most this many entries, in descending order of hit counts; the entries are not retained. Halves all
-     * counts, so that older hits lose weight. Scans every entry without a lock.
+     * counts, so that older hits lose weight. Scans every entry.
      */
     @SuppressWarnings("unchecked") // only entries of this kind are added
     public List<E> hottest(int max) {
@@ -544,8 +544,9 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Passes the keys of entries to the consumer. Visits each entry that is present during the whole call, and possibly
-     * entries that are added or removed meanwhile. Takes no lock.
+     * Passes the keys of entries to the consumer. Visits each key that is present during the whole call, also if its
+     * entry is replaced meanwhile, and possibly keys that are added or removed meanwhile. The consumer runs without a
+     * lock.
      */
     public void forEachKey(Consumer<byte[]> consumer) {
         table.forEach(entry -> consumer.accept(entry.keyBytes()));
