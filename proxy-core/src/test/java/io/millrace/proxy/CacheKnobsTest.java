@@ -1,5 +1,6 @@
 package io.millrace.proxy;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -104,6 +105,30 @@ final class CacheKnobsTest {
         assertAnswer(1, "/a");
         post("/a");
         assertAnswer(2, "/a");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, ''", "false, Vary: Accept-Encoding", "true, ''", "true, Vary: Accept-Encoding"})
+    void aVariantFromPostAnswersLaterGets_rfc9110_s9_3_3(String compression, String vary) throws Exception {
+        byte[] content = CompressionOnTheWireTest.text(9000);
+        proxy.start(
+                request -> request.ok(
+                        "Cache-Control: max-age=60\r\nContent-Location: /a\r\nContent-Type: text/html\r\n"
+                                + (vary.isEmpty() ? "" : vary + "\r\n"),
+                        content),
+                config -> config.set("compression.enabled", compression));
+        for (int i = 1; i <= 2; i++) {
+            try (RawClient client = proxy.client()) {
+                client.send("POST /a HTTP/1.1\r\nHost: test.example\r\nContent-Length: 0\r\n"
+                                + "Accept-Encoding: gzip\r\n\r\n")
+                        .response();
+            }
+            RawClient.Response hit = proxy.get("/a", "Accept-Encoding: gzip\r\n");
+            assertEquals(i, proxy.origin().requests(), hit.head());
+            String coding = hit.field("content-encoding");
+            assertEquals(compression.equals("true") ? "gzip" : null, coding, hit.head());
+            assertArrayEquals(content, CompressionOnTheWireTest.decoded(coding == null ? "" : coding, hit.content()));
+        }
     }
 
     @Test

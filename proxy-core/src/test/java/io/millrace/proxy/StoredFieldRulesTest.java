@@ -11,6 +11,8 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests rules of stored fields where a response is stored in parts, validated, or the response to POST. */
 class StoredFieldRulesTest {
@@ -124,10 +126,26 @@ class StoredFieldRulesTest {
         assertEquals("rule", later.field("x-a"), later.head());
     }
 
-    @Test
-    void aPostIsNotStoredWhereARuleRewritesGetAlone() throws Exception {
-        start(StoredFieldRulesTest::posted, "[{when: 'method in (\"GET\", \"HEAD\")', rewrite: {path: /b}}]");
-        post();
-        assertEquals("answer 2", proxy.getAndSettle("/a").text());
+    /** The condition of a rule decides whether a GET would have been changed like the POST. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1 | {set_request_header: {X-B: b}}",
+                "1 | {add_request_header: {X-B: b}}",
+                "1 | {remove_request_header: [User-Agent]}",
+                "1 | {when: 'path == \"/a\"', set_request_header: {X-B: b}}",
+                "1 | {when: 'method in (\"GET\", \"HEAD\", \"POST\")', set_request_header: {X-B: b}}",
+                "1 | {when: 'method == \"PUT\"', set_request_header: {X-B: b}, bypass: true}",
+                "1 | {set_response_header: {X-B: b}}",
+                "2 | {when: 'method in (\"GET\", \"HEAD\")', set_request_header: {X-B: b}}",
+                "2 | {when: 'method == \"POST\"', set_request_header: {X-B: b}}",
+                "2 | {when: 'method in (\"GET\", \"HEAD\")', rewrite: {path: /b}}",
+                "2 | {rewrite: {path: /b}}",
+            })
+    void aPostIsStoredUnlessARuleCanChangeGetOtherwise(int requests, String rule) throws Exception {
+        start(StoredFieldRulesTest::posted, "[" + rule + "]");
+        assertEquals("answer 1", post().text());
+        assertEquals("answer " + requests, proxy.getAndSettle("/a").text());
     }
 }

@@ -37,9 +37,9 @@ public final class RuleProgram {
         distinguishesPost = rules.stream().anyMatch(RuleProgram::distinguishesPost);
     }
 
-    /** Returns true if a rule changes responses to GET and to POST differently before they are stored. */
+    /** Returns true if a rule changes GET and POST, or their responses before they are stored, differently. */
     private static boolean distinguishesPost(RuleConfig rule) {
-        return (rule.rewrite() != null || rule.storedEdits() != null)
+        return (rule.rewrite() != null || rule.requestEdits() != null || rule.storedEdits() != null)
                 && !rule.bypass()
                 && rule.when() != null
                 && !rule.when().isSameFor("method", "GET", "POST");

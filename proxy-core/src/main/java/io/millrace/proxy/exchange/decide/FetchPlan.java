@@ -311,15 +311,15 @@ public final class FetchPlan implements StoringTarget {
     /**
      * Returns true if this is a POST whose response may be stored for later GETs (RFC 9110 s9.3.3). The response's
      * fields must permit it too. False if the URL differs from the URL of its cache key, since a POST is sent
-     * unchanged. Also false for requests that bypass the cache or that rules change, since a later GET may not match
-     * these rules.
+     * unchanged. Also false for requests that bypass the cache or whose URL a rule rewrites, and if a rule may change a
+     * later GET otherwise.
      */
     public boolean mayStorePost() {
         return request.method() == Method.POST
                 && isPassedByMethod
                 && rewrite == null
                 && (hooks == null || !hooks.distinguishesPost())
-                && (rules == null || (!rules.changesOriginRequests() && !rules.distinguishesPost()))
+                && (rules == null || !rules.distinguishesPost())
                 && cacheSettings().enabled()
                 && mapped.keyUrl(request.target()) == request.target();
     }
