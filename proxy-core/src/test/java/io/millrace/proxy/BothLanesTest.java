@@ -3,6 +3,7 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.value.RemapVerb;
@@ -19,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 class BothLanesTest {
     private static final String HOST = "Host: test.example\r\n";
     private static final String GET = "GET /hit HTTP/1.1\r\n" + HOST;
+    private static final String BR = "Accept-Encoding: gzip, br\r\n";
     private static final String LAST = "GET /last HTTP/1.1\r\n" + HOST + "Connection: close\r\n\r\n";
     private static final String BROWSER = HOST
             + "Connection: keep-alive\r\nsec-ch-ua: \"Chromium\";v=\"130\"\r\nsec-ch-ua-mobile: ?0\r\n"
@@ -54,7 +57,7 @@ class BothLanesTest {
     @TempDir
     Path directory;
 
-    private List<ConfigValues> rules = List.of();
+    private UnaryOperator<ProxyConfig.Builder> more = config -> config;
 
     private static Map<String, String> cases() {
         Map<String, String> cases = new LinkedHashMap<>();
@@ -99,6 +102,7 @@ class BothLanesTest {
         cases.put("stale", GET.replace("/hit", "/stale") + "\r\n");
         cases.put("variant", GET.replace("/hit", "/vary") + "Accept-Language: de\r\n\r\n");
         cases.put("other variant", GET.replace("/hit", "/vary") + "Accept-Language: fr\r\n\r\n");
+        putCodings(cases);
         cases.put("miss", GET.replace("/hit", "/miss") + "\r\n");
         cases.put("not storable", GET.replace("/hit", "/private") + "\r\n");
         cases.put("HEAD of what is not stored", "HEAD /private HTTP/1.1\r\n" + HOST + "\r\n");
@@ -130,6 +134,22 @@ class BothLanesTest {
                 "more requests than that, with misses",
                 (GET + "\r\n" + GET.replace("/hit", "/private") + "\r\n").repeat(20));
         return cases;
+    }
+
+    /** Requests that select a variant if the proxy compresses, and those whose query the key omits. */
+    private static void putCodings(Map<String, String> cases) {
+        cases.put("coding", GET + BR + "\r\n");
+        cases.put("HEAD of a coding", GET.replace("GET", "HEAD") + BR + "\r\n");
+        cases.put("coding that is not stored", GET + "Accept-Encoding: zstd\r\n\r\n");
+        cases.put("no coding is accepted", GET + "Accept-Encoding: br;q=0, gzip;q=0\r\n\r\n");
+        cases.put("If-None-Match of a coding", GET + BR + "If-None-Match: W/\"e\"\r\n\r\n");
+        cases.put("If-None-Match of a coding, strong", GET + BR + "If-None-Match: \"e\"\r\n\r\n");
+        cases.put("range of a coding", GET + BR + "Range: bytes=1-3\r\n\r\n");
+        cases.put("long content in a coding", GET.replace("/hit", "/long") + BR + "\r\n");
+        cases.put("stored error in a coding", GET.replace("/hit", "/gone") + BR + "\r\n");
+        cases.put("no-transform", GET + BR + "Cache-Control: no-transform\r\n\r\n");
+        cases.put("query that a key can omit", GET.replace("/hit", "/hit?utm_a=b") + "\r\n");
+        cases.put("pipelined hits in codings", (GET + BR + "\r\n" + GET + "\r\n").repeat(8));
     }
 
     private static void answer(RawOrigin.Exchange request) throws IOException {
@@ -177,7 +197,8 @@ class BothLanesTest {
             throws IOException {
         proxy.start(
                 BothLanesTest::answer,
-                config -> (tls == null ? config : config.listen("127.0.0.1:0", tls.certificate(), tls.key()))
+                config -> more.apply(
+                                tls == null ? config : config.listen("127.0.0.1:0", tls.certificate(), tls.key()))
                         .set("worker.fast_lane", String.valueOf(lane))
                         .rule(
                                 RemapVerb.REVERSE_MAP,
@@ -198,8 +219,7 @@ class BothLanesTest {
                         .set("log.access.enabled", "true")
                         .set("log.access.path", log.toString())
                         .set("log.access.format", LOG)
-                        .set("via.response", "stack")
-                        .rules(rules));
+                        .set("via.response", "stack"));
         for (String path : List.of(
                 "/hit",
                 "/last",
@@ -215,6 +235,9 @@ class BothLanesTest {
             get(proxy, dialing, path);
         }
         get(proxy, dialing, "/vary", "Accept-Language: de\r\n");
+        for (String path : List.of("/hit", "/gone", "/long")) {
+            get(proxy, dialing, path, BR);
+        }
         proxy.settle();
         proxy.advanceSeconds(10);
     }
@@ -238,7 +261,7 @@ class BothLanesTest {
 
     @TestFactory
     Stream<DynamicTest> answersLinesAndCountsAreTheSameInBothLanesWithRules() throws Exception {
-        rules = RulesOnTheWireTest.rules(
+        List<ConfigValues> rules = RulesOnTheWireTest.rules(
                 "[{set_response_header: {X-Origin: rule}, add_response_header: {Link: [<a>, <b>]}},"
                         + " {when: 'status >= 400 || cache == \"stale\"',"
                         + " set_response_header: {Cache-Control: no-store}},"
@@ -248,7 +271,23 @@ class BothLanesTest {
                         + " {when: 'path =~ \"^/(private)\" && method == \"POST\"', redirect: {to: '/$1/b'}},"
                         + " {when: 'path == \"/miss\"', rewrite: {path: /hit}, set_request_header: {X-Sent: b}},"
                         + " {when: 'path == \"/no\"', answer: {status: 451, body: no}}]");
+        more = config -> config.rules(rules);
         return compare(null, proxy -> new RawClient(proxy.address()));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> answersLinesAndCountsAreTheSameInBothLanesWithMatchAllRulesAndCompression() throws Exception {
+        more = MatchAllRules::addTo;
+        Stream<DynamicTest> tests = compare(null, proxy -> new RawClient(proxy.address()));
+        assertTrue(fast.counted(Counter.COMPRESSED_BR) > 0);
+        return tests;
+    }
+
+    @TestFactory
+    Stream<DynamicTest> answersLinesAndCountsOverTlsAreTheSameWithMatchAllRulesAndCompression() throws Exception {
+        more = MatchAllRules::addTo;
+        TestCertificate tls = TestCertificate.in(directory);
+        return compare(tls, proxy -> tls.client(proxy.proxy().addresses().get(1)));
     }
 
     private Stream<DynamicTest> compare(@Nullable TestCertificate tls, Dialing dialing) throws IOException {

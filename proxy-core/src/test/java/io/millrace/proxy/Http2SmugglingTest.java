@@ -331,6 +331,12 @@ class Http2SmugglingTest extends Http2Fixture {
         return attacks().map(attack -> DynamicTest.dynamicTest(attack.toString(), () -> check(attack)));
     }
 
+    @TestFactory
+    Stream<DynamicTest> theOriginReadsOneRequestForEachWithMatchAllRulesAndCompression() throws IOException {
+        start(this::record, config -> MatchAllRules.addTo(config).set("http2.stream_faults", "100000"));
+        return attacks().map(attack -> DynamicTest.dynamicTest(attack.toString(), () -> check(attack)));
+    }
+
     private void check(Attack attack) throws IOException {
         recorded.clear();
         long faults = proxy.counted(Counter.HTTP2_FAULT_PROTOCOL);
