@@ -3,9 +3,10 @@
 // KIND is required, optimal or check; OUTCOME is one of the suite's own words: pass, fail, optional_fail, yes, no,
 // dependency_fail, setup_fail, retry, harness_fail, untested.
 //
-//   node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT [http2]
+//   node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT [http1|http2] [GROUP...]
 //
-// With http2 every request goes to the proxy over HTTP/2, without TLS.
+// With http2 every request goes to the proxy over HTTP/2, without TLS. GROUP is the identifier of a part of the suite, such
+// as vary; without one all cases are run. The cases on which those of the groups depend are run too.
 //
 // SUITE_DIRECTORY is the unpacked npm package or a checkout of its repository after npm install; both layouts are known.
 // The suite's origin runs in this process on 127.0.0.1:ORIGIN_PORT, to which the proxy forwards everything.
@@ -16,9 +17,9 @@ import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { startBridge } from './http2-bridge.mjs'
 
-const [directory, serverUrl, originPort, protocol] = process.argv.slice(2)
+const [directory, serverUrl, originPort, protocol, ...groups] = process.argv.slice(2)
 if (originPort === undefined) {
-  console.error('usage: node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT [http2]')
+  console.error('usage: node cache-suite.mjs SUITE_DIRECTORY PROXY_URL ORIGIN_PORT [http1|http2] [GROUP...]')
   process.exit(2)
 }
 const proxyUrl = protocol === 'http2' ? await startBridge(serverUrl) : serverUrl
@@ -99,7 +100,18 @@ const run = await makeRunner()
 const suites = (await import(pathToFileURL(path.join(suite, 'tests/index.mjs')).href)).default
 // The published suite has one case twice.
 const byId = new Map(suites.flatMap(s => s.tests).filter(test => !test.browser_only).map(test => [test.id, test]))
-const tests = [...byId.values()]
+/** Adds a case and those on which it depends. */
+function addTo (chosen, id) {
+  if (chosen.has(id) || !byId.has(id)) return
+  chosen.add(id)
+  for (const needed of byId.get(id).depends_on ?? []) addTo(chosen, needed)
+}
+
+const chosen = new Set()
+for (const s of suites.filter(s => groups.length === 0 || groups.includes(s.id))) {
+  for (const test of s.tests) addTo(chosen, test.id)
+}
+const tests = [...byId.values()].filter(test => chosen.has(test.id))
 
 let results = await run(tests)
 for (let attempt = 1; attempt < attempts; attempt++) {

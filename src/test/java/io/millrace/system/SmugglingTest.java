@@ -4,11 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,10 +20,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Tests that ambiguous messages are answered with 400 and the end of the connection (RFC 9112 sections 5, 6 and 11.2).
  */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SmugglingTest {
 
     /** The smuggled request, which must never reach the origin. */
     private static final String SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n";
+
+    private static final String TEXT = "Content-Type: text/plain";
 
     @RegisterExtension
     static final ScriptedOrigin origin = new ScriptedOrigin();
@@ -27,15 +34,19 @@ class SmugglingTest {
     @RegisterExtension
     static final PackedProduct product = PackedProduct.withLeakDetection();
 
-    private static MillraceProcess proxy;
-
+    MillraceProcess proxy;
     private int smuggledBefore;
 
     @BeforeAll
-    static void start() {
-        origin.serves("/", "served", "Cache-Control: no-store");
-        origin.serves("/smuggled", "smuggled", "Cache-Control: no-store");
-        proxy = product.launch().origin(origin.url()).start();
+    void start() throws IOException {
+        origin.serves("/", "served", "Cache-Control: no-store", TEXT);
+        origin.serves("/smuggled", "smuggled", "Cache-Control: no-store", TEXT);
+        proxy = configured(product.launch()).start();
+    }
+
+    /** Returns the launch with the configuration to be tested. */
+    Launch configured(Launch launch) throws IOException {
+        return launch.origin(origin.url());
     }
 
     @BeforeEach
@@ -130,12 +141,12 @@ class SmugglingTest {
     @Test
     void doubtfulAnswersOfTheOriginAreNotPassedOn() throws Exception {
         origin.on("/cl-te", exchange -> {
-            exchange.write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n"
+            exchange.write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n" + TEXT + "\r\nContent-Length: 5\r\n"
                     + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
             exchange.close();
         });
         origin.on("/two-cl", exchange -> {
-            exchange.write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n"
+            exchange.write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n" + TEXT + "\r\nContent-Length: 5\r\n"
                     + "Content-Length: 6\r\n\r\nhello!");
             exchange.close();
         });
@@ -144,7 +155,13 @@ class SmugglingTest {
             exchange.close();
         });
         for (String path : new String[] {"/cl-te", "/two-cl", "/no-http"}) {
-            assertEquals(502, RawClient.fetch(proxy.port(), path).status(), path);
+            for (String accepted : new String[] {"identity", "gzip"}) {
+                assertEquals(
+                        502,
+                        RawClient.fetch(proxy.port(), path, "Accept-Encoding: " + accepted)
+                                .status(),
+                        path);
+            }
         }
     }
 
@@ -153,11 +170,12 @@ class SmugglingTest {
     void bytesAfterTheOriginsAnswerReachNoOtherClient() throws Exception {
         origin.on(
                 "/extra",
-                exchange -> exchange.write("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n"
-                        + "Content-Length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
+                exchange -> exchange.write("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n" + TEXT
+                        + "\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
         for (int i = 0; i < 10; i++) {
-            assertEquals("hello", RawClient.fetch(proxy.port(), "/extra").text());
-            assertEquals("served", RawClient.fetch(proxy.port(), "/").text());
+            String accepted = i % 2 == 0 ? "identity" : "gzip";
+            assertEquals("hello", text(RawClient.fetch(proxy.port(), "/extra", "Accept-Encoding: " + accepted)));
+            assertEquals("served", text(RawClient.fetch(proxy.port(), "/", "Accept-Encoding: " + accepted)));
         }
     }
 
@@ -177,7 +195,16 @@ class SmugglingTest {
         assertEquals(before, origin.count("/"));
     }
 
-    private static void assertRefused(String request) throws IOException {
+    private static String text(RawResponse response) throws IOException {
+        if (response.field("Content-Encoding") == null) {
+            return response.text();
+        }
+        try (GZIPInputStream decoder = new GZIPInputStream(new ByteArrayInputStream(response.body()))) {
+            return new String(decoder.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private void assertRefused(String request) throws IOException {
         int before = origin.count("/");
         try (RawClient client = RawClient.connect(proxy.port())) {
             client.send(request);

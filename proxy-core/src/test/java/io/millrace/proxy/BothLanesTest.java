@@ -195,31 +195,29 @@ class BothLanesTest {
 
     private void start(ProxyExtension proxy, boolean lane, Path log, @Nullable TestCertificate tls, Dialing dialing)
             throws IOException {
-        proxy.start(
-                BothLanesTest::answer,
-                config -> more.apply(
-                                tls == null ? config : config.listen("127.0.0.1:0", tls.certificate(), tls.key()))
-                        .set("worker.fast_lane", String.valueOf(lane))
-                        .rule(
-                                RemapVerb.REVERSE_MAP,
-                                "http://origin.example/",
-                                "http://test.example/moved-here/",
-                                ConfigValues.empty())
-                        .rule(
-                                RemapVerb.MAP_WITH_REFERER,
-                                "http://linked.example/",
-                                proxy.origin().url(),
-                                ConfigValues.builder()
-                                        .set(RemapKeys.REFERERS, List.of("^http://b/"))
-                                        .set(RemapKeys.REFERER_REDIRECT, "http://test.example/")
-                                        .build())
-                        .set("limits.request_line", "512B")
-                        .set("limits.request_header", "2KiB")
-                        .set("limits.requests_per_connection", "30")
-                        .set("log.access.enabled", "true")
-                        .set("log.access.path", log.toString())
-                        .set("log.access.format", LOG)
-                        .set("via.response", "stack"));
+        proxy.start(BothLanesTest::answer, config -> more.apply(
+                        tls == null ? config : config.listen("127.0.0.1:0", tls.certificate(), tls.key()))
+                .set("worker.fast_lane", String.valueOf(lane))
+                .rule(
+                        RemapVerb.REVERSE_MAP,
+                        "http://origin.example/",
+                        "http://test.example/moved-here/",
+                        ConfigValues.empty())
+                .rule(
+                        RemapVerb.MAP_WITH_REFERER,
+                        "http://linked.example/",
+                        proxy.origin().url(),
+                        ConfigValues.builder()
+                                .set(RemapKeys.REFERERS, List.of("^http://b/"))
+                                .set(RemapKeys.REFERER_REDIRECT, "http://test.example/")
+                                .build())
+                .set("limits.request_line", "512B")
+                .set("limits.request_header", "2KiB")
+                .set("limits.requests_per_connection", "30")
+                .set("log.access.enabled", "true")
+                .set("log.access.path", log.toString())
+                .set("log.access.format", LOG)
+                .set("via.response", "stack"));
         for (String path : List.of(
                 "/hit",
                 "/last",
