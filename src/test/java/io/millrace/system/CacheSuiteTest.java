@@ -24,8 +24,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Runs the public HTTP cache test suite (npm {@code http-cache-tests}) against the product in its default
- * configuration, and with rules and compression. {@code docs/reference/conformance.md} lists the failing cases with reasons. The environment variable
- * {@code CACHE_TESTS_DIR} selects another edition of the suite; its verdicts are printed and not checked.
+ * configuration, and with rules and compression. {@code docs/reference/conformance.md} lists the failing cases with
+ * reasons. The environment variable {@code CACHE_TESTS_DIR} selects another edition of the suite; its verdicts are
+ * printed and not checked.
  */
 class CacheSuiteTest {
 
@@ -37,6 +38,12 @@ class CacheSuiteTest {
 
     private static final Path SOURCE = Path.of(System.getProperty("millrace.source", ".."));
     private static final Path SCRIPTS = SOURCE.resolve("src/test/conformance");
+
+    /**
+     * The default of min_size is larger than the content of the cases. Compression of the content would change Vary,
+     * the entity tag and the length, which the cases do not expect.
+     */
+    private static final String RULES_AND_COMPRESSION = "compression: {}\n" + MatchAllRules.YAML;
 
     @RegisterExtension
     static final PackedProduct product = PackedProduct.asShipped();
@@ -57,12 +64,6 @@ class CacheSuiteTest {
             return kind + " " + id + ": " + outcome + ", " + detail;
         }
     }
-
-    /**
-     * Compression with its default of min_size: it changes the Vary, the entity tag and the length of what it encodes,
-     * which the cases do not expect.
-     */
-    private static final String RULES_AND_COMPRESSION = "compression: {}\n" + MatchAllRules.YAML;
 
     /** A configuration in which the cases are run. */
     private enum Setup {
@@ -90,6 +91,7 @@ class CacheSuiteTest {
     @Test
     @Timeout(300)
     void passesSomeWithRulesAndCompression() throws Exception {
+        assumeTrue(OTHER_EDITION == null, "the results of another edition are not checked");
         List<Verdict> verdicts =
                 run(Setup.RULES, List.of("method", "vary", "conditional-inm", "updateHEAD", "partial"));
         assertTrue(verdicts.size() > 50, verdicts.size() + " cases were run");
