@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Repeats {@link SmugglingTest} with rules that edit every message, and with compression. */
+/** Repeats {@link SmugglingTest} with rules that edit every message, and with compression. Nightly: 40 s. */
+@Tag("nightly")
 class SmugglingWithRulesTest extends SmugglingTest {
     @Override
     Launch configured(Launch launch) throws IOException {
