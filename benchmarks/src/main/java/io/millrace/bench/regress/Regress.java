@@ -17,10 +17,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.runner.Runner;
@@ -34,8 +37,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * Runs the benchmarks of the stages of a hit and of a stored miss, and compares the results with budgets:
  * {@code Regress [--quick] [FILE]}. FILE contains the budgets; the default is a resource of this package. With
  * {@code --write FILE}, the command writes the results to FILE as new budgets. A quick run uses one process per
- * benchmark and checks allocation only, because times of memory-bound code differ by half between processes. The exit
- * code is 0 if all budgets are met, 1 if one is exceeded, and 2 for wrong arguments.
+ * benchmark and checks allocation only, because times of memory-bound code differ by half between processes. It measures
+ * a benchmark that exceeds its budget once more with a longer warm-up, because code that is not compiled yet allocates
+ * more, and a busy machine compiles late. The exit code is 0 if all budgets are met, 1 if one is exceeded, and 2 for wrong arguments.
  */
 public final class Regress {
     private static final String BUDGETS = "budgets.txt";
@@ -52,6 +56,8 @@ public final class Regress {
             StorableHeadBenchmark.class,
             StoreMissBenchmark.class);
 
+    private static final int REPEATED_WARM_UP_SECONDS = 15;
+
     private Regress() {}
 
     /** Runs the comparison and exits with its exit code. */
@@ -66,7 +72,8 @@ public final class Regress {
         @Nullable Path file = rest.isEmpty() ? null : Path.of(rest.get(0));
         // The budget file is read before the run, which takes minutes, so that an invalid file is reported at once.
         Map<String, Budget> budgets = write ? Map.of() : Budget.parse(lines(file));
-        Map<String, Measured> measured = run(quick);
+        Map<String, Measured> measured =
+                run(quick, STAGES.stream().map(Class::getSimpleName).toList(), quick ? 2 : 5);
         Measured yardstick = Objects.requireNonNull(measured.remove(YARDSTICK), YARDSTICK);
         if (write) {
             Files.write(Objects.requireNonNull(file), Budget.format(measured, yardstick, !quick));
@@ -74,6 +81,7 @@ public final class Regress {
         }
         if (quick) {
             budgets.replaceAll((name, budget) -> budget.withoutTime());
+            measured.putAll(repeat(budgets, measured, yardstick));
         }
         System.exit(report(budgets, measured, yardstick) ? 0 : 1);
     }
@@ -88,7 +96,27 @@ public final class Regress {
         }
     }
 
-    private static Map<String, Measured> run(boolean quick) throws RunnerException {
+    /** Measures the benchmarks that exceed their budgets once more, with a longer warm-up. */
+    private static Map<String, Measured> repeat(
+            Map<String, Budget> budgets, Map<String, Measured> measured, Measured yardstick) throws RunnerException {
+        Set<String> names = new TreeSet<>();
+        for (Measured each : measured.values()) {
+            Budget budget = budgets.get(each.name());
+            if (budget != null && budget.excess(each, yardstick) != null) {
+                System.out.println("again " + each.name() + ": " + budget.excess(each, yardstick));
+                names.add(each.name().replaceFirst("\\[.*", ""));
+            }
+        }
+        return names.isEmpty() ? Map.of() : run(true, names, REPEATED_WARM_UP_SECONDS);
+    }
+
+    /**
+     * Runs benchmarks.
+     *
+     * @param names classes, or classes with methods
+     */
+    private static Map<String, Measured> run(boolean quick, Collection<String> names, int warmUpSeconds)
+            throws RunnerException {
         ChainedOptionsBuilder options = new OptionsBuilder()
                 .addProfiler(GCProfiler.class)
                 .verbosity(VerboseMode.SILENT)
@@ -97,12 +125,12 @@ public final class Regress {
                 .param("objects", "100000")
                 .param("entries", "100000")
                 .forks(quick ? 1 : 3)
-                .warmupIterations(quick ? 2 : 5)
+                .warmupIterations(warmUpSeconds)
                 .warmupTime(TimeValue.seconds(1))
                 .measurementIterations(quick ? 2 : 5)
                 .measurementTime(TimeValue.seconds(1));
-        for (Class<?> stage : STAGES) {
-            options.include("\\." + stage.getSimpleName() + "\\.");
+        for (String name : names) {
+            options.include("\\." + name + "(\\.|$)");
         }
         return Measured.of(new Runner(options.build()).run());
     }
