@@ -766,7 +766,11 @@ public final class ConfigCatalog {
                 .toList();
     }
 
-    /** Returns the full path that is most similar to a mistyped one. Returns null if none is similar. */
+    /**
+     * Returns the full path of the key that a mistyped path probably means. This is the most similar path, or a key in
+     * another section with the same last part if the most similar path differs by more than two characters. Null if
+     * there is neither.
+     */
     public static @Nullable String suggest(String path) {
         String closestPath = Suggestions.closest(path, BY_PATH.keySet());
         String name = path.substring(path.lastIndexOf('.') + 1);
@@ -783,6 +787,7 @@ public final class ConfigCatalog {
         return SECTIONS.get(path);
     }
 
+    /** Returns the description of each section by path, in the order of the reference page. */
     public static Map<String, String> sections() {
         return SECTIONS;
     }

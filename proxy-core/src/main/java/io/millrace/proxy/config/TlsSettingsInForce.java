@@ -112,6 +112,7 @@ public final class TlsSettingsInForce {
                     && from != null
                     && authorities.source.startsWith("tls.certificates")
                     && !from.source.equals(authorities.source)) {
+                // Revocation lists of the address do not apply to the certificate's own authorities.
                 from = null;
             }
             String name = named.path().substring("tls.".length());

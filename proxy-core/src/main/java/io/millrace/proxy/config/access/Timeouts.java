@@ -12,7 +12,7 @@ import io.millrace.proxy.config.origins.TunnelKeys;
  * @param clientBodyNanos longest pause while a client sends content or receives its response
  * @param clientBodyWindowNanos time over which the rate of request content is measured
  * @param originConnectNanos name resolution, connection and TLS handshake, for each attempt
- * @param originFirstByteNanos from the end of the request to the first byte of the response
+ * @param originFirstByteNanos from the end of the request to the end of the head of the response
  * @param originIdleNanos longest pause within a response
  * @param tunnelIdleNanos longest pause in a tunnel, in both directions together
  * @param tunnelMaxNanos lifetime of a tunnel; 0 for no limit

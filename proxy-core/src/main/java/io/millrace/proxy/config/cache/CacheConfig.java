@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param collapseWaitNanos how long a request waits for the response of another request to the same URL; 0 for never
  * @param volume name of the volume (a share of the storage) for the responses; null if the requested host decides
  * @param fill settings of range requests and of fetches without a waiting client
- * @param overload limits at which stale responses are served; null for never
+ * @param overload conditions of an overload, during which stale responses are served; null if no limit is set
  * @param fillWindowBytes how far a fetch reads ahead of the slowest client; the same for all rules
  */
 public record CacheConfig(

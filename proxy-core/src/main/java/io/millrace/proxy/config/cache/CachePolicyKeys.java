@@ -14,7 +14,7 @@ import java.util.List;
  * defaults follow the RFC.
  */
 public final class CachePolicyKeys {
-    private static final Duration YEARS = Duration.ofDays(3650);
+    private static final Duration LIFETIME_MAX = Duration.ofDays(3650);
 
     public static final ConfigKey<Double> OBJECT_SHARE_MAX = ConfigKey.builder(
                     "cache.object_share_max", ValueType.PERCENT)
@@ -95,8 +95,8 @@ public final class CachePolicyKeys {
             .perRule()
             .atsName("proxy.config.http.cache.cache_responses_to_cookies")
             .description("Content types that are stored and reused if the request has Cookie or the response has"
-                    + " Set-Cookie: none; all; images; all but text (not_text); or all but text that has"
-                    + " Set-Cookie and not public (not_text_unless_public).");
+                    + " Set-Cookie: none; all; images; all but text (not_text); or all but text with"
+                    + " Set-Cookie and without public (not_text_unless_public).");
     public static final ConfigKey<StoringRules.LeakGuardLevel> LEAK_GUARD = ConfigKey.builder(
                     "cache.leak_guard", ValueType.word(StoringRules.LeakGuardLevel.class, false))
             .defaultsTo(StoringRules.LeakGuardLevel.ON)
@@ -198,7 +198,7 @@ public final class CachePolicyKeys {
 
     private static ConfigKey.Builder<Duration> seconds(String path) {
         return ConfigKey.builder(path, ValueType.DURATION)
-                .within(Duration.ZERO, YEARS)
+                .within(Duration.ZERO, LIFETIME_MAX)
                 .defaultsTo(Duration.ZERO)
                 .wholeSeconds()
                 .perRule();

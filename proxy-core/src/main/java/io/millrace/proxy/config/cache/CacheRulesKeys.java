@@ -10,7 +10,7 @@ import java.util.List;
 
 /** Configuration keys for cache rules. A rule selects requests by site, path, client and time of day. */
 public final class CacheRulesKeys {
-    private static final Duration YEARS = Duration.ofDays(3650);
+    private static final Duration LIFETIME_MAX = Duration.ofDays(3650);
 
     /** The scheme of a URL. */
     public enum Scheme {
@@ -71,20 +71,20 @@ public final class CacheRulesKeys {
             .description("As cache.cache_responses_to_cookies, for matching requests.");
     public static final ConfigKey<Duration> PIN_IN_CACHE = ConfigKey.builder(
                     "cache_rules[].pin_in_cache", ValueType.DURATION)
-            .within(Duration.ofSeconds(1), YEARS)
+            .within(Duration.ofSeconds(1), LIFETIME_MAX)
             .wholeSeconds()
             .atsName("pin-in-cache")
             .description("Responses stay on disk for this time after their receipt or last validation, even if they are"
                     + " stale or not requested; see cache.permit_pinning.");
     public static final ConfigKey<Duration> REVALIDATE = ConfigKey.builder(
                     "cache_rules[].revalidate", ValueType.DURATION)
-            .within(Duration.ZERO, YEARS)
+            .within(Duration.ZERO, LIFETIME_MAX)
             .wholeSeconds()
             .atsName("revalidate")
             .description("Age up to which a response is fresh, instead of its explicit or heuristic lifetime.");
     public static final ConfigKey<Duration> TTL_IN_CACHE = ConfigKey.builder(
                     "cache_rules[].ttl_in_cache", ValueType.DURATION)
-            .within(Duration.ofSeconds(1), YEARS)
+            .within(Duration.ofSeconds(1), LIFETIME_MAX)
             .wholeSeconds()
             .atsName("ttl-in-cache")
             .description("Responses are stored, and are fresh for this time after their receipt, whatever their"

@@ -213,7 +213,8 @@ final class AdminChecks {
     /**
      * The sites of the rules.
      *
-     * @param isAny whether a rule without site matches hosts that the configuration does not name
+     * @param isAny whether other sites may exist: a rule or the forward proxy serves hosts that the configuration
+     *     does not name, or a rule could not be read
      */
     private record Sites(Set<String> names, boolean isAny) {}
 

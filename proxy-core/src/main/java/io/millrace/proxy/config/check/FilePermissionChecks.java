@@ -108,10 +108,10 @@ public final class FilePermissionChecks {
             checkGuards(remap.get(i), "remap[" + i + "].");
         }
         FileMode mode = values.get(FileKeys.MODE);
-        List<ConfigValues> volumes = values.elements(ConfigKeys.STORAGE);
-        for (int i = 0; i < volumes.size(); i++) {
-            checkMode("storage[" + i + "].path", volumes.get(i).find(ConfigKeys.STORAGE_PATH), mode);
-            checkMode("storage[" + i + "].index_path", volumes.get(i).find(ConfigKeys.STORAGE_INDEX_PATH), mode);
+        List<ConfigValues> storagePaths = values.elements(ConfigKeys.STORAGE);
+        for (int i = 0; i < storagePaths.size(); i++) {
+            checkMode("storage[" + i + "].path", storagePaths.get(i).find(ConfigKeys.STORAGE_PATH), mode);
+            checkMode("storage[" + i + "].index_path", storagePaths.get(i).find(ConfigKeys.STORAGE_INDEX_PATH), mode);
         }
         checkMode(ConfigKeys.LOG_ACCESS_PATH.path(), values.find(ConfigKeys.LOG_ACCESS_PATH), mode);
         List<ConfigValues> logs = values.elements(LogKeys.LOGS);

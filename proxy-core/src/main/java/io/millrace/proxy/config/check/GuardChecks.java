@@ -139,8 +139,8 @@ final class GuardChecks {
     }
 
     /**
-     * Reports each setting of tokens that has no effect and is not the default, since nothing names the keys of the
-     * issuer. General settings may be completed by a rule.
+     * Reports each token setting that is not the default and has no effect, because neither jwt.keys_file nor
+     * jwt.keys_url is set. A general setting has an effect if a remap rule sets one of the two keys.
      */
     private void reportUnusedTokens(ConfigValues own, ConfigValues general, String prefix) {
         boolean used = TokenConfig.isSet(TokenConfig.inForce(own, general))

@@ -70,7 +70,7 @@ final class LogChecks {
             ConfigValues log = logs.get(i);
             requireUnique(names, log.find(LogKeys.NAME), path + ".name", "is the name of");
             if (!problems.isBroken(path + ".target")) {
-                requireUnique(places, placeOf(log), path, "writes to the same place as");
+                requireUnique(places, destinationOf(log), path, "writes to the same place as");
                 checkTarget(log, path);
             }
             checkFields(log, LogKeys.FORMAT, LogKeys.FIELDS, placeIn(path, LogKeys.FIELDS));
@@ -87,8 +87,11 @@ final class LogChecks {
         }
     }
 
-    /** Returns a value that is equal for two logs whose lines would be mixed. Returns null if mixing does no harm. */
-    private static @Nullable Object placeOf(ConfigValues log) {
+    /**
+     * Returns the destination of a log, which must differ from that of every other log. Returns null for destinations
+     * that accept the lines of several logs.
+     */
+    private static @Nullable Object destinationOf(ConfigValues log) {
         LogDestination.Target target = log.get(LogKeys.TARGET);
         return switch (target.kind()) {
             case FILE -> log.find(LogKeys.PATH);

@@ -83,7 +83,10 @@ final class MappedUrls {
                 || overlaps(pathsOfExpressions, prefix);
     }
 
-    /** Returns true if a rule with a host expression may map the host; also beyond {@link #TRIES_MAX}. */
+    /**
+     * Returns true if a rule with a host expression may map the host. After {@link #TRIES_MAX} matches of expressions,
+     * always returns true.
+     */
     private boolean isMatched(String host, @Nullable String prefix) {
         for (Expression expression : expressions) {
             if (++tries > TRIES_MAX) {

@@ -85,8 +85,8 @@ public final class EdgeChecks {
     }
 
     /**
-     * Reports each setting that is not the default and has no effect, since the main key is not set. General settings
-     * may be completed by a rule.
+     * Reports each setting that is not the default and has no effect, because the main key is not set. A general
+     * setting has an effect if a remap rule sets the main key.
      *
      * @param off the key that also turns the feature off, which is always permitted
      */

@@ -137,11 +137,13 @@ public final class PushedKeys {
                 return local.getKey();
             }
         }
-        // Keys with a file are local unless PUSHABLE lists them.
+        // A key whose value is a file is local, even if KEYS does not list it.
         return isFile(key) ? Reason.READS_FILE : null;
     }
 
-    /** Returns true if a path is one of a section or of a list of sections. */
+    /**
+     * Returns true if a path is that of the section, or of a key in the section or in an element of a list of sections.
+     */
     static boolean isIn(String path, String section) {
         return path.equals(section) || path.startsWith(section + ".") || path.startsWith(section + "[]");
     }

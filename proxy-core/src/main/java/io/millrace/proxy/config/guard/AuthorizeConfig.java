@@ -27,8 +27,8 @@ public final class AuthorizeConfig {
         POST
     }
 
-    /** The settings that determine a decision. */
-    private static final List<ConfigKey<?>> KEYS = List.of(
+    /** The settings that determine a decision: the input of {@link #digest()}. */
+    private static final List<ConfigKey<?>> DECISION_KEYS = List.of(
             AuthorizeKeys.URL,
             AuthorizeKeys.METHOD,
             AuthorizeKeys.SEND_FIELDS,
@@ -83,7 +83,7 @@ public final class AuthorizeConfig {
     private final long timeoutMillis;
     private final OnError onError;
     private final OnError onLimit;
-    private final boolean forwarded;
+    private final boolean forwardsAuthorization;
     private final @Nullable Expression<RequestFacts> when;
     private final OriginTlsConfig tls;
     private final byte[] digest;
@@ -115,7 +115,7 @@ public final class AuthorizeConfig {
         onError = inForce.get(AuthorizeKeys.ON_ERROR);
         onLimit = inForce.get(AuthorizeKeys.ON_LIMIT);
         boolean sent = sendFields.contains(FieldName.AUTHORIZATION);
-        forwarded = !sent || inForce.get(AuthorizeKeys.FORWARD);
+        forwardsAuthorization = !sent || inForce.get(AuthorizeKeys.FORWARD);
         String condition = inForce.find(AuthorizeKeys.WHEN);
         when = condition == null ? null : RequestConditions.parse(condition);
         this.tls = tls;
@@ -125,7 +125,7 @@ public final class AuthorizeConfig {
     private static byte[] digest(ConfigValues inForce) {
         try {
             MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
-            for (ConfigKey<?> key : KEYS) {
+            for (ConfigKey<?> key : DECISION_KEYS) {
                 sha256.update((key.path() + '=' + inForce.find(key) + '\n').getBytes(StandardCharsets.UTF_8));
             }
             return sha256.digest();
@@ -147,14 +147,14 @@ public final class AuthorizeConfig {
         if (!inForce.isSet(AuthorizeKeys.URL) || !inForce.get(AuthorizeKeys.ENABLED)) {
             return null;
         }
-        // The name for the handshake is that of the URL, not the one that is set for origins.
+        // The TLS handshake uses the host name of the URL, not the name that is configured for origins.
         OriginTlsConfig.Context context = OriginTlsConfig.from(general).context();
         return new AuthorizeConfig(inForce, new OriginTlsConfig(context, OriginTlsConfig.Sni.ORIGIN, null));
     }
 
     /**
-     * Returns the fields that only the server may set, also if {@code authorize.enabled} is false. The origin trusts
-     * them in requests of all rules.
+     * Returns the fields that only the authorisation server may set. They are returned even if {@code
+     * authorize.enabled} is false, because the origin trusts these fields in requests of all rules.
      *
      * @param inForce as for {@link #from}
      */
@@ -345,9 +345,9 @@ public final class AuthorizeConfig {
         return onLimit == OnError.OPEN;
     }
 
-    /** Whether the origin gets Authorization. */
-    public boolean isForwarded() {
-        return forwarded;
+    /** Whether the origin gets the Authorization field of the client. */
+    public boolean forwardsAuthorization() {
+        return forwardsAuthorization;
     }
 
     /** The condition on requests that the server decides about; null for all. */

@@ -51,8 +51,8 @@ public record AuthorizeKeyPart(Source source, String name) {
     }
 
     /**
-     * Adds each field that the server gets and no part names, since the decision may depend on it. A part with the name
-     * of a cookie stands for Cookie.
+     * Adds a part for each field that the server gets and that no part names, because the decision may depend on the
+     * field. A part for one cookie counts as naming the field Cookie.
      */
     static List<AuthorizeKeyPart> withSent(List<AuthorizeKeyPart> named, List<FieldName> sendFields) {
         List<AuthorizeKeyPart> parts = new ArrayList<>(named);

@@ -68,7 +68,7 @@ public record PasswordConfig(PasswordFile file, @Nullable Expression<RequestFact
     public static void checkRealm(String realm) throws InvalidValueException {
         if (!realm.chars().allMatch(c -> c >= ' ' && c <= '~' && c != '"' && c != '\\')) {
             throw new InvalidValueException(
-                    "has a character other than visible ASCII characters and spaces, a quote or a backslash");
+                    "has a quote, a backslash, or a character other than visible ASCII characters and spaces");
         }
     }
 

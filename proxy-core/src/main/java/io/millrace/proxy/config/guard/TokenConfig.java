@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 public final class TokenConfig {
     private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "[::1]");
 
-    /** The settings that determine if a token is valid, and for which requests. */
-    private static final List<ConfigKey<?>> KEYS = List.of(
+    /** The settings that determine whether a token is valid: the input of {@link #digest()}. */
+    private static final List<ConfigKey<?>> VALIDITY_KEYS = List.of(
             TokenKeys.KEYS_FILE,
             TokenKeys.KEYS_URL,
             TokenKeys.ISSUER,
@@ -43,7 +43,7 @@ public final class TokenConfig {
     private final List<String> audience;
     private final List<Claim> claims;
     private final @Nullable String cookie;
-    private final boolean forwarded;
+    private final boolean forwardsToken;
     private final int skewSeconds;
     private final String realm;
     private final @Nullable Expression<RequestFacts> when;
@@ -58,7 +58,7 @@ public final class TokenConfig {
         audience = audiences == null ? List.of() : audiences;
         claims = claims(inForce);
         cookie = inForce.find(TokenKeys.COOKIE);
-        forwarded = inForce.get(TokenKeys.FORWARD);
+        forwardsToken = inForce.get(TokenKeys.FORWARD);
         skewSeconds = (int) inForce.get(TokenKeys.CLOCK_SKEW).toSeconds();
         realm = inForce.get(TokenKeys.REALM);
         String condition = inForce.find(TokenKeys.WHEN);
@@ -69,7 +69,7 @@ public final class TokenConfig {
     private static byte[] digest(ConfigValues inForce, @Nullable LoadedFile file) {
         try {
             MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
-            for (ConfigKey<?> key : KEYS) {
+            for (ConfigKey<?> key : VALIDITY_KEYS) {
                 sha256.update((key.path() + '=' + inForce.find(key) + '\n').getBytes(StandardCharsets.UTF_8));
             }
             return sha256.digest(file == null ? new byte[0] : file.content());
@@ -148,7 +148,8 @@ public final class TokenConfig {
     /**
      * Checks the URL of keys.
      *
-     * @throws InvalidValueException if the keys could be changed on the way, or the library for tokens is not available
+     * @throws InvalidValueException if the URL is malformed, or uses http without a loopback address, so that an
+     *     attacker on the network could replace the keys; or if the library for tokens is not available
      */
     public static void checkUrl(ConfigValues values) throws InvalidValueException {
         checkLibrary();
@@ -217,8 +218,8 @@ public final class TokenConfig {
     }
 
     /** Whether the origin gets the token. */
-    public boolean isForwarded() {
-        return forwarded;
+    public boolean forwardsToken() {
+        return forwardsToken;
     }
 
     /** Tolerance for exp and nbf in seconds. */

@@ -17,8 +17,8 @@ public final class ConfigKeys {
     private static final long MIB = 1024 * KIB;
     private static final long GIB = 1024 * MIB;
     private static final long TIB = 1024 * GIB;
-    /** Bound of lifetimes: ten years. */
-    private static final Duration YEARS = Duration.ofDays(3650);
+    /** Upper bound of freshness lifetimes and stale times: ten years. */
+    private static final Duration LIFETIME_MAX = Duration.ofDays(3650);
 
     // listen
     public static final ConfigKey<List<ConfigValues>> LISTEN = ConfigKey.builder("listen", ValueType.LIST)
@@ -70,8 +70,8 @@ public final class ConfigKeys {
     // access
     public static final ConfigKey<List<String>> ACCESS_TRUSTED_PROXIES = ConfigKey.builder(
                     "access.trusted_proxies", ValueType.NAMES)
-            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one; unix: for those at"
-                    + " a Unix socket. X-Forwarded-*,"
+            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one; unix: stands"
+                    + " for proxies that connect by a Unix socket. X-Forwarded-*,"
                     + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
                     + " origin.");
     public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = ConfigKey.builder(
@@ -277,7 +277,7 @@ public final class ConfigKeys {
                     "Share of the time since Last-Modified that a response without explicit lifetime stays fresh.");
     public static final ConfigKey<Duration> CACHE_HEURISTIC_MIN_LIFETIME = ConfigKey.builder(
                     "cache.heuristic_min_lifetime", ValueType.DURATION)
-            .within(Duration.ZERO, YEARS)
+            .within(Duration.ZERO, LIFETIME_MAX)
             .defaultsTo(Duration.ofHours(1))
             .wholeSeconds()
             .perRule()
@@ -285,7 +285,7 @@ public final class ConfigKeys {
             .description("Shortest heuristic freshness lifetime.");
     public static final ConfigKey<Duration> CACHE_HEURISTIC_MAX_LIFETIME = ConfigKey.builder(
                     "cache.heuristic_max_lifetime", ValueType.DURATION)
-            .within(Duration.ZERO, YEARS)
+            .within(Duration.ZERO, LIFETIME_MAX)
             .defaultsTo(Duration.ofDays(1))
             .wholeSeconds()
             .perRule()
@@ -299,7 +299,7 @@ public final class ConfigKeys {
                     + " cache.heuristic_min_lifetime, as in Traffic Server. Errors other than 410 do not.");
     public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = ConfigKey.builder(
                     "cache.max_stale_age", ValueType.DURATION)
-            .within(Duration.ZERO, YEARS)
+            .within(Duration.ZERO, LIFETIME_MAX)
             .defaultsTo(Duration.ofDays(7))
             .wholeSeconds()
             .perRule()

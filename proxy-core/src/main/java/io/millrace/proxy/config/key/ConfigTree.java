@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A section of a configuration whose keys are not in the catalogue: its reader knows them. A node is a text, a list or
- * a section. Immutable. Two nodes are equal if they have the same content; the places are not compared.
+ * A node of a configuration section whose keys are not in the catalogue, because an extension defines them. A node is a
+ * text, a list or a section. Immutable. Two nodes are equal if they have the same content; the places are not compared.
  */
 public final class ConfigTree {
     /** A section without keys and without a place. */

@@ -63,7 +63,7 @@ public final class LogKeys {
     public static final ConfigKey<SampleBy> SAMPLE_BY = ConfigKey.builder(
                     "log.access[].sample_by", ValueType.word(SampleBy.class, false))
             .defaultsTo(SampleBy.REQUEST)
-            .description("Choice of a sampled log: each Nth request, or all requests for about one Nth of all URLs or"
+            .description("Requests in a sampled log: each Nth request, or all requests for about one Nth of all URLs or"
                     + " from about one Nth of all clients, selected by a hash.");
     public static final ConfigKey<LogDestination.Target> TARGET = ConfigKey.builder(
                     "log.access[].target", ValueType.LOG_TARGET)

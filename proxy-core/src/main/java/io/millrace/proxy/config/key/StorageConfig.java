@@ -51,7 +51,9 @@ public record StorageConfig(
         return Files.exists(path) ? !Files.isDirectory(path) : isBelowDevices(path);
     }
 
-    /** Returns true if the path is a block device, which needs no size. */
+    /**
+     * Returns true if the path is a block device, which needs no size. A missing path below /dev counts as a device.
+     */
     public static boolean isDevice(Path path) {
         return Files.exists(path) ? !Files.isDirectory(path) && !Files.isRegularFile(path) : isBelowDevices(path);
     }

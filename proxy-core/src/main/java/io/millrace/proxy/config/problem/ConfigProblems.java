@@ -35,8 +35,8 @@ public final class ConfigProblems {
     static final long EXPANDED_MAX = 4L * ConfigDocument.LENGTH_MAX;
 
     /**
-     * Limit of characters that are compared to find suggestions. A mistyped word needs its length times the number of
-     * candidates. A file may have 100,000 mistyped words and as many candidates.
+     * Limit of characters that are compared to find suggestions. The cost of a search is the length of the mistyped
+     * word, multiplied by the number of candidates. A file may have 100,000 mistyped words and as many candidates.
      */
     private static final long COMPARED_MAX = 10_000_000;
 

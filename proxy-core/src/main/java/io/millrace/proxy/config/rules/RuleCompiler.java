@@ -352,7 +352,8 @@ public final class RuleCompiler {
                 onStored.add(pathInRule(key));
             }
         }
-        // Actions before the response whose effect concerns every client that gets the stored response.
+        // Actions that take effect before the response is known. Their effect reaches every client that gets the stored
+        // response.
         List<String> shared = new ArrayList<>(onRequest);
         if (element.isSet(RuleKeys.TTL)) {
             shared.add("ttl");

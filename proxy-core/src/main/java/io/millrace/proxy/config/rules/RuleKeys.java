@@ -9,7 +9,7 @@ import java.util.List;
 
 /** Configuration keys for rules, which change requests and responses that a condition selects. */
 public final class RuleKeys {
-    private static final Duration YEARS = Duration.ofDays(3650);
+    private static final Duration LIFETIME_MAX = Duration.ofDays(3650);
 
     /** The rules of one remap rule. */
     public static final ConfigKey<List<ConfigValues>> OF_REMAP = ConfigKey.builder("remap[].rules", ValueType.LIST)
@@ -98,7 +98,7 @@ public final class RuleKeys {
             .atsName("set-config proxy.config.http.cache.http 0")
             .description("Whether the request is sent to the origin without the cache, and its response not stored.");
     public static final ConfigKey<Duration> TTL = ConfigKey.builder("rules[].ttl", ValueType.DURATION)
-            .within(Duration.ofSeconds(1), YEARS)
+            .within(Duration.ofSeconds(1), LIFETIME_MAX)
             .wholeSeconds()
             .atsName("set-config proxy.config.http.cache.guaranteed_min_lifetime")
             .description(

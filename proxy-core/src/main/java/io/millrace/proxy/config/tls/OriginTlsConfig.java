@@ -62,7 +62,7 @@ public record OriginTlsConfig(
     }
 
     /** Returns true if the name in the handshake is the value of the Host field. */
-    public boolean asksForHostField() {
+    public boolean usesHostField() {
         return name == null && sni == Sni.HOST;
     }
 

@@ -253,7 +253,7 @@ final class ConfigBinder {
         }
     }
 
-    /** Returns true if a section is this one, of all rules or of one rule. */
+    /** Returns true if a shape describes the given section: the general section, or the section of one remap rule. */
     private static boolean isSection(ConfigShape shape, String section) {
         String path = shape.path();
         return path.equals(section) || path.equals("remap[]." + section);
@@ -443,6 +443,7 @@ final class ConfigBinder {
         if (suggestion == null) {
             suggestion = uniquePath(name);
         } else {
+            // The suggested key counts as unreadable, so that no check also reports the key as missing.
             problems.markUnreadable(full.substring(0, full.length() - name.length()) + suggestion);
         }
         problems.error(place, full, "unknown key", suggestion);

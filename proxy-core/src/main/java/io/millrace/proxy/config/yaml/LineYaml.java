@@ -307,7 +307,10 @@ final class LineYaml {
         return new ScalarNode(tag, true, value, ScalarStyle.PLAIN, mark(position), Optional.empty());
     }
 
-    /** Returns true if no number, boolean, null or variable begins with a character. Spares most matches. */
+    /**
+     * Returns true if a plain scalar with this first character is always a text: no number, boolean, null or variable
+     * begins with it. Most scalars then need no resolver, which matches regular expressions.
+     */
     private static boolean isWord(char first) {
         boolean isLetter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
         return first == '/' || (isLetter && "tfnTFN".indexOf(first) < 0);

@@ -26,7 +26,7 @@ final class TreeReader {
     /** Replaces environment variables in a text. */
     interface Expansion {
         /**
-         * @param path path of the key, for the list of its variables
+         * @param path path of the key, under which the names of its variables are recorded
          * @throws InvalidValueException if a variable is not set
          */
         String expand(String text, String path) throws InvalidValueException;

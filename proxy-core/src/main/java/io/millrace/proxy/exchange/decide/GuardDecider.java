@@ -131,7 +131,7 @@ final class GuardDecider {
             return true;
         }
         FieldSection received = result == null ? FieldSection.EMPTY : result.fields();
-        setReceived(decision, authorization, received, !needed.isForwarded());
+        setReceived(decision, authorization, received, !needed.forwardsAuthorization());
         return false;
     }
 

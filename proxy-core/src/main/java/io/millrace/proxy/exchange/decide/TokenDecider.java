@@ -82,7 +82,7 @@ final class TokenDecider {
         if (result != null && result != TokenResult.VALID) {
             return refuse(decision, needed, result);
         }
-        if (line >= 0 && !needed.isForwarded()) {
+        if (line >= 0 && !needed.forwardsToken()) {
             decision.removeCredentials();
         }
         return false;

@@ -108,7 +108,7 @@ public final class OriginRequests {
     }
 
     private static void tls(OriginRequest.Builder builder, OriginTlsConfig tls, FetchPlan plan) {
-        if (tls.asksForHostField()) {
+        if (tls.usesHostField()) {
             builder.tlsName(hostOf(plan.mapped().hostField(plan.originUrl())));
         }
         builder.tls(tls);
@@ -245,7 +245,7 @@ public final class OriginRequests {
                 .tls(rule.tls())
                 .source(config.originSource())
                 .settings(rule.settings(settings.fetch()));
-        if (rule.tls().asksForHostField() && config.pristineHostHdr()) {
+        if (rule.tls().usesHostField() && config.pristineHostHdr()) {
             builder.tlsName(hostOf(plan.mapped().hostField(plan.originUrl())));
         }
         if (contentLength >= 0) {
