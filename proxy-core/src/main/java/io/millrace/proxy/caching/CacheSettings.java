@@ -86,8 +86,8 @@ public record CacheSettings(
     public static final class Builder {
 
         /**
-         * Traffic Server's list, used when negative caching is enabled. RFC 9111 s4.2.2 permits heuristic lifetimes for
-         * some of these only.
+         * The default: negative caching is off. The status codes are those of Traffic Server; they apply once it is
+         * enabled. RFC 9111 s4.2.2 permits heuristic lifetimes for only some of them.
          */
         private static final LifetimeRules.NegativeCaching NO_NEGATIVE_CACHING = new LifetimeRules.NegativeCaching(
                 false, 1_800, StatusSet.of(204, 305, 403, 404, 414, 500, 501, 502, 503, 504));

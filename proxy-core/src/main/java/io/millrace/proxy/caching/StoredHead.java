@@ -33,11 +33,12 @@ import org.jspecify.annotations.Nullable;
  *
  * The wire head lacks hop-by-hop fields, proxy authentication fields, Age and the fields with cache tags. It also lacks
  * the fields listed in {@code no-cache="..."}, in {@code private="..."} or in the configuration, and Set-Cookie unless
- * it may be reused without validation. The writer appends Age, Via, Cache-Status and Connection.
+ * the origin or the configuration permits its reuse without validation. The writer appends Age, Via, Cache-Status and
+ * Connection.
  *
  * <p>The freshness lifetime is computed with the settings in force when the response is stored. Immutable.
  *
- * <p>{@link StoredHeadCodec} lists all fields with their bytes; a new field begins there.
+ * <p>{@link StoredHeadCodec} documents the encoding of all fields. A new field must be added there first.
  */
 public final class StoredHead {
 
@@ -61,6 +62,7 @@ public final class StoredHead {
     /** Last-Modified does not identify the bytes of the content; see {@link #isDateWeak}. */
     static final int DATE_IS_WEAK = 1 << 8;
 
+    /** All defined flags. A stored head with another bit is corrupt. */
     static final int FLAGS = (1 << 9) - 1;
 
     final boolean varyMarker;
@@ -100,9 +102,15 @@ public final class StoredHead {
     private byte urlFieldsFound = NOT_COMPUTED;
     /** See {@link #documentMarks}; negative until noted. Races are harmless, since all threads note the same bits. */
     private byte documentMarks = NOT_COMPUTED;
-    /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
+    /**
+     * Number of the last list of purged patterns that was tested without a match; 0 before the first test. Races are
+     * harmless.
+     */
     private int patternEpoch;
-    /** Number of the newest state of all purges of which none outdates this head; 0 for none. Races are harmless. */
+    /**
+     * Number of the last state of the purges in which no purge outdated this head; 0 before the first check. Races are
+     * harmless.
+     */
     private int purgeEpoch;
 
     StoredHead(StoredHeadBuilder parts) {
@@ -175,8 +183,8 @@ public final class StoredHead {
     }
 
     /**
-     * Returns the stored head after an update by a 304 or a further 206. The update answered one client's request, so a
-     * new Set-Cookie is not stored; it is stored only if this head already has the field.
+     * Returns the stored head after an update by a 304 or a further 206. A Set-Cookie of the update is stored only if
+     * this head already has the field, because the update answered the request of one client.
      *
      * @param response the response whose fields replace the stored ones
      */
@@ -529,8 +537,8 @@ public final class StoredHead {
     }
 
     /**
-     * As {@link #selects(FieldSection)}, for a rule that encodes responses: by Accept-Encoding only the coding that the
-     * client gets counts.
+     * As {@link #selects(FieldSection)}, for a rule that encodes responses. Of Accept-Encoding, only the coding that
+     * the client would get is compared.
      */
     public boolean selects(FieldSection requestFields, EncodingRules encoding) {
         return variance.matches(varyValues, requestFields, encoding);

@@ -139,8 +139,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Sets the stale-serving times. Directives of the origin override s-maxage; configured times do so only if the
-     * configuration permits it.
+     * Sets the stale-serving times. s-maxage forbids stale serving (RFC 9111 s5.2.2.10). Stale directives of the origin
+     * apply nevertheless; configured times apply only if the configuration permits it.
      */
     private void setStaleTimes(CacheControl control, StaleRules rules) {
         staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();

@@ -178,7 +178,10 @@ public final class EncodedHeads {
         return hasWeakTag(stored) ? transformed(notModified) : notModified;
     }
 
-    /** Returns a 304 with fields that fit the copy of the client: a weak entity tag if the client named a weak one. */
+    /**
+     * Returns a 304 with fields that fit the copy of the client. Its entity tag is weak, unless If-None-Match names
+     * only strong tags.
+     */
     public static ResponseHead confirmedTransformed(ResponseHead notModified, FieldSection requestFields) {
         String tags = requestFields.joined(FieldName.IF_NONE_MATCH);
         return tags == null || tags.contains("W/") ? transformed(notModified) : notModified;
@@ -207,8 +210,9 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns a 304 with fields that fit the copy of the client that sent the condition: a weak entity tag, unless the
-     * client named only strong ones, which this proxy does not give to encoded content.
+     * Returns a 304 with fields that fit the copy of the client that sent the condition. Its entity tag is weak, with
+     * two exceptions: the client gets no coding, or If-None-Match names only strong tags, which this proxy does not
+     * give to encoded content.
      */
     public static ResponseHead confirmed(ResponseHead notModified, FieldSection requestFields, EncodingRules rules) {
         if (rules.choose(requestFields) == null) {

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * If a remap rule changes keys ({@code KeyRules}), the key contains the changed URL. A suffix may follow after a space,
- * which no URL contains. The suffix is the generation ({@code cache.key.generation}), or the mapping of a rule that
- * shares stored responses among hosts. Dot segments and encoded dots stay unchanged: URLs that an origin may
+ * which no URL contains. The suffix distinguishes responses with the same URL. For example, it contains the generation
+ * ({@code cache.key.generation}), the received port, or the mapping of a rule that shares stored responses among hosts.
+ * Dot segments and encoded dots stay unchanged: URLs that an origin may
  * distinguish have different keys. Immutable.
  */
 public final class CacheKey {

@@ -257,7 +257,8 @@ public sealed interface Reuse {
         boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT
                 && !settings.requests().ignoreMaxAge();
         boolean wantsFresh = control.minFreshSeconds() != CacheControl.ABSENT;
-        // s-maxage implies proxy-revalidate (s5.2.2.10); only directives of the origin itself override it.
+        // s-maxage implies proxy-revalidate (s5.2.2.10), unless the configuration permits stale serving. It does not
+        // affect stale-while-revalidate below, which the origin itself has sent.
         boolean banned = stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE
                 && !settings.stale().despiteSharedMaxAge();
         boolean clientAccepts = !banned

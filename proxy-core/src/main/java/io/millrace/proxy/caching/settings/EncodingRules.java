@@ -128,6 +128,7 @@ public record EncodingRules(
             }
         }
         ContentCoding best = null;
+        // A coding also wins against identity with the same weight.
         int bestWeight = Math.max(0, identity - 1);
         if (!dictionaries.isOff() && requestFields.contains(DictionaryRules.AVAILABLE_DICTIONARY)) {
             for (ContentCoding coding : dictionaries.codings()) {

@@ -187,7 +187,7 @@ public final class LeakGuard {
                         || variance.names().contains(FieldName.AUTHORIZATION));
     }
 
-    /** Returns true if the cache key contains all fields that describe the user, and there is one. */
+    /** Returns true if the cache key contains all fields that describe the user, and at least one such field exists. */
     private static boolean isUserKeyed(FieldSection userFields, Variance variance) {
         for (int line = 0; line < userFields.size(); line++) {
             int at = line;

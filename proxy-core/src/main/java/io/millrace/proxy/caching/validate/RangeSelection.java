@@ -111,6 +111,7 @@ public sealed interface RangeSelection {
     }
 
     private static RangeSelection result(List<ByteRange> ranges, int count) {
+        // More than two overlapping ranges indicate a broken client or an attack (s14.2).
         if (count == 0 || overlaps(ranges) > 2) {
             return WHOLE;
         }

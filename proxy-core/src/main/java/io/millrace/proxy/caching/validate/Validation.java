@@ -181,7 +181,8 @@ public final class Validation {
                 .withPin(stored.pinnedUntilSeconds());
         StoredHead answer = forRequestingClient(head, update.fields(), settings);
         NoStoreReason reason = Storability.ofResponse(request, response, responseTimeMillis, settings);
-        // A 304 confirms content that was stored, also if this request has credentials and the first one had none.
+        // These reasons only forbid the storing of new content, but a 304 confirms content that is already stored. For
+        // example, the leak guard objects if this request has credentials, although the first request had none.
         return reason == null
                         || reason == NoStoreReason.NO_LIFETIME
                         || reason == NoStoreReason.HEURISTIC_REFUSED
@@ -218,7 +219,7 @@ public final class Validation {
      * Returns the head for the client whose request was sent. It is the stored head plus the fields for this client
      * only: Set-Cookie, and fields listed in {@code private="..."}, in {@code no-cache="..."} or in the configuration.
      *
-     * @param shared the stored head, after the response
+     * @param shared the stored head, updated by the response
      * @param response the received fields of the response
      * @return {@code shared} itself when there are no such fields
      */
