@@ -208,8 +208,8 @@ public final class AccessRules {
      * Adds the forwarding fields for the origin. Values of a trusted proxy are kept: addresses are appended to its
      * list, and its scheme and host are used if present.
      *
-     * @param otherHost whether the target has another host than the client requested; the field then contains the
-     *     target's host
+     * @param otherHost whether the target has another host than the client requested. X-Forwarded-Host and
+     *     Forwarded then contain the target's host, and hosts that a trusted proxy sent are dropped
      * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket
      */
     public void addForwardingFields(

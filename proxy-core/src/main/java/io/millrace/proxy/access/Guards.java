@@ -19,8 +19,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The proofs that requests for each remap rule need: the signature of their URL, a password, a token, and the
- * decision of an authorisation server. Immutable. */
+/**
+ * The proofs that requests for each remap rule need: the signature of their URL, a password, a token, and the decision
+ * of an authorisation server. Immutable.
+ */
 public final class Guards {
     /** The guards of one remap rule. */
     private record Guard(
@@ -38,6 +40,7 @@ public final class Guards {
      */
     public record Authorization(@Nullable AuthorizeConfig config, ReceivedFields received) {}
 
+    /** The settings by which rules with equal values share one {@link Guard}. */
     private static final List<ConfigKey<?>> KEYS = List.of(
             SignedUrlKeys.KEYS,
             SignedUrlKeys.ENABLED,

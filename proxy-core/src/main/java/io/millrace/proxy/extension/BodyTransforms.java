@@ -15,7 +15,7 @@ import java.util.List;
  */
 public final class BodyTransforms {
     /** Number of bytes that one call may write in addition to twice the length of its input. */
-    private static final int OUTPUT_BYTES_MAX = 1 << 20;
+    private static final int EXTRA_OUTPUT_BYTES_MAX = 1 << 20;
 
     /** Thrown when a transformation has failed. The failure was already counted. */
     public static final class FailedException extends Exception {
@@ -102,7 +102,7 @@ public final class BodyTransforms {
     }
 
     private static void call(Step step, int inputBytes, ByteBuf out, Call call) throws FailedException {
-        long limit = 2L * inputBytes + OUTPUT_BYTES_MAX + out.readableBytes();
+        long limit = 2L * inputBytes + EXTRA_OUTPUT_BYTES_MAX + out.readableBytes();
         LoadedExtension extension = step.extension();
         long began = extension.now();
         try {

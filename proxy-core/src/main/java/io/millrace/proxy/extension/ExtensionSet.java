@@ -54,7 +54,8 @@ public final class ExtensionSet implements AutoCloseable {
     private final List<LoadedExtension> all = new ArrayList<>();
     private final List<ExtensionServices> services = new ArrayList<>();
     private final List<RunningHook> running = new CopyOnWriteArrayList<>();
-    private final FastThreadLocal<RunningHook> ofThread = new FastThreadLocal<>() {
+    /** The element of {@link #running} for the current thread. Created at the first hook call of the thread. */
+    private final FastThreadLocal<RunningHook> runningOfThread = new FastThreadLocal<>() {
         @Override
         protected RunningHook initialValue() {
             RunningHook slot = new RunningHook(Thread.currentThread().getName(), trail);
@@ -155,7 +156,7 @@ public final class ExtensionSet implements AutoCloseable {
             context.end();
             throw new ExtensionException("extension " + entry.name() + ": constantFields: " + e.getMessage(), e);
         }
-        all.add(new LoadedExtension(all.size(), entry, constants, ofThread, reports, System::nanoTime));
+        all.add(new LoadedExtension(all.size(), entry, constants, runningOfThread, reports, System::nanoTime));
         services.add(context);
     }
 
@@ -223,14 +224,14 @@ public final class ExtensionSet implements AutoCloseable {
             }
             if (purgesWaiting.incrementAndGet() > PURGES_WAITING_MAX) {
                 purgesWaiting.decrementAndGet();
-                extension.note(Hook.PURGE, FailureReason.LIMIT, null);
+                extension.recordFailure(Hook.PURGE, FailureReason.LIMIT, null);
                 continue;
             }
             try {
                 executor.execute(() -> observe(extension, purge));
             } catch (RejectedExecutionException e) {
                 purgesWaiting.decrementAndGet();
-                extension.note(Hook.PURGE, FailureReason.EXCEPTION, e);
+                extension.recordFailure(Hook.PURGE, FailureReason.EXCEPTION, e);
             }
         }
     }
@@ -282,7 +283,7 @@ public final class ExtensionSet implements AutoCloseable {
                     Arrays.stream(Hook.values()).map(Hook::label).toList(),
                     entries.stream().map(ExtensionEntry::name).toList());
         } catch (IOException e) {
-            log.warn("{}: hooks that run at the end of the process will not be named", file, e);
+            log.warn("{} cannot be written; if this process dies, no message names its running hooks", file, e);
             return null;
         }
     }
@@ -316,7 +317,7 @@ public final class ExtensionSet implements AutoCloseable {
             executor.shutdownNow();
             try {
                 if (!executor.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-                    log.warn("tasks of extensions still run {} s after the end", CLOSE_SECONDS);
+                    log.warn("tasks of extensions still run {} s after the extensions were closed", CLOSE_SECONDS);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

@@ -311,7 +311,7 @@ public final class FetchHooks {
                 changed.fields = edits.applyTo(changed.fields);
                 changed.seen = edits.applyTo(changed.seen);
             }
-            use(response);
+            collectResults(response);
             extension.succeeded(hook);
         } catch (Throwable e) {
             extension.failed(hook, e);
@@ -340,7 +340,7 @@ public final class FetchHooks {
         }
     }
 
-    private void use(Received response) {
+    private void collectResults(Received response) {
         if (response.ttlSeconds >= 0) {
             ttlSeconds = response.ttlSeconds;
         }
@@ -368,7 +368,10 @@ public final class FetchHooks {
         return unstorable || failed;
     }
 
-    /** Returns true if a stored response that the origin has just confirmed stays stored. */
+    /**
+     * Returns true if a stored response that the origin has just confirmed stays stored. It is removed only if a hook
+     * forbids storing, not if a hook failed.
+     */
     public boolean keepsStored() {
         return !unstorable;
     }

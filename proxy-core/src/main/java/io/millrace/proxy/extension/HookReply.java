@@ -84,7 +84,7 @@ class HookReply<V> implements Continuation<V> {
     /** Sets the result, if there is none yet, and wakes the request. */
     void give(Object value) {
         if (!result.compareAndSet(null, value)) {
-            extension.note(hook, FailureReason.REPEATED, null);
+            extension.recordFailure(hook, FailureReason.REPEATED, null);
             return;
         }
         wake();

@@ -169,7 +169,7 @@ public final class LoadedExtension {
      * Records a failure. Opens the circuit breaker after {@link CircuitBreaker#FAILURES_MAX} failures in succession.
      */
     void failed(Hook hook, FailureReason reason, @Nullable Throwable cause) {
-        note(hook, reason, cause);
+        recordFailure(hook, reason, cause);
         if (breaker(hook).failed()) {
             reports.event(
                     EventKind.EXTENSION_DOWN,
@@ -186,7 +186,7 @@ public final class LoadedExtension {
     }
 
     /** Records a failure that has no effect on the circuit breaker. */
-    void note(Hook hook, FailureReason reason, @Nullable Throwable cause) {
+    void recordFailure(Hook hook, FailureReason reason, @Nullable Throwable cause) {
         figures(hook).failed(reason);
         lastFailureMillis = reports.nowMillis();
         lastFailure = hook.label() + ": " + reason.label() + (cause == null ? "" : ": " + cause);
@@ -195,7 +195,7 @@ public final class LoadedExtension {
 
     /** Records that a hook has occupied its thread for too long. Called by the task that finds blocked event loops. */
     void blocked(Hook hook, String thread, long forNanos) {
-        note(hook, FailureReason.BLOCKED, null);
+        recordFailure(hook, FailureReason.BLOCKED, null);
         reports.event(
                 EventKind.EXTENSION_BLOCKS,
                 name(),

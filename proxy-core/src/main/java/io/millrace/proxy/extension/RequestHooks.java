@@ -50,13 +50,12 @@ public final class RequestHooks {
 
     private final HookChain chain;
     private final ClientRequest view;
-    /**
-     * Index of the current hook in {@link #DECIDING}. {@link #extensionIndex} is the index among the extensions that
-     * implement it.
-     */
+    /** Index of the current hook in {@link #DECIDING}. */
     private int hookIndex;
 
+    /** Index of the current extension among those that implement the current hook. */
     private int extensionIndex;
+
     private @Nullable RequestReply reply;
     private @Nullable Answer answer;
     private FieldSection answerFields = FieldSection.EMPTY;

@@ -30,8 +30,8 @@ public final class CacheRules {
     private final AtomicInteger freeCombinations = new AtomicInteger(COMBINATIONS_MAX);
 
     /**
-     * The last used minute since the epoch. The low 11 bits contain its local minute of the day. Saves the time zone
-     * lookup.
+     * Cached result of the time zone lookup for one minute. The low 11 bits contain the local minute of the day, the
+     * other bits the minute since the epoch.
      */
     private final AtomicLong lastMinute = new AtomicLong(-1);
 

@@ -6,7 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The remap rules with the origins that extensions have chosen for them; the last {@value #COUNT_MAX}.
+ * Caches remap rules with the origins that extensions have chosen for them. Keeps the {@value #COUNT_MAX} most recently
+ * used rules.
  *
  * <p>Confined to one event loop.
  */

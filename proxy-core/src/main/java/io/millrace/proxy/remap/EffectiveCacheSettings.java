@@ -21,6 +21,7 @@ public final class EffectiveCacheSettings {
     private final List<CacheRuleConfig> applied;
     private final CacheSettings settings;
     private final @Nullable String text;
+    /** The cached settings after one more matching rule, by the index of this rule. */
     private final AtomicReferenceArray<EffectiveCacheSettings> next;
     /** The settings during an overload. Created on first use, perhaps by several threads at the same time. */
     private volatile @Nullable EffectiveCacheSettings inOverload;
@@ -117,6 +118,7 @@ public final class EffectiveCacheSettings {
             revalidate = then.revalidate() == null ? revalidate : then.revalidate();
             ttl = then.ttlInCache() == null ? ttl : then.ttlInCache();
         }
+        // A lifetime by ttl_in_cache overrides never_cache.
         if (ttl != null) {
             settings.ignoreServerNoCache(true)
                     .requiredHeaders(StoringRules.RequiredHeaders.NONE)

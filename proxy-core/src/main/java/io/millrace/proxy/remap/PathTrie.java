@@ -57,8 +57,8 @@ final class PathTrie {
         }
 
         /**
-         * Splits the label of this node after {@code length} bytes. A new node, then its only child, gets the remaining
-         * bytes.
+         * Splits the label of this node after {@code length} bytes. A new node gets the remaining bytes, and becomes
+         * the only child of this node.
          */
         void split(int length) {
             Node rest = new Node(Arrays.copyOfRange(label, length, label.length));

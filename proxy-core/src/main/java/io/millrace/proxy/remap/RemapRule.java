@@ -30,7 +30,7 @@ public final class RemapRule {
 
     private final RemapRuleConfig config;
     private final RuleUrl to;
-    /** The target that cache keys contain, if they contain one. */
+    /** The target in cache keys. Only keys of rules with {@code cache.key.host} contain a target. */
     private final RuleUrl keyTo;
 
     private final @Nullable Pattern hostPattern;
@@ -70,7 +70,7 @@ public final class RemapRule {
         this(config, to, to, hostPattern, null);
     }
 
-    /** @param keyTo the target that cache keys contain, if they contain one */
+    /** @param keyTo the target in cache keys; only keys of rules with {@code cache.key.host} contain a target */
     private RemapRule(
             RemapRuleConfig config, RuleUrl to, RuleUrl keyTo, @Nullable Pattern hostPattern, @Nullable Branch branch) {
         this.config = config;
@@ -90,7 +90,7 @@ public final class RemapRule {
         String keyPart = branch == null ? "" : branch.keyPart();
         keySuffix = (keySuffix(config, keyTo, keyRules) + keyPart).getBytes(StandardCharsets.ISO_8859_1);
         this.keyTo = keyTo;
-        // A reverse rule must check this always: a URL in a response that leaves the rule's path belongs to another
+        // A reverse rule always checks dot segments: a URL in a response that leaves the rule's path belongs to another
         // resource.
         checksDotSegments = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
         RefererConfig refererConfig = config.referers();

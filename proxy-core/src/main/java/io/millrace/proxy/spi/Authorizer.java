@@ -1,8 +1,8 @@
 package io.millrace.proxy.spi;
 
 /**
- * The hook that decides if a client may have a resource. It is called before each {@link RequestHook} of all
- * extensions. An answer counts as a refusal, with the Cache-Status detail {@code extension:NAME}.
+ * The hook that decides if a client may have a resource. The authorizers of all extensions are called before the first
+ * {@link RequestHook}. An answer counts as a refusal, with the Cache-Status detail {@code extension:NAME}.
  *
  * <p>A failure refuses the request with 503 by default ({@code on_error: closed}).
  */

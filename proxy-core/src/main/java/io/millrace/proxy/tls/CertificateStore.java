@@ -497,7 +497,7 @@ final class CertificateStore {
                     good == null ? null : good.facts(),
                     good == null ? 0 : good.loadedMillis() / 1000,
                     fault == null ? null : fault.kind(),
-                    fault == null ? copyOf(entry) : fault.file() + ": " + fault.getMessage(),
+                    fault == null ? copyNote(entry) : fault.file() + ": " + fault.getMessage(),
                     fault == null ? 0 : entry.faultSinceMillis / 1000,
                     stapled(entry)));
         }
@@ -505,7 +505,7 @@ final class CertificateStore {
     }
 
     /** Returns a note if the certificate is a local copy; null for other certificates. */
-    private @Nullable String copyOf(Entry entry) {
+    private @Nullable String copyNote(Entry entry) {
         return copies == null || !copies.isCopy(entry.files)
                 ? null
                 : copies.original(entry.files) + ": cannot be read; a local copy is in use";

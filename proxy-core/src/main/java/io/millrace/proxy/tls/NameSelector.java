@@ -111,7 +111,7 @@ final class NameSelector extends SniHandler {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
         super.channelInactive(ctx);
-        // Nothing else may complete the promise, for example when the proxy stops before it gets the certificate.
+        // Otherwise the promise might never complete, for example if the proxy stops before it gets the certificate.
         if (waitingHandshake != null) {
             waitingHandshake.trySuccess(null);
         }

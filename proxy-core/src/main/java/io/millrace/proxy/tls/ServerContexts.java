@@ -331,6 +331,7 @@ final class ServerContexts {
     static void check(ServerTlsConfig settings) throws SSLException {
         ClientTrust.of(settings);
         if (OpenSsl.isAvailable()) {
+            // The check creates a context for clients, which needs no certificate and accepts the same settings.
             SslContextBuilder client = SslContextBuilder.forClient().sslProvider(SslProvider.OPENSSL_REFCNT);
             ReferenceCountUtil.release(finish(client, settings, ClientTrust.of(ServerTlsConfig.DEFAULTS)));
         }
@@ -343,7 +344,8 @@ final class ServerContexts {
         try {
             SslContextBuilder builder;
             if (OpenSsl.isAvailable()) {
-                // The TLS library prefers the added credentials to the certificate of the builder.
+                // The TLS library prefers added credentials to the certificate of the builder. Therefore the builder
+                // gets the last certificate, which has the lowest preference.
                 ServerCertificate last = last(certificates);
                 builder = SslContextBuilder.forServer(last.privateKey(), last.x509Chain())
                         .sslProvider(SslProvider.OPENSSL_REFCNT);

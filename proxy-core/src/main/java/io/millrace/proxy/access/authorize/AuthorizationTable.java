@@ -115,7 +115,10 @@ public final class AuthorizationTable {
         return place[0];
     }
 
-    /** Event loops may check the limit at the same time, so it may be exceeded by the number of event loops. */
+    /**
+     * Returns true if no further request to a server may begin. Event loops may check the limit at the same time.
+     * Therefore the limit may be exceeded by the number of event loops.
+     */
     private boolean isFull() {
         return pending.size() + unsharedRequests.get() >= PENDING_MAX;
     }

@@ -296,7 +296,8 @@ public final class Stapling {
                     entry.staple = null;
                     ended.add(entry.target.sha256());
                 } else if (staple != null) {
-                    // The staple stays usable until a minute before it expires, or longer.
+                    // The staple becomes unusable at this time or later. From then on, each tick checks whether it is
+                    // usable.
                     earliestMillis = Math.min(earliestMillis, staple.nextUpdateMillis() - PAUSE_MIN_MILLIS);
                 }
                 if (isDue(entry, nowMillis)) {
@@ -438,7 +439,7 @@ public final class Stapling {
                 null);
     }
 
-    /** Counts the end of a request. */
+    /** Counts the end of a request. The next tick then starts requests that are due. */
     private void end(Entry entry) {
         entry.asking = false;
         entry.responder.asking--;
