@@ -23,6 +23,7 @@ public final class WireHeads {
 
     private WireHeads() {}
 
+    /** Leaves out Last-Modified if the response has an entity tag, which is enough for a cache (RFC 9110 s15.4.5). */
     static byte[] notModified(FieldSection stored, boolean hasEntityTag) {
         FieldSection.Builder fields = FieldSection.builder();
         for (int line = 0; line < stored.size(); line++) {

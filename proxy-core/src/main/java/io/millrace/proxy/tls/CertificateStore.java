@@ -86,6 +86,7 @@ final class CertificateStore {
             this.settings = key.settings;
         }
 
+        /** Returns the configured names, or those of the certificate if none are configured. */
         List<String> usedFor(ServerCertificate certificate) {
             return names.isEmpty() ? certificate.facts().names() : names;
         }

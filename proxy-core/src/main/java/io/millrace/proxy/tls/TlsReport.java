@@ -57,6 +57,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
             return element < 0;
         }
 
+        /** Returns a copy for a certificate of one listening address. */
         Line own() {
             return new Line(
                     files, names, settings, -1, facts, loadedSeconds, fault, problem, faultSinceSeconds, stapled);

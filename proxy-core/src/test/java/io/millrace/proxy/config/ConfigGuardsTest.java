@@ -52,7 +52,7 @@ class ConfigGuardsTest {
                 "jwt: {keys_url: 'http://issuer.example/k'} # jwt.keys_url: needs https://, or http:// with a loopback",
                 "jwt: {keys_url: 'https://a:b@issuer.example/k'} # jwt.keys_url: must not contain a user",
                 "jwt: {keys_url: 'https://a', required_claims: [a]} # jwt.required_claims: a: is not of the form",
-                "jwt: {keys_url: 'https://a', realm: 'a\"b'} # jwt.realm: has a quote, a backslash, or a character other",
+                "jwt: {keys_url: 'https://a', realm: 'a\"b'} # jwt.realm: has a quote, a backslash, or a character",
                 "jwt: {issuer: a} # jwt.issuer: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {audience: [a]} # jwt.audience: has no effect without jwt.keys_file or jwt.keys_url",
                 "jwt: {required_claims: [a=b]} # jwt.required_claims: has no effect without jwt.keys_file",

@@ -25,6 +25,7 @@ public final class WeightedList {
 
     private WeightedList() {}
 
+    /** Writes the normalized members of all lines of a field. */
     public static void normalize(FieldSection fields, FieldName name, ByteArrayOutputStream to) {
         List<Entry> entries = new ArrayList<>(4);
         ListCursor members = ListCursor.over(fields, name);

@@ -39,6 +39,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
     /** The edited text, addressed by code points like the parser's marks. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Source(String text, int[] codePoints, String name, String newline) {
+        /** Returns the text with the code points from {@code start} to before {@code end} replaced. */
         String replaced(int start, int end, String replacement) {
             int from = text.offsetByCodePoints(0, start);
             int to = text.offsetByCodePoints(from, end - start);
