@@ -41,7 +41,7 @@ public final class Guards {
     public record Authorization(@Nullable AuthorizeConfig config, ReceivedFields received) {}
 
     /** The settings by which rules with equal values share one {@link Guard}. */
-    private static final List<ConfigKey<?>> KEYS = List.of(
+    static final List<ConfigKey<?>> KEYS = List.of(
             SignedUrlKeys.KEYS,
             SignedUrlKeys.ENABLED,
             SignedUrlKeys.WHEN,
@@ -71,6 +71,7 @@ public final class Guards {
             AuthorizeKeys.NEGATIVE_TTL,
             AuthorizeKeys.TIMEOUT,
             AuthorizeKeys.ON_ERROR,
+            AuthorizeKeys.ON_LIMIT,
             AuthorizeKeys.FORWARD,
             AuthorizeKeys.WHEN);
 

@@ -272,7 +272,7 @@ public final class RequestHooks {
     public @Nullable URI resolve(RequestHead request) {
         for (LoadedExtension extension : chain.of(Hook.ORIGIN_RESOLVE)) {
             if (!extension.admits(Hook.ORIGIN_RESOLVE)) {
-                resolveFailed(extension);
+                noteFailed(extension, Hook.ORIGIN_RESOLVE);
                 continue;
             }
             long began = extension.now();
@@ -287,7 +287,7 @@ public final class RequestHooks {
                 extension.succeeded(Hook.ORIGIN_RESOLVE);
             } catch (Throwable e) {
                 extension.failed(Hook.ORIGIN_RESOLVE, e);
-                resolveFailed(extension);
+                noteFailed(extension, Hook.ORIGIN_RESOLVE);
             } finally {
                 view.end();
                 extension.end(Hook.ORIGIN_RESOLVE, began);
@@ -310,9 +310,10 @@ public final class RequestHooks {
         }
     }
 
-    private void resolveFailed(LoadedExtension extension) {
+    /** Records the failure of an origin, key or lookup hook. It refuses the request if the extension fails closed. */
+    private void noteFailed(LoadedExtension extension, Hook hook) {
         noteFailed(extension);
-        if (extension.onError(Hook.ORIGIN_RESOLVE) == OnError.CLOSED) {
+        if (extension.onError(hook) == OnError.CLOSED) {
             failsClosed = true;
             decidedBy = extension.name();
         }
@@ -334,7 +335,7 @@ public final class RequestHooks {
         KeyParts parts = new KeyParts();
         for (LoadedExtension extension : chain.of(Hook.CACHE_KEY)) {
             if (!extension.admits(Hook.CACHE_KEY)) {
-                keyFailed(extension);
+                noteFailed(extension, Hook.CACHE_KEY);
                 return null;
             }
             long began = extension.now();
@@ -345,7 +346,7 @@ public final class RequestHooks {
                 extension.succeeded(Hook.CACHE_KEY);
             } catch (Throwable e) {
                 extension.failed(Hook.CACHE_KEY, e);
-                keyFailed(extension);
+                noteFailed(extension, Hook.CACHE_KEY);
                 return null;
             } finally {
                 view.end();
@@ -353,12 +354,6 @@ public final class RequestHooks {
             }
         }
         return parts.bytes();
-    }
-
-    private void keyFailed(LoadedExtension extension) {
-        noteFailed(extension);
-        failsClosed |= extension.onError(Hook.CACHE_KEY) == OnError.CLOSED;
-        decidedBy = extension.name();
     }
 
     /** Returns true if the failure of an origin, key or lookup hook refuses the request. */
@@ -376,7 +371,7 @@ public final class RequestHooks {
         LookupHook.Action action = LookupHook.Action.PROCEED;
         for (LoadedExtension extension : chain.of(Hook.LOOKUP_DONE)) {
             if (!extension.admits(Hook.LOOKUP_DONE)) {
-                lookupFailed(extension);
+                noteFailed(extension, Hook.LOOKUP_DONE);
                 continue;
             }
             long began = extension.now();
@@ -388,21 +383,13 @@ public final class RequestHooks {
                 extension.succeeded(Hook.LOOKUP_DONE);
             } catch (Throwable e) {
                 extension.failed(Hook.LOOKUP_DONE, e);
-                lookupFailed(extension);
+                noteFailed(extension, Hook.LOOKUP_DONE);
             } finally {
                 view.end();
                 extension.end(Hook.LOOKUP_DONE, began);
             }
         }
         return action;
-    }
-
-    private void lookupFailed(LoadedExtension extension) {
-        noteFailed(extension);
-        if (extension.onError(Hook.LOOKUP_DONE) == OnError.CLOSED) {
-            failsClosed = true;
-            decidedBy = extension.name();
-        }
     }
 
     /** Returns true if extensions may transform the content of responses. */

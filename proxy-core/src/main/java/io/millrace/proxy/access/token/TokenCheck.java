@@ -15,7 +15,6 @@ import io.millrace.proxy.config.guard.TokenConfig;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.jose4j.jwa.AlgorithmConstraints;
 import org.jose4j.jwt.JwtClaims;
 import org.jose4j.jwt.MalformedClaimException;
@@ -48,15 +47,19 @@ final class TokenCheck {
     /** The claim with several values in one text, separated by spaces (RFC 8693 section 4.2). */
     private static final String SCOPE = "scope";
 
-    private static final Map<Integer, TokenResult> BY_CODE = Map.of(
-            ErrorCodes.EXPIRED, TokenResult.EXPIRED,
-            ErrorCodes.EXPIRATION_MISSING, TokenResult.EXPIRED,
-            ErrorCodes.NOT_YET_VALID, TokenResult.NOT_YET_VALID,
-            ErrorCodes.ISSUER_MISSING, TokenResult.ISSUER,
-            ErrorCodes.ISSUER_INVALID, TokenResult.ISSUER,
-            ErrorCodes.AUDIENCE_MISSING, TokenResult.AUDIENCE,
-            ErrorCodes.AUDIENCE_INVALID, TokenResult.AUDIENCE,
-            ErrorCodes.SIGNATURE_INVALID, TokenResult.SIGNATURE);
+    /** A fault of a token: the code that the library gives it, and the result. */
+    private record Fault(int code, TokenResult result) {}
+
+    /** The known faults. The first one that a token has decides the result. */
+    private static final List<Fault> FAULTS = List.of(
+            new Fault(ErrorCodes.SIGNATURE_INVALID, TokenResult.SIGNATURE),
+            new Fault(ErrorCodes.EXPIRED, TokenResult.EXPIRED),
+            new Fault(ErrorCodes.EXPIRATION_MISSING, TokenResult.EXPIRED),
+            new Fault(ErrorCodes.NOT_YET_VALID, TokenResult.NOT_YET_VALID),
+            new Fault(ErrorCodes.ISSUER_MISSING, TokenResult.ISSUER),
+            new Fault(ErrorCodes.ISSUER_INVALID, TokenResult.ISSUER),
+            new Fault(ErrorCodes.AUDIENCE_MISSING, TokenResult.AUDIENCE),
+            new Fault(ErrorCodes.AUDIENCE_INVALID, TokenResult.AUDIENCE));
 
     /**
      * The result of a check.
@@ -117,9 +120,9 @@ final class TokenCheck {
         if (isCausedBy(fault, InvalidAlgorithmException.class)) {
             return TokenResult.ALGORITHM;
         }
-        for (Map.Entry<Integer, TokenResult> known : BY_CODE.entrySet()) {
-            if (fault.hasErrorCode(known.getKey())) {
-                return known.getValue();
+        for (Fault known : FAULTS) {
+            if (fault.hasErrorCode(known.code)) {
+                return known.result;
             }
         }
         return TokenResult.MALFORMED;

@@ -129,6 +129,24 @@ class TokenVerifierTest {
         assertEquals(expected, verify(needed(values -> {}), withTimes(notBefore, expiry)));
     }
 
+    /** The reason that users see must not depend on the run. */
+    @Test
+    void ofSeveralFaultsTheFirstOfTheDocumentedOrderIsTheReason() throws Exception {
+        TokenConfig needed = needed(values ->
+                values.set(TokenKeys.ISSUER, "https://issuer.example").set(TokenKeys.AUDIENCE, List.of("shop")));
+        Consumer<JwtClaims> others = claims -> {
+            claims.setIssuer("x");
+            claims.setAudience("x");
+        };
+        assertEquals(TokenResult.ISSUER, verify(needed, issuer.token(others)));
+        assertEquals(
+                TokenResult.EXPIRED,
+                verify(
+                        needed,
+                        issuer.token(others.andThen(
+                                claims -> claims.setExpirationTime(NumericDate.fromSeconds(1_700_000_000))))));
+    }
+
     @Test
     void aTokenWithoutAnEndIsRefused() throws Exception {
         assertEquals(
