@@ -47,6 +47,9 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
          */
         boolean isHardInvalidated();
 
+        /** Returns true if a hook of an extension has prevented the storing since the head. */
+        boolean isUnstorable();
+
         /**
          * Called when neither a reader nor the store needs more content: ends the fetch and cancels the origin's
          * response.
@@ -130,7 +133,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
             if (writer != null) {
                 long bodyBytesMax = storingRules.storedBytesMax(writer.bytesMax(storingRules.storageShareMax()));
                 body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, bodyBytesMax);
-                body.notStoredIf(fetch::isHardInvalidated);
+                body.notStoredIf(() -> fetch.isHardInvalidated() || fetch.isUnstorable());
             }
         }
     }
@@ -198,12 +201,21 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
             boolean outdated = fetch.isHardInvalidated();
             tee.end(trailers);
             if (storing) {
-                Counter became = stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED;
-                exchangeLoop.counters().increment(outdated ? Counter.FILLS_INVALIDATED : became);
+                exchangeLoop.counters().increment(outcome(stored, outdated));
             }
         } else if (blocks != null) {
             exchangeLoop.counters().increment(blocks.isComplete() ? Counter.FILLS_STORED : Counter.FILLS_ORIGIN_FAILED);
         }
+    }
+
+    private Counter outcome(boolean stored, boolean outdated) {
+        if (outdated) {
+            return Counter.FILLS_INVALIDATED;
+        }
+        if (fetch.isUnstorable()) {
+            return Counter.FILLS_NOT_STORABLE;
+        }
+        return stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED;
     }
 
     /** Called when the origin's response failed before its end. */

@@ -189,7 +189,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (hooks == null || !hooks.transformsBodies()) {
             return ask(handler, isFirst);
         }
-        TransformedResponse transforming = new TransformedResponse(plan, hooks, handler);
+        TransformedResponse transforming = new TransformedResponse(plan, hooks, exchangeLoop.loop(), handler);
         transforming.setOrigin(ask(transforming, isFirst));
         transformed = transforming;
         return transforming;
@@ -263,6 +263,12 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public boolean isHardInvalidated() {
         return validity.isHardInvalidated();
+    }
+
+    @Override
+    public boolean isUnstorable() {
+        FetchHooks hooks = plan.hooks();
+        return hooks != null && hooks.isUnstorable();
     }
 
     /** Removes a follower that leaves before the response head. Callable from any thread. */

@@ -8,6 +8,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.spi.Attribute;
 import io.millrace.proxy.spi.BodyTransformHook;
 import io.millrace.proxy.spi.MutableFields;
 import io.millrace.proxy.spi.OriginRequestHook;
@@ -249,27 +250,29 @@ public final class FetchHooks {
         unstorable = false;
         failed = false;
         Changed changed = new Changed(head.fields(), seen);
+        AttributeValues attributes = new AttributeValues();
         for (LoadedExtension extension : chain.of(Hook.ORIGIN_RESPONSE)) {
             OriginResponseHook hook = (OriginResponseHook) extension.extension();
             call(
                     extension,
                     Hook.ORIGIN_RESPONSE,
-                    new Received(keyUrl, status, changed.seen),
+                    new Received(keyUrl, status, changed.seen, attributes),
                     changed,
                     hook::originResponse);
         }
         if (isTransforming && hasContent) {
-            beginTransforms(keyUrl, status, changed);
+            beginTransforms(keyUrl, status, changed, attributes);
         }
         return changed.fields == head.fields() ? head : head.withFields(changed.fields);
     }
 
-    private void beginTransforms(TargetUri keyUrl, int status, Changed changed) {
-        BodyTransforms newTransforms = new BodyTransforms();
+    private void beginTransforms(TargetUri keyUrl, int status, Changed changed, AttributeValues attributes) {
+        BodyTransforms newTransforms = new BodyTransforms(this::transformGivenUp);
         transforms = newTransforms;
         for (LoadedExtension extension : chain.of(Hook.BODY_TRANSFORM)) {
             BodyTransformHook hook = (BodyTransformHook) extension.extension();
-            call(extension, Hook.BODY_TRANSFORM, new Received(keyUrl, status, changed.seen), changed, response -> {
+            Received received = new Received(keyUrl, status, changed.seen, attributes);
+            call(extension, Hook.BODY_TRANSFORM, received, changed, response -> {
                 BodyTransformHook.Transform transform = hook.bodyTransform(response);
                 if (transform != null) {
                     newTransforms.add(extension, transform);
@@ -290,6 +293,12 @@ public final class FetchHooks {
             this.fields = fields;
             this.seen = seen;
         }
+    }
+
+    /** Prevents that content is stored that was passed on without a transformation. */
+    private void transformGivenUp(LoadedExtension extension) {
+        failed = true;
+        request.noteFailed(extension);
     }
 
     private void call(
@@ -363,7 +372,10 @@ public final class FetchHooks {
         return tags;
     }
 
-    /** Returns true if the response must not be stored: an extension forbids it, or its hook failed. */
+    /**
+     * Returns true if the response must not be stored: an extension forbids it, or its hook failed. A transformation may
+     * give up until the end of the content.
+     */
     public boolean isUnstorable() {
         return unstorable || failed;
     }
@@ -384,13 +396,15 @@ public final class FetchHooks {
         private final int status;
         private final EditedFields fields;
         private final TagList tags = new TagList();
+        private final AttributeValues attributes;
         private long ttlSeconds = -1;
         private boolean unstorable;
         private boolean ended;
 
-        Received(TargetUri keyUrl, int status, FieldSection seen) {
+        Received(TargetUri keyUrl, int status, FieldSection seen, AttributeValues attributes) {
             this.keyUrl = keyUrl;
             this.status = status;
+            this.attributes = attributes;
             this.fields = new EditedFields(seen, EditedFields.FIXED_IN_STORED);
         }
 
@@ -455,6 +469,18 @@ public final class FetchHooks {
         public void doNotStore() {
             checkValid();
             unstorable = true;
+        }
+
+        @Override
+        public <T> @Nullable T get(Attribute<T> attribute) {
+            checkValid();
+            return attributes.get(attribute);
+        }
+
+        @Override
+        public <T> void set(Attribute<T> attribute, @Nullable T value) {
+            checkValid();
+            attributes.set(attribute, value);
         }
     }
 }

@@ -40,13 +40,56 @@ public interface BodyTransformHook {
         default void close() {}
     }
 
+    /**
+     * A transformation whose calls may give their result later, for example from a thread of the extension. One call is
+     * open at a time. The proxy reads no more content of the response meanwhile. {@code extensions[].deadline} limits
+     * the time of each call. {@link #close} may be called while a call is open.
+     */
+    interface AsyncTransform extends Transform {
+        /**
+         * Transforms the next bytes. Called on an event loop.
+         *
+         * @param in the bytes, read-only; valid during the call only
+         * @param result {@code proceed} ends the call; its change writes the output
+         */
+        void chunk(ByteBuffer in, Continuation<Output> result) throws Exception;
+
+        /** Ends the content. Called on an event loop. */
+        void end(Continuation<Output> result) throws Exception;
+
+        /** Never called: the proxy calls {@link #chunk(ByteBuffer, Continuation)}. */
+        @Override
+        default void chunk(ByteBuffer in, Output out) {
+            throw new UnsupportedOperationException("the result comes later");
+        }
+
+        /** Never called: the proxy calls {@link #end(Continuation)}. */
+        @Override
+        default void end(Output out) {
+            throw new UnsupportedOperationException("the result comes later");
+        }
+    }
+
     /** The transformed content. */
     interface Output {
         /**
          * Appends bytes. Copies them.
          *
-         * @throws IllegalStateException if one call of the transformation writes more than twice its input plus 1 MiB
+         * @throws IllegalStateException if one call of the transformation writes more than 1 MiB plus twice its input;
+         *     the input of earlier calls without output counts too
          */
         void write(ByteBuffer bytes);
+
+        /**
+         * Gives the transformation up, for example because the content is longer than the transformation can hold. This
+         * is a failure with the reason {@code limit}. With {@code on_error: closed} the response ends. With
+         * {@code open} the given bytes and all further content are passed on unchanged, and the response is not stored.
+         * The transformation is not called again, except for {@link Transform#close}.
+         *
+         * @param held the input that the transformation has not written yet; copied
+         */
+        default void giveUp(ByteBuffer held, String reason) {
+            throw new UnsupportedOperationException(reason);
+        }
     }
 }

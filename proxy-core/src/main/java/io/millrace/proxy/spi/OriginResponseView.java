@@ -43,4 +43,21 @@ public interface OriginResponseView {
 
     /** Prevents that the response is stored. */
     void doNotStore();
+
+    /**
+     * Returns a value that a hook has attached to this response; null for none. {@link BodyTransformHook} sees the values
+     * of {@link OriginResponseHook}. A value lives until the transformations have begun.
+     */
+    default <T> @Nullable T get(Attribute<T> attribute) {
+        return null;
+    }
+
+    /**
+     * Attaches a value to this response.
+     *
+     * @param value null to remove the value
+     */
+    default <T> void set(Attribute<T> attribute, @Nullable T value) {
+        throw new UnsupportedOperationException("this response has no attributes");
+    }
 }

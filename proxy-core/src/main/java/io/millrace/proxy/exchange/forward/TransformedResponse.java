@@ -16,6 +16,9 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,19 +27,35 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-public final class TransformedResponse implements OriginCall, OriginResponseHandler {
+public final class TransformedResponse implements OriginCall, OriginResponseHandler, BodyTransforms.Receiver {
     private final FetchPlan plan;
     private final FetchHooks hooks;
+    private final EventExecutor loop;
     private final OriginResponseHandler next;
     private @Nullable OriginCall origin;
     private @Nullable BodyTransforms body;
-    /** True once the response has ended, or a transformation failed. */
+    /** Content that waits until an earlier piece is transformed. At most one receive buffer of the origin's connection. */
+    private final Queue<ByteBuf> waiting = new ArrayDeque<>();
+
+    private @Nullable FieldSection trailers;
+    /** True once the origin has sent all content. */
+    private boolean isComplete;
+    /** True once the call to the origin has ended. */
+    private boolean isOriginEnded;
+    /** True while the fetch accepts no content. */
+    private boolean isPaused;
+    /** True while reading is paused because a piece is transformed. */
+    private boolean isWaiting;
+    /** True while waiting pieces are passed to the transformations. */
+    private boolean isFeeding;
+    /** True once the response has ended for the fetch, or a transformation failed. */
     private boolean ended;
 
     /** @param next receives the events of the transformed response */
-    public TransformedResponse(FetchPlan plan, FetchHooks hooks, OriginResponseHandler next) {
+    public TransformedResponse(FetchPlan plan, FetchHooks hooks, EventExecutor loop, OriginResponseHandler next) {
         this.plan = plan;
         this.hooks = hooks;
+        this.loop = loop;
         this.next = next;
         hooks.expectTransforms();
     }
@@ -70,8 +89,13 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
         if (plan.request().method() == Method.HEAD) {
             return EncodedHeads.mayTransform(head) ? EncodedHeads.transformed(head) : head;
         }
-        body = hooks.takeTransforms();
-        return body == null ? head : EncodedHeads.transformed(head);
+        BodyTransforms transforms = hooks.takeTransforms();
+        body = transforms;
+        if (transforms == null) {
+            return head;
+        }
+        transforms.begin(loop, this);
+        return EncodedHeads.transformed(head);
     }
 
     /** Returns the framing of the content for the fetch. The length of transformed content is unknown. */
@@ -108,66 +132,112 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
 
     @Override
     public void onContent(ByteBuf content) {
-        BodyTransforms transforms = body;
         if (ended) {
             content.release();
-        } else if (transforms == null) {
+        } else if (body == null) {
             next.onContent(content);
         } else {
-            try {
-                pass(transforms.chunk(content));
-            } catch (BodyTransforms.FailedException e) {
-                fail(e);
-            }
+            waiting.add(content);
+            feed();
         }
     }
 
-    private void pass(ByteBuf content) {
+    @Override
+    public void onComplete(@Nullable FieldSection received) {
+        isOriginEnded = true;
+        if (body == null) {
+            ended = true;
+            next.onComplete(received);
+            return;
+        }
+        isComplete = true;
+        trailers = received;
+        feed();
+    }
+
+    @Override
+    public void onFailure(OriginFailure failure) {
+        isOriginEnded = true;
+        close();
+        next.onFailure(failure);
+    }
+
+    /** Passes waiting pieces to the transformations, and pauses reading while they are busy. */
+    private void feed() {
+        BodyTransforms transforms = body;
+        if (isFeeding || transforms == null) {
+            return;
+        }
+        isFeeding = true;
+        while (!ended && !transforms.isBusy()) {
+            ByteBuf piece = waiting.poll();
+            if (piece != null) {
+                transforms.chunk(piece);
+            } else if (isComplete) {
+                isComplete = false;
+                transforms.end();
+            } else {
+                break;
+            }
+        }
+        isFeeding = false;
+        regulate(transforms.isBusy());
+    }
+
+    private void regulate(boolean isBusy) {
+        if (ended || isOriginEnded || isBusy == isWaiting) {
+            return;
+        }
+        isWaiting = isBusy;
+        if (isBusy) {
+            origin().pauseReading();
+        } else if (!isPaused) {
+            origin().resumeReading();
+        }
+    }
+
+    // The transformed content
+
+    @Override
+    public void onTransformed(ByteBuf content, boolean isEnd) {
+        if (ended) {
+            content.release();
+            return;
+        }
         if (content.isReadable()) {
             next.onContent(content);
         } else {
             content.release();
         }
+        // The fetch may have cancelled the call.
+        if (isEnd && !ended) {
+            close();
+            next.onComplete(EncodedHeads.encodedTrailers(trailers));
+            return;
+        }
+        feed();
     }
 
-    private void fail(BodyTransforms.FailedException fault) {
-        ended = true;
+    @Override
+    public void onTransformFailure(BodyTransforms.FailedException fault) {
         close();
-        origin().cancel();
+        cancelOrigin();
         next.onFailure(new OriginFailure(OriginFailure.Reason.EXTENSION, String.valueOf(fault.getMessage()), false));
     }
 
-    @Override
-    public void onComplete(@Nullable FieldSection trailers) {
-        BodyTransforms transforms = body;
-        if (transforms == null) {
-            ended = true;
-            next.onComplete(trailers);
-            return;
-        }
-        try {
-            pass(transforms.end());
-        } catch (BodyTransforms.FailedException e) {
-            fail(e);
-            return;
-        }
-        if (!ended) {
-            ended = true;
-            close();
-            next.onComplete(EncodedHeads.encodedTrailers(trailers));
-        }
-    }
-
-    @Override
-    public void onFailure(OriginFailure failure) {
-        ended = true;
-        close();
-        next.onFailure(failure);
-    }
-
     private void close() {
+        ended = true;
+        waiting.forEach(ByteBuf::release);
+        waiting.clear();
         if (body != null) {
             body.close();
+        }
+    }
+
+    private void cancelOrigin() {
+        if (!isOriginEnded) {
+            isOriginEnded = true;
+            origin().cancel();
         }
     }
 
@@ -190,23 +260,28 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
 
     @Override
     public void pauseReading() {
-        origin().pauseReading();
+        isPaused = true;
+        if (!isOriginEnded) {
+            origin().pauseReading();
+        }
     }
 
     @Override
     public void resumeReading() {
-        origin().resumeReading();
+        isPaused = false;
+        if (!isOriginEnded && !isWaiting) {
+            origin().resumeReading();
+        }
     }
 
     @Override
     public void cancel() {
-        ended = true;
         close();
-        origin().cancel();
+        cancelOrigin();
     }
 
     @Override
     public SlowClients.OriginDemand demand() {
-        return origin().demand();
+        return isOriginEnded ? SlowClients.OriginDemand.NONE : origin().demand();
     }
 }
