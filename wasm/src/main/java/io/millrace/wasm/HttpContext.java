@@ -3,6 +3,7 @@ package io.millrace.wasm;
 import io.millrace.proxy.spi.Answer;
 import io.millrace.wasm.abi.HeaderMap;
 import io.millrace.wasm.abi.Status;
+import io.millrace.wasm.body.BodyBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,7 @@ final class HttpContext {
     private final Supplier<@Nullable RequestCopy> requestSource;
     private @Nullable RequestCopy request;
     private final @Nullable Response response;
+    private final @Nullable BodyBuffer body;
     private final boolean mayAnswer;
     private final Map<String, byte[]> properties;
     private int propertyBytes;
@@ -48,10 +50,12 @@ final class HttpContext {
     private HttpContext(
             Supplier<@Nullable RequestCopy> requestSource,
             @Nullable Response response,
+            @Nullable BodyBuffer body,
             boolean mayAnswer,
             Map<String, byte[]> properties) {
         this.requestSource = requestSource;
         this.response = response;
+        this.body = body;
         this.mayAnswer = mayAnswer;
         this.properties = new HashMap<>(properties);
     }
@@ -62,7 +66,7 @@ final class HttpContext {
      * @param mayAnswer whether the module may answer the request
      */
     static HttpContext ofRequest(RequestCopy request, boolean mayAnswer) {
-        return new HttpContext(() -> request, null, mayAnswer, Map.of());
+        return new HttpContext(() -> request, null, null, mayAnswer, Map.of());
     }
 
     /**
@@ -73,7 +77,27 @@ final class HttpContext {
      */
     static HttpContext ofResponse(
             Supplier<@Nullable RequestCopy> request, Response response, Map<String, byte[]> properties) {
-        return new HttpContext(request, response, false, properties);
+        return new HttpContext(request, response, null, false, properties);
+    }
+
+    /**
+     * Creates the context of the content of a response.
+     *
+     * @param properties the properties that the module has set for the fields of the response
+     */
+    static HttpContext ofBody(Response response, Map<String, byte[]> properties, BodyBuffer body) {
+        return new HttpContext(() -> null, response, body, false, properties);
+    }
+
+    /** The content of the response; null if this message has no content for the module. */
+    @Nullable
+    BodyBuffer body() {
+        return body;
+    }
+
+    /** Returns true for the content of a response whose end the module has not seen. Its context stays then. */
+    boolean hasMoreContent() {
+        return body != null && !body.isEnd();
     }
 
     private @Nullable RequestCopy request() {
@@ -95,7 +119,7 @@ final class HttpContext {
 
     /** Returns true if the module may change the field map with a number of the ABI. */
     boolean mayChange(int number) {
-        return number == (response == null ? REQUEST_FIELDS : RESPONSE_FIELDS);
+        return body == null && number == (response == null ? REQUEST_FIELDS : RESPONSE_FIELDS);
     }
 
     /** Returns true for a request without content; false for a request with content, and for each response. */
@@ -119,13 +143,22 @@ final class HttpContext {
         return answer;
     }
 
+    /** Lets the message continue: the request or response itself, or the content that the module has held back. */
     void proceed() {
         isContinued = true;
+        if (body != null) {
+            body.release();
+        }
     }
 
     /** Sets the number of the context in its instance, at the first callback. */
     void begin(int context) {
         number = context;
+        restart();
+    }
+
+    /** Restarts the time that {@link #beganNanos} returns, at each callback for content. */
+    void restart() {
         beganNanos = System.nanoTime();
     }
 
@@ -134,7 +167,7 @@ final class HttpContext {
         return number;
     }
 
-    /** The time of the first callback, as {@link System#nanoTime} returns it. */
+    /** The time of the first callback, or of the last one for content, as {@link System#nanoTime} returns it. */
     long beganNanos() {
         return beganNanos;
     }

@@ -25,10 +25,6 @@ final class ProxyFunctions {
     /** The functions by name. */
     static final Map<String, GuestCall.Typed> ALL = all();
 
-    private static final int CALL_RESPONSE_BODY = 4;
-    private static final int VM_CONFIGURATION = 6;
-    private static final int PLUGIN_CONFIGURATION = 7;
-
     private static final int CALL_RESPONSE_FIELDS = 6;
     private static final int CALL_RESPONSE_TRAILERS = 7;
 
@@ -57,8 +53,9 @@ final class ProxyFunctions {
         add(all, "proxy_continue_response", "", (guest, args) -> continueMessage(guest));
         add(all, "proxy_http_call", "iiiiiiiiii", CalloutFunctions::call);
         add(all, "proxy_send_local_response", "iiiiiiii", ProxyFunctions::sendLocalResponse);
-        add(all, "proxy_get_buffer_bytes", "iiiii", ProxyFunctions::getBuffer);
-        add(all, "proxy_get_buffer_status", "iii", ProxyFunctions::getBufferStatus);
+        add(all, "proxy_get_buffer_bytes", "iiiii", BufferFunctions::get);
+        add(all, "proxy_get_buffer_status", "iii", BufferFunctions::status);
+        add(all, "proxy_set_buffer_bytes", "iiiii", BufferFunctions::set);
         add(all, "proxy_get_property", "iiii", ProxyFunctions::getProperty);
         add(all, "proxy_set_property", "iiii", ProxyFunctions::setProperty);
         addFields(all);
@@ -171,7 +168,9 @@ final class ProxyFunctions {
             return Status.BAD_ARGUMENT;
         }
         http.proceed();
-        guest.resolved(http);
+        if (!http.hasMoreContent()) {
+            guest.resolved(http);
+        }
         return Status.OK;
     }
 
@@ -192,42 +191,6 @@ final class ProxyFunctions {
             guest.resolved(http);
         }
         return status;
-    }
-
-    private static byte @Nullable [] buffer(WasmInstance guest, long number) {
-        return switch ((int) number) {
-            case CALL_RESPONSE_BODY ->
-                guest.callResponse() == null ? null : guest.callResponse().body();
-            case VM_CONFIGURATION -> guest.shared().settings().vmBytes();
-            case PLUGIN_CONFIGURATION -> guest.shared().settings().pluginBytes();
-            default -> null;
-        };
-    }
-
-    /** Parameters: buffer, offset, limit of bytes, pointer to the address, pointer to the length. */
-    private static int getBuffer(WasmInstance guest, long[] args) {
-        byte[] buffer = buffer(guest, args[0]);
-        if (buffer == null) {
-            return Status.NOT_FOUND;
-        }
-        long offset = args[1] & 0xffff_ffffL;
-        if (offset > buffer.length) {
-            return Status.BAD_ARGUMENT;
-        }
-        int length = (int) Math.min(args[2] & 0xffff_ffffL, buffer.length - offset);
-        byte[] part = new byte[length];
-        System.arraycopy(buffer, (int) offset, part, 0, length);
-        return guest.give(part, args[3], args[4]);
-    }
-
-    private static int getBufferStatus(WasmInstance guest, long[] args) {
-        byte[] buffer = buffer(guest, args[0]);
-        if (buffer == null) {
-            return Status.NOT_FOUND;
-        }
-        guest.memory().writeInt(args[1], buffer.length);
-        guest.memory().writeInt(args[2], 0);
-        return Status.OK;
     }
 
     /** Parameters: path, its length, pointer to the address, pointer to the length. */

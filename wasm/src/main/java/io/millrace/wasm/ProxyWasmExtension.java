@@ -61,7 +61,7 @@ public final class ProxyWasmExtension implements Extension, RequestHook, OriginR
 
     @Override
     public void open(ExtensionContext context) throws Exception {
-        filter = WasmFilter.open(context);
+        filter = WasmFilter.open(context, false);
     }
 
     private WasmFilter filter() {

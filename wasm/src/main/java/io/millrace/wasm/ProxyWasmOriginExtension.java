@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Callbacks for requests run on threads of the extension. Callbacks for responses run on event loops, with a limit of
  * instructions.
  */
-public final class ProxyWasmOriginExtension implements Extension, OriginRequestHook, OriginResponseHook {
+public class ProxyWasmOriginExtension implements Extension, OriginRequestHook, OriginResponseHook {
     private @Nullable WasmFilter filter;
 
     /** Creates an extension that is not open. */
@@ -47,10 +47,18 @@ public final class ProxyWasmOriginExtension implements Extension, OriginRequestH
 
     @Override
     public void open(ExtensionContext context) throws Exception {
-        filter = WasmFilter.open(context);
+        filter = WasmFilter.open(context, transformsBodies());
     }
 
-    private WasmFilter filter() {
+    /** Returns true if the module also sees contents of responses. */
+    boolean transformsBodies() {
+        return false;
+    }
+
+    /** Called after the callback for the fields of a response. */
+    void responded(OriginResponseView response, HttpContext message) {}
+
+    final WasmFilter filter() {
         if (filter == null) {
             throw new IllegalStateException("the extension is not open");
         }
@@ -111,12 +119,19 @@ public final class ProxyWasmOriginExtension implements Extension, OriginRequestH
         if (!open.seesResponses()) {
             return;
         }
-        HeaderMap fields = new HeaderMap()
+        HeaderMap fields = fields(response);
+        HttpContext message = HttpContext.ofResponse(
+                () -> null, new HttpContext.Response(response.status(), fields, "", response.url()), Map.of());
+        open.respond(message);
+        FieldEdit.apply(fields.edits(), response.fields(), open.shared().log());
+        responded(response, message);
+    }
+
+    /** Copies the fields of a response, with the pseudo field. */
+    static HeaderMap fields(OriginResponseView response) {
+        return new HeaderMap()
                 .with(":status", Integer.toString(response.status()))
                 .with(response.fields());
-        open.respond(HttpContext.ofResponse(
-                () -> null, new HttpContext.Response(response.status(), fields, "", response.url()), Map.of()));
-        FieldEdit.apply(fields.edits(), response.fields(), open.shared().log());
     }
 
     @Override

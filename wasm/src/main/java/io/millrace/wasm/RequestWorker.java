@@ -1,7 +1,10 @@
 package io.millrace.wasm;
 
+import io.millrace.wasm.body.BodyBuffer;
 import io.millrace.wasm.callout.CalloutClient;
 import io.millrace.wasm.callout.OpenCalls;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +43,9 @@ final class RequestWorker {
     private final WorkQueue waiting;
     private final WorkQueue.Inbox inbox;
     private final PausedRequests paused;
+    /** The contents of responses whose contexts are in the instance. */
+    private final Set<HttpContext> contents = new HashSet<>();
+
     private final @Nullable OpenCalls calls;
     private final Runnable onBegin;
     private final Thread thread;
@@ -126,12 +132,12 @@ final class RequestWorker {
         while (isNeeded()) {
             try {
                 waiting.await(inbox, waitNanos());
-                WorkQueue.Result result = inbox.poll();
-                if (result != null) {
-                    take(result);
-                }
-                RequestWorkers.Call call = waiting.poll();
-                if (call != null) {
+                // Work that has begun comes first, so that new calls do not delay it without a limit.
+                WorkQueue.Entry entry = inbox.poll();
+                RequestWorkers.Call call = entry == null ? waiting.poll() : null;
+                if (entry != null) {
+                    take(entry);
+                } else if (call != null) {
                     serve(call);
                 }
                 endLate();
@@ -143,11 +149,12 @@ final class RequestWorker {
                 shared.log().once("reply " + e.getClass(), "a result of the module could not be passed on: " + e);
             }
         }
-        discard(new WasmFailure("the extension is closed"));
-        inbox.close();
+        WasmFailure closed = new WasmFailure("the extension is closed");
+        discard(closed);
+        inbox.close().forEach(call -> pass(call, closed));
     }
 
-    /** A retired worker continues until its paused requests and open HTTP calls have ended. */
+    /** A retired worker continues until its paused requests, open contents and open HTTP calls have ended. */
     private boolean isNeeded() {
         if (!isRetired || !waiting.isEmpty()) {
             return true;
@@ -155,7 +162,7 @@ final class RequestWorker {
         if (calls != null) {
             calls.retire();
         }
-        return !isAborted && (!paused.isEmpty() || (calls != null && calls.isOpen()));
+        return !isAborted && (!paused.isEmpty() || !contents.isEmpty() || (calls != null && calls.isOpen()));
     }
 
     private long waitNanos() {
@@ -171,7 +178,7 @@ final class RequestWorker {
 
     /** True if only HTTP calls keep a retired worker. Then it has no ticks. */
     private boolean isEnding() {
-        return isRetired && paused.isEmpty();
+        return isRetired && paused.isEmpty() && contents.isEmpty();
     }
 
     private void serve(RequestWorkers.Call call) {
@@ -179,24 +186,70 @@ final class RequestWorker {
             return;
         }
         HttpContext message = call.message();
-        if (paused.isFull()) {
-            call.failed(new WasmFailure("too many requests are paused: limit=" + PausedRequests.COUNT_MAX));
+        boolean isKnown = contents.contains(message);
+        if (!isKnown && (paused.isFull() || contents.size() >= PausedRequests.COUNT_MAX)) {
+            call.failed(new WasmFailure(
+                    "too many messages are paused or have open contents: limit=" + PausedRequests.COUNT_MAX));
+            return;
+        }
+        if (!isKnown && message.number() != 0) {
+            call.failed(new WasmFailure("the instance of a response was discarded"));
+            return;
+        }
+        if (!call.begin(inbox)) {
             return;
         }
         WasmInstance current;
         try {
             current = instance == null ? renew() : instance;
-            limited(shared.settings().deadlineNanos(), () -> current.request(message));
+            limited(shared.settings().deadlineNanos(), () -> run(current, message));
         } catch (Throwable e) {
             discard(e);
             call.failed(e);
             return;
         }
         paused.add(call);
+        if (message.body() != null) {
+            contents.add(message);
+        }
         reply(current);
+        if (message.hasMoreContent()) {
+            if (paused.remove(message) != null) {
+                pass(call, null);
+            }
+            endIfClosed(message);
+            return;
+        }
         // Without HTTP calls and timers, no later callback is expected.
         if (paused.contains(message) && calls == null && current.tickMillis() == 0) {
-            end(message, "the module has paused a request, and nothing can resume it");
+            end(message, "the module has paused a message, and nothing can resume it");
+        }
+    }
+
+    private static void run(WasmInstance current, HttpContext message) {
+        BodyBuffer body = message.body();
+        if (body == null) {
+            current.request(message);
+        } else {
+            current.body(message, body);
+        }
+    }
+
+    /** Ends the context of a response that has ended before its first callback, when this instance was not yet known. */
+    private void endIfClosed(HttpContext message) {
+        BodyBuffer body = message.body();
+        if (body != null && body.isClosed()) {
+            end(message, null);
+        }
+    }
+
+    private void take(WorkQueue.Entry entry) {
+        if (entry instanceof WorkQueue.Result result) {
+            take(result);
+        } else if (entry instanceof WorkQueue.Piece piece) {
+            serve(piece.call());
+        } else if (entry instanceof WorkQueue.End end) {
+            end(end.message(), null);
         }
     }
 
@@ -221,6 +274,7 @@ final class RequestWorker {
     private void reply(WasmInstance current) {
         for (HttpContext ended = current.takeEnded(); ended != null; ended = current.takeEnded()) {
             RequestWorkers.Call call = paused.remove(ended);
+            contents.remove(ended);
             if (call != null) {
                 pass(call, null);
             }
@@ -260,17 +314,18 @@ final class RequestWorker {
     }
 
     /**
-     * Ends the context of a paused request, and cancels its HTTP calls.
+     * Ends the context of a paused request or of a content, and cancels its HTTP calls.
      *
      * @param reason the failure of the request; null if nobody waits for a result
      */
     private void end(HttpContext message, @Nullable String reason) {
         RequestWorkers.Call call = paused.remove(message);
+        boolean hasContext = contents.remove(message) || call != null;
         WasmInstance current = instance;
-        if (call == null) {
+        if (!hasContext) {
             return;
         }
-        if (reason != null) {
+        if (reason != null && call != null) {
             pass(call, new WasmFailure(reason));
         }
         if (calls != null) {
@@ -302,6 +357,7 @@ final class RequestWorker {
                     System.nanoTime() + Math.max(RENEWAL_NANOS, TimeUnit.MILLISECONDS.toNanos(failed.tickMillis()));
             reply(failed);
         }
+        contents.clear();
         for (RequestWorkers.Call call : paused.removeAll()) {
             pass(call, new WasmFailure("the instance of a paused request was discarded: " + reason(cause), cause));
         }

@@ -21,10 +21,20 @@ final class RequestWorkers implements AutoCloseable {
 
     private static final long CLOSE_MILLIS = 2000;
 
-    /** A request for an instance. */
+    /** A request, or a piece of the content of a response, for an instance. */
     interface Call {
-        /** The request. The instance runs its callbacks on a thread of the pool. */
+        /** The message. The instance runs its callbacks on a thread of the pool. */
         HttpContext message();
+
+        /**
+         * Prepares the message for its callback. Called on the thread of the instance.
+         *
+         * @param inbox the queue of the instance, for later calls for the same message
+         * @return false if the call has ended without a callback
+         */
+        default boolean begin(WorkQueue.Inbox inbox) {
+            return true;
+        }
 
         /** Receives the decision of the module, which is in the message. Called on a thread of the pool. */
         void done();

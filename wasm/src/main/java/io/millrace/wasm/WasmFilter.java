@@ -93,10 +93,12 @@ final class WasmFilter implements AutoCloseable {
     /**
      * Reads the configuration, and starts the module.
      *
+     * @param hasBodies whether the extension passes contents of responses to the module
      * @throws ExtensionConfigException if the configuration is not valid, or the module cannot be used
      */
-    static WasmFilter open(ExtensionContext context) throws ExtensionConfigException, InterruptedException {
-        Shared shared = Shared.of(context, WasmSettings.of(context.config()));
+    static WasmFilter open(ExtensionContext context, boolean hasBodies)
+            throws ExtensionConfigException, InterruptedException {
+        Shared shared = Shared.of(context, WasmSettings.of(context.config(), hasBodies));
         Path file = shared.settings().module();
         ScheduledExecutorService starts = threads(shared.name());
         boolean isOpen = false;
@@ -139,7 +141,9 @@ final class WasmFilter implements AutoCloseable {
 
     private Running start(byte[] module) throws InterruptedException {
         WasmProgram program = WasmProgram.load(module, shared);
-        boolean needsThreads = program.has(WasmInstance.ON_REQUEST) || program.has(WasmInstance.ON_TICK);
+        boolean needsThreads = program.has(WasmInstance.ON_REQUEST)
+                || program.has(WasmInstance.ON_TICK)
+                || shared.settings().hasBodies();
         RequestWorkers requests = needsThreads ? new RequestWorkers(program, shared) : null;
         ResponseInstances responses =
                 program.has(WasmInstance.ON_RESPONSE) ? new ResponseInstances(program, shared, starts) : null;
@@ -248,7 +252,7 @@ final class WasmFilter implements AutoCloseable {
             Running now = running;
             RequestWorkers requests = now.requests();
             if (requests == null) {
-                call.failed(new WasmFailure("the module has no callback for requests"));
+                call.failed(new WasmFailure("the module has no callback for requests or contents"));
                 return;
             }
             if (requests.submit(call)) {

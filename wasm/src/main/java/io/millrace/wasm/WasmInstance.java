@@ -2,6 +2,7 @@ package io.millrace.wasm;
 
 import io.millrace.wasm.abi.HeaderMap;
 import io.millrace.wasm.abi.Status;
+import io.millrace.wasm.body.BodyBuffer;
 import io.millrace.wasm.callout.CalloutResponse;
 import io.millrace.wasm.callout.OpenCalls;
 import java.lang.management.ManagementFactory;
@@ -35,6 +36,7 @@ import run.endive.wasm.types.TableLimits;
 final class WasmInstance {
     static final String ON_REQUEST = "proxy_on_request_headers";
     static final String ON_RESPONSE = "proxy_on_response_headers";
+    static final String ON_RESPONSE_BODY = "proxy_on_response_body";
     static final String ON_TICK = "proxy_on_tick";
     static final String ON_CALL_RESPONSE = "proxy_on_http_call_response";
 
@@ -88,6 +90,7 @@ final class WasmInstance {
     private final @Nullable ExportFunction onContextCreate;
     private final @Nullable ExportFunction onRequest;
     private final @Nullable ExportFunction onResponse;
+    private final @Nullable ExportFunction onResponseBody;
     private final @Nullable ExportFunction onDone;
     private final @Nullable ExportFunction onDelete;
     private final @Nullable ExportFunction onTick;
@@ -144,6 +147,7 @@ final class WasmInstance {
         onContextCreate = export(program, "proxy_on_context_create");
         onRequest = export(program, ON_REQUEST);
         onResponse = export(program, ON_RESPONSE);
+        onResponseBody = export(program, ON_RESPONSE_BODY);
         onDone = export(program, "proxy_on_done");
         onDelete = export(program, "proxy_on_delete");
         onTick = export(program, ON_TICK);
@@ -379,6 +383,29 @@ final class WasmInstance {
         }
         if (action != PAUSE) {
             resolved(message);
+        }
+        endResolved();
+    }
+
+    /**
+     * Runs the callbacks for a piece of the content of a response. Its context stays until the end of the content. If the
+     * module pauses the end, the context stays too. Otherwise {@link #takeEnded} returns the message.
+     */
+    void body(HttpContext message, BodyBuffer content) {
+        begin();
+        if (message.number() == 0) {
+            create(message);
+        } else {
+            message.restart();
+            http = message;
+        }
+        boolean isPaused = onResponseBody != null
+                && onResponseBody.apply(message.number(), content.length(), content.isEnd() ? 1 : 0)[0] == PAUSE;
+        if (!isPaused) {
+            content.release();
+            if (content.isEnd()) {
+                resolved(message);
+            }
         }
         endResolved();
     }

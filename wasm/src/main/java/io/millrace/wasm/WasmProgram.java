@@ -40,7 +40,6 @@ final class WasmProgram {
     private static final List<String> NEVER_CALLED = List.of(
             "proxy_on_request_body",
             "proxy_on_request_trailers",
-            "proxy_on_response_body",
             "proxy_on_response_trailers",
             "proxy_on_grpc_receive_initial_metadata",
             "proxy_on_grpc_receive",
@@ -66,13 +65,25 @@ final class WasmProgram {
         checkAbi();
         checkImports(shared.log());
         checkTypes();
+        if (shared.settings().hasBodies() && !has(WasmInstance.ON_RESPONSE_BODY)) {
+            throw new WasmFailure("does not export " + WasmInstance.ON_RESPONSE_BODY + ", which the class "
+                    + ProxyWasmBodyExtension.class.getName() + " calls (use another class, key class)");
+        }
         memory = checkMemory(shared.settings().memoryPages());
         for (int i = 0; i < module.tableSection().tableCount(); i++) {
             if (module.tableSection().getTable(i).limits().min() > TABLE_ENTRIES_MAX) {
                 throw new WasmFailure("a table has more entries than the limit of " + TABLE_ENTRIES_MAX);
             }
         }
-        notCalled = notCalled(shared.callouts() != null);
+        notCalled = notCalled(shared);
+        if (notCalled.contains(WasmInstance.ON_RESPONSE_BODY)) {
+            shared.log()
+                    .once(
+                            "class for bodies",
+                            "the module reads contents of responses (" + WasmInstance.ON_RESPONSE_BODY
+                                    + "), but only the class " + ProxyWasmBodyExtension.class.getName()
+                                    + " calls this function; set the key class of the extension to it");
+        }
         if (!notCalled.isEmpty()) {
             shared.log()
                     .once(
@@ -86,9 +97,12 @@ final class WasmProgram {
                 : null;
     }
 
-    private List<String> notCalled(boolean hasCallouts) {
+    private List<String> notCalled(Shared shared) {
         List<String> names = new ArrayList<>();
-        if (!hasCallouts && functions.contains(WasmInstance.ON_CALL_RESPONSE)) {
+        if (!shared.settings().hasBodies() && functions.contains(WasmInstance.ON_RESPONSE_BODY)) {
+            names.add(WasmInstance.ON_RESPONSE_BODY);
+        }
+        if (shared.callouts() == null && functions.contains(WasmInstance.ON_CALL_RESPONSE)) {
             names.add(WasmInstance.ON_CALL_RESPONSE);
         }
         NEVER_CALLED.stream().filter(functions::contains).forEach(names::add);

@@ -2,6 +2,7 @@ package io.millrace.wasm;
 
 import io.millrace.proxy.spi.ExtensionConfig;
 import io.millrace.proxy.spi.ExtensionConfigException;
+import io.millrace.wasm.body.HeldBytes;
 import io.millrace.wasm.callout.CalloutSettings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
@@ -24,6 +25,7 @@ import java.util.regex.Pattern;
  * @param rootId the property {@code plugin_root_id}
  * @param reloadNanos interval between the checks of the file; 0 for none
  * @param callouts upstreams and limits of HTTP calls
+ * @param bodyBytesMax limit of the content of a response that the module may hold back; 0 if it sees no content
  */
 record WasmSettings(
         Path module,
@@ -36,7 +38,8 @@ record WasmSettings(
         String vmConfiguration,
         String rootId,
         long reloadNanos,
-        CalloutSettings callouts) {
+        CalloutSettings callouts,
+        int bodyBytesMax) {
     static final int PAGE_BYTES = 64 * 1024;
 
     private static final int INSTANCES_MAX = 64;
@@ -44,8 +47,12 @@ record WasmSettings(
     private static final Pattern SIZE = Pattern.compile("(\\d{1,12})\\s*(KiB|MiB|GiB)?");
     private static final Pattern PLACE = Pattern.compile("(.+):\\d+:\\d+");
 
-    /** Reads and checks the settings. */
-    static WasmSettings of(ExtensionConfig config) throws ExtensionConfigException {
+    /**
+     * Reads and checks the settings.
+     *
+     * @param hasBodies whether the module sees contents of responses
+     */
+    static WasmSettings of(ExtensionConfig config, boolean hasBodies) throws ExtensionConfigException {
         String engine = config.text("engine", "interpreter");
         if (!engine.equals("interpreter") && !engine.equals("compiler")) {
             throw config.problem("engine", "'" + engine + "' is neither interpreter nor compiler");
@@ -61,7 +68,8 @@ record WasmSettings(
                 config.text("vm_configuration", ""),
                 config.text("root_id", ""),
                 duration(config, "reload_interval", Duration.ofSeconds(2), Duration.ZERO, Duration.ofHours(1)),
-                callouts(config));
+                callouts(config),
+                hasBodies ? bodyBytes(config) : 0);
         config.rejectOtherKeys();
         return settings;
     }
@@ -89,6 +97,14 @@ record WasmSettings(
             throw config.problem("callout_body", config.text("callout_body", "") + " is not from 1 byte to 64MiB");
         }
         return CalloutSettings.of(config, timeout, (int) body);
+    }
+
+    private static int bodyBytes(ExtensionConfig config) throws ExtensionConfigException {
+        long bytes = bytes(config, "body_limit", "1MiB");
+        if (bytes < 1 || bytes > HeldBytes.BYTES_MAX) {
+            throw config.problem("body_limit", config.text("body_limit", "") + " is not from 1 byte to 64MiB");
+        }
+        return (int) bytes;
     }
 
     private static int pages(ExtensionConfig config) throws ExtensionConfigException {
@@ -119,6 +135,11 @@ record WasmSettings(
                     key, value.toMillis() + " ms is not from " + min.toMillis() + " to " + max.toMillis() + " ms");
         }
         return value.toNanos();
+    }
+
+    /** Returns true if the module sees contents of responses. */
+    boolean hasBodies() {
+        return bodyBytesMax > 0;
     }
 
     byte[] pluginBytes() {

@@ -2,75 +2,102 @@ package io.millrace.wasm;
 
 import io.millrace.wasm.callout.CalloutResponse;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that wait for any worker, and the results of HTTP calls that wait for one worker.
+ * The calls that wait for any worker, and the entries that wait for one worker: results of HTTP calls, and calls for
+ * messages whose contexts are in its instance.
  *
  * <p>Thread-safe. Only {@link #await} blocks.
  */
 final class WorkQueue {
+    /** An entry for one worker. */
+    sealed interface Entry permits Result, Piece, End {}
+
     /**
      * The result of an HTTP call.
      *
      * @param call the number of the HTTP call
      */
-    record Result(int call, CalloutResponse response) {}
+    record Result(int call, CalloutResponse response) implements Entry {}
 
-    /** The results for one worker. */
+    /** A call for a message whose context is in the instance of the worker. */
+    record Piece(RequestWorkers.Call call) implements Entry {}
+
+    /** The end of a message whose context is in the instance of the worker. */
+    record End(HttpContext message) implements Entry {}
+
+    /** The entries for one worker. */
     final class Inbox {
-        private final Deque<Result> results = new ArrayDeque<>();
+        private final Deque<Entry> entries = new ArrayDeque<>();
         private final Condition wake = lock.newCondition();
         private boolean isWoken;
         private boolean isClosed;
 
-        /** Adds a result, and wakes the worker. */
-        void add(Result result) {
+        /** Adds an entry, and wakes the worker. Returns false if it is closed; then the entry is dropped. */
+        boolean add(Entry entry) {
             lock.lock();
             try {
                 if (isClosed) {
-                    result.response().release();
-                    return;
+                    drop(entry);
+                    return false;
                 }
-                results.add(result);
+                entries.add(entry);
                 wake.signal();
+                return true;
             } finally {
                 lock.unlock();
             }
         }
 
-        /** Removes the next result; null if there is none. */
+        /** Removes the next entry; null if there is none. */
         @Nullable
-        Result poll() {
+        Entry poll() {
             lock.lock();
             try {
-                return results.poll();
+                return entries.poll();
             } finally {
                 lock.unlock();
             }
         }
 
-        /** Drops the results. */
+        /** Drops the results of HTTP calls. */
         void clear() {
             lock.lock();
             try {
-                results.forEach(result -> result.response().release());
-                results.clear();
+                entries.forEach(Inbox::drop);
+                entries.removeIf(Result.class::isInstance);
             } finally {
                 lock.unlock();
             }
         }
 
-        /** Drops the results, and those that arrive later. */
-        void close() {
+        private static void drop(Entry entry) {
+            if (entry instanceof Result result) {
+                result.response().release();
+            }
+        }
+
+        /** Drops the entries, and those that arrive later. Returns the calls that wait, which the caller fails. */
+        List<RequestWorkers.Call> close() {
             lock.lock();
             try {
                 isClosed = true;
-                clear();
+                List<RequestWorkers.Call> waiting = new ArrayList<>();
+                for (Entry entry : entries) {
+                    drop(entry);
+                    if (entry instanceof Piece piece) {
+                        waiting.add(piece.call());
+                    }
+                }
+                entries.clear();
+                return waiting;
             } finally {
                 lock.unlock();
             }
@@ -91,7 +118,7 @@ final class WorkQueue {
     private final int callsMax;
     private final Lock lock = new ReentrantLock();
     private final Deque<RequestWorkers.Call> calls = new ArrayDeque<>();
-    /** Workers that wait. Each new call wakes the one that began to wait last. */
+    /** Workers that wait. Each new call wakes the one that has waited longest, so that all get contexts. */
     private final Deque<Inbox> idle = new ArrayDeque<>();
 
     /** @param callsMax limit of the calls that wait */
@@ -112,7 +139,7 @@ final class WorkQueue {
                 return false;
             }
             calls.add(call);
-            Inbox worker = idle.pollLast();
+            Inbox worker = idle.pollFirst();
             if (worker != null) {
                 worker.wake.signal();
             }
@@ -151,12 +178,12 @@ final class WorkQueue {
         }
     }
 
-    /** Waits until there is a call, or a result for a worker, or the worker is woken, or the time has passed. */
+    /** Waits until there is a call, or an entry for a worker, or the worker is woken, or the time has passed. */
     void await(Inbox worker, long nanos) throws InterruptedException {
         lock.lock();
         try {
             long left = nanos;
-            while (left > 0 && !worker.isWoken && calls.isEmpty() && worker.results.isEmpty()) {
+            while (left > 0 && !worker.isWoken && calls.isEmpty() && worker.entries.isEmpty()) {
                 idle.add(worker);
                 try {
                     left = worker.wake.awaitNanos(left);

@@ -49,7 +49,7 @@ final class Canned {
 
     static WasmSettings settings(boolean isCompiled) {
         return new WasmSettings(
-                Path.of("filter.wasm"), 256, 50_000_000L, 1, isCompiled, 100_000, "blue", "", "root", 0, CALLOUTS);
+                Path.of("filter.wasm"), 256, 50_000_000L, 1, isCompiled, 100_000, "blue", "", "root", 0, CALLOUTS, 0);
     }
 
     static Shared shared() {

@@ -42,6 +42,26 @@ class LoadFaultsTest {
     }
 
     @Test
+    void theClassForContentsNeedsTheCallback() throws Exception {
+        WasmProxy.copy("response.wasm", directory.resolve("filter.wasm"));
+        String fault = String.valueOf(assertThrows(IOException.class, () -> WasmProxy.start(
+                                directory, ProxyWasmBodyExtension.class, "", "{module: filter.wasm}")
+                        .close())
+                .getMessage());
+        assertTrue(fault.startsWith(directory.resolve("millrace.yaml") + ":5:"), fault);
+        assertTrue(fault.contains("filter.wasm does not export proxy_on_response_body"), fault);
+        WasmProxy.copy("body.wasm", directory.resolve("filter.wasm"));
+        for (String size : new String[] {"0", "65MiB"}) {
+            String config = "{module: filter.wasm, body_limit: " + size + "}";
+            fault = String.valueOf(assertThrows(IOException.class, () -> WasmProxy.start(
+                                    directory, ProxyWasmBodyExtension.class, "", config)
+                            .close())
+                    .getMessage());
+            assertTrue(fault.contains("config.body_limit: " + size + " is not from 1 byte to 64MiB"), fault);
+        }
+    }
+
+    @Test
     void aModuleMayRefuseItsConfiguration() throws Exception {
         WasmProxy.copy("response.wasm", directory.resolve("filter.wasm"));
         String fault = fault("{module: filter.wasm, configuration: refuse}");
@@ -83,6 +103,7 @@ class LoadFaultsTest {
                 "instances: 0 | config.instances: 0 is below the limit of 1",
                 "engine: jit | config.engine: 'jit' is neither interpreter nor compiler",
                 "callout_timeout: 1ms | config.callout_timeout: 1 ms is not from 10 to 60000 ms",
+                "body_limit: 1MiB | config.body_limit: unknown key",
                 "callout_body: 65MiB | config.callout_body: 65MiB is not from 1 byte to 64MiB",
                 "'callouts: {a: ftp://b}' | config.callouts.a: 'ftp://b' is not a URL of scheme, host and port",
                 "'callouts: {a: http://b/c}' | config.callouts.a: 'http://b/c' is not a URL of scheme",

@@ -42,8 +42,15 @@ class ReloadTest {
     }
 
     private WasmFilter open(String interval) throws Exception {
-        return WasmFilter.open(new Context(
-                log, new Config(Map.of("module", file.toString(), "instances", "1", "reload_interval", interval))));
+        return open(interval, false);
+    }
+
+    private WasmFilter open(String interval, boolean hasBodies) throws Exception {
+        return WasmFilter.open(
+                new Context(
+                        log,
+                        new Config(Map.of("module", file.toString(), "instances", "1", "reload_interval", interval))),
+                hasBodies);
     }
 
     private static long threads(String name) {
@@ -92,6 +99,26 @@ class ReloadTest {
     }
 
     @Test
+    void theClassForContentsIsNamed() throws Exception {
+        WasmProxy.copy("body.wasm", file);
+        try (WasmFilter filter = open("PT0S")) {
+            assertEquals("not called: proxy_on_response_body, proxy_on_http_call_response", filter.note());
+            assertTrue(log.has("set the key class of the extension to it"));
+            assertTrue(log.has(ProxyWasmBodyExtension.class.getName()));
+        }
+    }
+
+    @Test
+    void aChangedModuleWithoutACallbackForContentsIsNotLoaded() throws Exception {
+        WasmProxy.copy("body.wasm", file);
+        try (WasmFilter filter = open("PT0.02S", true)) {
+            assertEquals("not called: proxy_on_http_call_response", filter.note());
+            WasmProxy.copy("response.wasm", file);
+            Awaitility.await().until(() -> log.has("the old one stays: does not export proxy_on_response_body"));
+        }
+    }
+
+    @Test
     void theLogNamesTheLimitOfTheContentOfCalls() throws Exception {
         WasmProxy.copy("callout.wasm", file);
         Map<String, String> keys = Map.of(
@@ -105,7 +132,7 @@ class ReloadTest {
                 "2",
                 "reload_interval",
                 "PT0S");
-        try (WasmFilter filter = WasmFilter.open(new Context(log, new Config(keys)))) {
+        try (WasmFilter filter = WasmFilter.open(new Context(log, new Config(keys)), false)) {
             assertTrue(filter.note().isEmpty(), filter::note);
             Awaitility.await()
                     .until(() -> log.has("its content has more bytes than the limit of 2 (key callout_body)"));

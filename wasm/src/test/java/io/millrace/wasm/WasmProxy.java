@@ -2,6 +2,8 @@ package io.millrace.wasm;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.yaml.ConfigLoader;
@@ -20,6 +22,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /**
  * A proxy with one Wasm extension, in front of an origin that answers with the request fields {@code x-wasm} and
@@ -28,25 +32,21 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class WasmProxy implements AutoCloseable {
     private final HttpClient client = HttpClient.newHttpClient();
     private final HttpServer origin;
+    private final ExecutorService originThreads = Executors.newCachedThreadPool();
     private final ProxyServer proxy;
 
     /** Paths that the origin was asked for. */
     final List<String> asked = new CopyOnWriteArrayList<>();
 
-    private WasmProxy(Path directory, Class<?> extension, String entry, String config) throws IOException {
+    private WasmProxy(Path directory, Class<?> extension, String entry, String config, HttpHandler handler)
+            throws IOException {
         origin = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         origin.createContext("/", exchange -> {
             asked.add(exchange.getRequestURI().getPath());
-            String text = "wasm=" + exchange.getRequestHeaders().getFirst("x-wasm") + " status="
-                    + exchange.getRequestHeaders().getFirst("x-status") + " remove="
-                    + exchange.getRequestHeaders().getFirst("x-remove");
-            byte[] body = text.getBytes(StandardCharsets.UTF_8);
-            boolean isStorable = exchange.getRequestURI().getPath().startsWith("/c");
-            exchange.getResponseHeaders().set("Cache-Control", isStorable ? "max-age=600" : "no-store");
-            exchange.sendResponseHeaders(200, body.length);
-            exchange.getResponseBody().write(body);
+            handler.handle(exchange);
             exchange.close();
         });
+        origin.setExecutor(originThreads);
         origin.start();
         String file = directory.resolve("millrace.yaml").toString();
         String text = "listen: ['127.0.0.1:0']\nworker: {event_loops: 1}\nlog: {access: {enabled: false}}\n"
@@ -58,19 +58,38 @@ final class WasmProxy implements AutoCloseable {
             assertNotNull(result.config(), result::text);
             proxy = ProxyServer.builder().config(result.config()).start();
         } catch (IOException | RuntimeException | Error e) {
+            originThreads.shutdownNow();
             origin.stop(0);
             throw e;
         }
     }
 
+    /** Answers with the fields of the request. */
+    private static void answer(HttpExchange exchange) throws IOException {
+        String text = "wasm=" + exchange.getRequestHeaders().getFirst("x-wasm") + " status="
+                + exchange.getRequestHeaders().getFirst("x-status") + " remove="
+                + exchange.getRequestHeaders().getFirst("x-remove");
+        byte[] body = text.getBytes(StandardCharsets.UTF_8);
+        boolean isStorable = exchange.getRequestURI().getPath().startsWith("/c");
+        exchange.getResponseHeaders().set("Cache-Control", isStorable ? "max-age=600" : "no-store");
+        exchange.sendResponseHeaders(200, body.length);
+        exchange.getResponseBody().write(body);
+    }
+
     /** Starts a proxy. The configuration names files of the directory. */
     static WasmProxy start(Path directory, String config) throws IOException {
-        return new WasmProxy(directory, ProxyWasmExtension.class, "", config);
+        return start(directory, ProxyWasmExtension.class, "", config);
     }
 
     /** As {@link #start}, with further keys of the entry, such as {@code ", on_error: open"}. */
     static WasmProxy start(Path directory, Class<?> extension, String entry, String config) throws IOException {
-        return new WasmProxy(directory, extension, entry, config);
+        return start(directory, extension, entry, config, WasmProxy::answer);
+    }
+
+    /** As {@link #start}, with another origin. */
+    static WasmProxy start(Path directory, Class<?> extension, String entry, String config, HttpHandler origin)
+            throws IOException {
+        return new WasmProxy(directory, extension, entry, config, origin);
     }
 
     /** Copies a module of the test to a directory. */
@@ -93,6 +112,14 @@ final class WasmProxy implements AutoCloseable {
             request.header(fields[i], fields[i + 1]);
         }
         return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** Sends HEAD for a path. */
+    HttpResponse<String> head(String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
+                .method("HEAD", HttpRequest.BodyPublishers.noBody())
+                .build();
+        return client.send(request, HttpResponse.BodyHandlers.ofString());
     }
 
     int port() {
@@ -121,6 +148,7 @@ final class WasmProxy implements AutoCloseable {
     @Override
     public void close() {
         proxy.close();
+        originThreads.shutdownNow();
         origin.stop(0);
     }
 }

@@ -1,7 +1,7 @@
 package io.millrace.wasm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.millrace.wasm.abi.ModuleLog;
@@ -42,8 +42,7 @@ class WorkQueueTest {
             inbox.clear();
             assertNull(inbox.poll());
             int later = refuse(calls);
-            WorkQueue.Result result = inbox.poll();
-            assertNotNull(result);
+            WorkQueue.Result result = assertInstanceOf(WorkQueue.Result.class, inbox.poll());
             assertEquals(later, result.call());
             inbox.close();
             assertEquals(later + 1, refuse(calls));

@@ -1,0 +1,84 @@
+package io.millrace.wasm;
+
+import io.millrace.wasm.abi.Status;
+import io.millrace.wasm.body.BodyBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** The host functions for buffers: contents and configurations. Stateless. */
+final class BufferFunctions {
+    private static final int RESPONSE_BODY = 1;
+    private static final int CALL_RESPONSE_BODY = 4;
+    private static final int VM_CONFIGURATION = 6;
+    private static final int PLUGIN_CONFIGURATION = 7;
+
+    private BufferFunctions() {}
+
+    private static byte @Nullable [] fixed(WasmInstance guest, long number) {
+        return switch ((int) number) {
+            case CALL_RESPONSE_BODY ->
+                guest.callResponse() == null ? null : guest.callResponse().body();
+            case VM_CONFIGURATION -> guest.shared().settings().vmBytes();
+            case PLUGIN_CONFIGURATION -> guest.shared().settings().pluginBytes();
+            default -> null;
+        };
+    }
+
+    private static @Nullable BodyBuffer body(WasmInstance guest, long number) {
+        HttpContext http = guest.http();
+        return http == null || number != RESPONSE_BODY ? null : http.body();
+    }
+
+    /** Parameters: buffer, offset, limit of bytes, pointer to the address, pointer to the length. */
+    static int get(WasmInstance guest, long[] args) {
+        long offset = args[1] & 0xffff_ffffL;
+        long limit = args[2] & 0xffff_ffffL;
+        BodyBuffer body = body(guest, args[0]);
+        if (body != null) {
+            return offset > body.length()
+                    ? Status.BAD_ARGUMENT
+                    : guest.give(body.copy((int) offset, limit), args[3], args[4]);
+        }
+        byte[] buffer = fixed(guest, args[0]);
+        if (buffer == null) {
+            return Status.NOT_FOUND;
+        }
+        if (offset > buffer.length) {
+            return Status.BAD_ARGUMENT;
+        }
+        int length = (int) Math.min(limit, buffer.length - offset);
+        byte[] part = new byte[length];
+        System.arraycopy(buffer, (int) offset, part, 0, length);
+        return guest.give(part, args[3], args[4]);
+    }
+
+    /** Parameters: buffer, pointer to the length, pointer to flags. */
+    static int status(WasmInstance guest, long[] args) {
+        BodyBuffer body = body(guest, args[0]);
+        byte[] buffer = body == null ? fixed(guest, args[0]) : null;
+        if (body == null && buffer == null) {
+            return Status.NOT_FOUND;
+        }
+        guest.memory().writeInt(args[1], body == null ? buffer.length : body.length());
+        guest.memory().writeInt(args[2], 0);
+        return Status.OK;
+    }
+
+    /** Parameters: buffer, first byte to replace, number of bytes to replace, address and length of the value. */
+    static int set(WasmInstance guest, long[] args) {
+        BodyBuffer body = body(guest, args[0]);
+        if (body == null) {
+            return fixed(guest, args[0]) == null && args[0] != RESPONSE_BODY
+                    ? Status.UNIMPLEMENTED
+                    : Status.BAD_ARGUMENT;
+        }
+        long start = args[1] & 0xffff_ffffL;
+        long size = args[2] & 0xffff_ffffL;
+        if (!body.hasRoom(start, size, args[4] & 0xffff_ffffL)) {
+            guest.shared()
+                    .log()
+                    .once("body growth", "a module writes more content than twice what it has got, plus 1 MiB");
+            return Status.INTERNAL_FAILURE;
+        }
+        return body.replace(start, size, guest.memory().bytes(args[3], args[4]));
+    }
+}

@@ -1,0 +1,52 @@
+package io.millrace.wasm;
+
+import io.millrace.proxy.spi.Attribute;
+import io.millrace.proxy.spi.BodyTransformHook;
+import io.millrace.proxy.spi.OriginResponseView;
+import io.millrace.wasm.abi.HeaderMap;
+import io.millrace.wasm.body.BodyBuffer;
+import java.util.Map;
+
+/**
+ * As {@link ProxyWasmOriginExtension}, and the module also reads and changes the content of responses before it is stored.
+ * Rules with this extension ask the origin for whole content without an encoding, so it is a class of its own.
+ *
+ * <p>Callbacks for content run on threads of the extension, like those for requests.
+ */
+public final class ProxyWasmBodyExtension extends ProxyWasmOriginExtension implements BodyTransformHook {
+    private final Attribute<Map<String, byte[]>> properties = Attribute.of("proxy-wasm-body");
+
+    /** Creates an extension that is not open. */
+    public ProxyWasmBodyExtension() {}
+
+    @Override
+    public String name() {
+        return "wasm-body";
+    }
+
+    @Override
+    boolean transformsBodies() {
+        return true;
+    }
+
+    @Override
+    void responded(OriginResponseView response, HttpContext message) {
+        if (!message.properties().isEmpty()) {
+            response.set(properties, message.properties());
+        }
+    }
+
+    @Override
+    public Transform bodyTransform(OriginResponseView response) {
+        WasmFilter open = filter();
+        HeaderMap fields = fields(response);
+        Map<String, byte[]> own = response.get(properties);
+        BodyBuffer body = new BodyBuffer(
+                open.shared().settings().bodyBytesMax(), open.shared().bodies());
+        HttpContext message = HttpContext.ofBody(
+                new HttpContext.Response(response.status(), fields, "", response.url()),
+                own == null ? Map.of() : own,
+                body);
+        return new WasmBody(open, message, body);
+    }
+}
