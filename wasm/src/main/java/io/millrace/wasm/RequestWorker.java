@@ -132,13 +132,9 @@ final class RequestWorker {
         while (isNeeded()) {
             try {
                 waiting.await(inbox, waitNanos());
-                // Work that has begun comes first, so that new calls do not delay it without a limit.
-                WorkQueue.Entry entry = inbox.poll();
-                RequestWorkers.Call call = entry == null ? waiting.poll() : null;
+                WorkQueue.Entry entry = waiting.poll(inbox);
                 if (entry != null) {
                     take(entry);
-                } else if (call != null) {
-                    serve(call);
                 }
                 endLate();
                 tickIfDue();
@@ -246,8 +242,8 @@ final class RequestWorker {
     private void take(WorkQueue.Entry entry) {
         if (entry instanceof WorkQueue.Result result) {
             take(result);
-        } else if (entry instanceof WorkQueue.Piece piece) {
-            serve(piece.call());
+        } else if (entry instanceof WorkQueue.CallEntry waitingCall) {
+            serve(waitingCall.call());
         } else if (entry instanceof WorkQueue.End end) {
             end(end.message(), null);
         }

@@ -51,7 +51,7 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
         WorkQueue.Inbox known = inbox;
         if (known == null) {
             filter.submit(piece);
-        } else if (!known.add(new WorkQueue.Piece(piece))) {
+        } else if (!known.add(new WorkQueue.CallEntry(piece))) {
             piece.failed(new WasmFailure("the extension is closed"));
         }
     }

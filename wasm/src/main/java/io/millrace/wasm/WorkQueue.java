@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WorkQueue {
     /** An entry for one worker. */
-    sealed interface Entry permits Result, Piece, End {}
+    sealed interface Entry permits Result, CallEntry, End {}
 
     /**
      * The result of an HTTP call.
@@ -27,8 +27,8 @@ final class WorkQueue {
      */
     record Result(int call, CalloutResponse response) implements Entry {}
 
-    /** A call for a message whose context is in the instance of the worker. */
-    record Piece(RequestWorkers.Call call) implements Entry {}
+    /** A call for any worker, or for the one whose instance has the context of the message. */
+    record CallEntry(RequestWorkers.Call call) implements Entry {}
 
     /** The end of a message whose context is in the instance of the worker. */
     record End(HttpContext message) implements Entry {}
@@ -51,17 +51,6 @@ final class WorkQueue {
                 entries.add(entry);
                 wake.signal();
                 return true;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        /** Removes the next entry; null if there is none. */
-        @Nullable
-        Entry poll() {
-            lock.lock();
-            try {
-                return entries.poll();
             } finally {
                 lock.unlock();
             }
@@ -92,8 +81,8 @@ final class WorkQueue {
                 List<RequestWorkers.Call> waiting = new ArrayList<>();
                 for (Entry entry : entries) {
                     drop(entry);
-                    if (entry instanceof Piece piece) {
-                        waiting.add(piece.call());
+                    if (entry instanceof CallEntry waitingCall) {
+                        waiting.add(waitingCall.call());
                     }
                 }
                 entries.clear();
@@ -159,11 +148,17 @@ final class WorkQueue {
         }
     }
 
-    /** Removes the next call; null if there is none. */
-    RequestWorkers.@Nullable Call poll() {
+    /**
+     * Removes the next work of a worker; null if there is none. Entries for this worker alone come first: they belong to
+     * messages that have begun, and new calls must not delay them without a limit.
+     */
+    @Nullable
+    Entry poll(Inbox worker) {
         lock.lock();
         try {
-            return calls.poll();
+            Entry own = worker.entries.poll();
+            RequestWorkers.Call call = own == null ? calls.poll() : null;
+            return call == null ? own : new CallEntry(call);
         } finally {
             lock.unlock();
         }

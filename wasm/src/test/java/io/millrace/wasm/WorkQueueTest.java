@@ -3,21 +3,29 @@ package io.millrace.wasm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.wasm.abi.HeaderMap;
 import io.millrace.wasm.abi.ModuleLog;
 import io.millrace.wasm.callout.CalloutClient;
 import io.millrace.wasm.callout.CalloutSettings;
 import io.millrace.wasm.callout.OpenCalls;
 import java.net.URI;
 import java.net.http.HttpRequest;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Tests the results that wait for a worker. */
 class WorkQueueTest {
     private static final URI UPSTREAM = URI.create("http://127.0.0.1/");
 
-    private final WorkQueue.Inbox inbox = new WorkQueue(1).inbox();
+    private final WorkQueue queue = new WorkQueue(3);
+    private final WorkQueue.Inbox inbox = queue.inbox();
 
     /** Adds the result of a call without time, which is refused. Returns the number of the call. */
     private int refuse(OpenCalls calls) {
@@ -40,13 +48,97 @@ class WorkQueueTest {
             }
             calls.cancelAll();
             inbox.clear();
-            assertNull(inbox.poll());
+            assertNull(queue.poll(inbox));
             int later = refuse(calls);
-            WorkQueue.Result result = assertInstanceOf(WorkQueue.Result.class, inbox.poll());
+            WorkQueue.Result result = assertInstanceOf(WorkQueue.Result.class, queue.poll(inbox));
             assertEquals(later, result.call());
             inbox.close();
             assertEquals(later + 1, refuse(calls));
-            assertNull(inbox.poll(), "after the end");
+            assertNull(queue.poll(inbox), "after the end");
         }
+    }
+
+    /** Otherwise a worker under load serves one result for each new call, which may cause several further results. */
+    @Test
+    void messagesThatHaveBegunComeFirst() {
+        TestCall first = new TestCall();
+        TestCall second = new TestCall();
+        HttpContext message = HttpContext.ofRequest(TestCall.REQUEST, true);
+        assertTrue(queue.offer(first));
+        assertTrue(inbox.add(new WorkQueue.CallEntry(second)));
+        assertTrue(inbox.add(new WorkQueue.End(message)));
+        assertEquals(new WorkQueue.CallEntry(second), queue.poll(inbox));
+        assertEquals(new WorkQueue.End(message), queue.poll(inbox));
+        assertEquals(new WorkQueue.CallEntry(first), queue.poll(inbox));
+        assertNull(queue.poll(inbox));
+    }
+
+    /** Otherwise requests that are paused gather in one instance. */
+    @Test
+    void newCallsGoToTheWorkersInTurn() throws Exception {
+        BlockingQueue<String> served = new LinkedBlockingQueue<>();
+        List<Thread> workers = new ArrayList<>();
+        try {
+            for (String name : List.of("a", "b", "c")) {
+                Thread worker = new Thread(() -> serve(name, served));
+                workers.add(worker);
+                worker.start();
+                awaitWaiting(worker);
+            }
+            List<String> order = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                assertTrue(queue.offer(new TestCall()));
+                order.add(served.take());
+                for (Thread worker : workers) {
+                    awaitWaiting(worker);
+                }
+            }
+            assertEquals(List.of("a", "b", "c", "a", "b", "c"), order);
+        } finally {
+            for (Thread worker : workers) {
+                worker.interrupt();
+                worker.join();
+            }
+        }
+    }
+
+    private static void awaitWaiting(Thread worker) {
+        Awaitility.await().until(() -> worker.getState() == Thread.State.TIMED_WAITING);
+    }
+
+    private void serve(String name, BlockingQueue<String> served) {
+        WorkQueue.Inbox own = queue.inbox();
+        try {
+            while (true) {
+                queue.await(own, Long.MAX_VALUE);
+                if (queue.poll(own) != null) {
+                    served.add(name);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A call without effects. */
+    private static final class TestCall implements RequestWorkers.Call {
+        static final RequestCopy REQUEST =
+                new RequestCopy("GET", "http", "a", "/", null, "HTTP/1.1", "", "", new HeaderMap(), true);
+
+        @Override
+        public HttpContext message() {
+            return HttpContext.ofRequest(REQUEST, true);
+        }
+
+        @Override
+        public void done() {}
+
+        @Override
+        public boolean isAbandoned() {
+            return false;
+        }
+
+        @Override
+        public void failed(Throwable cause) {}
     }
 }
