@@ -250,7 +250,7 @@ public final class FetchHooks {
         unstorable = false;
         failed = false;
         Changed changed = new Changed(head.fields(), seen);
-        AttributeValues attributes = new AttributeValues();
+        ClientRequest.AttributeValues attributes = new ClientRequest.AttributeValues();
         for (LoadedExtension extension : chain.of(Hook.ORIGIN_RESPONSE)) {
             OriginResponseHook hook = (OriginResponseHook) extension.extension();
             call(
@@ -266,7 +266,8 @@ public final class FetchHooks {
         return changed.fields == head.fields() ? head : head.withFields(changed.fields);
     }
 
-    private void beginTransforms(TargetUri keyUrl, int status, Changed changed, AttributeValues attributes) {
+    private void beginTransforms(
+            TargetUri keyUrl, int status, Changed changed, ClientRequest.AttributeValues attributes) {
         BodyTransforms newTransforms = new BodyTransforms(this::transformGivenUp);
         transforms = newTransforms;
         for (LoadedExtension extension : chain.of(Hook.BODY_TRANSFORM)) {
@@ -396,12 +397,12 @@ public final class FetchHooks {
         private final int status;
         private final EditedFields fields;
         private final TagList tags = new TagList();
-        private final AttributeValues attributes;
+        private final ClientRequest.AttributeValues attributes;
         private long ttlSeconds = -1;
         private boolean unstorable;
         private boolean ended;
 
-        Received(TargetUri keyUrl, int status, FieldSection seen, AttributeValues attributes) {
+        Received(TargetUri keyUrl, int status, FieldSection seen, ClientRequest.AttributeValues attributes) {
             this.keyUrl = keyUrl;
             this.status = status;
             this.attributes = attributes;
