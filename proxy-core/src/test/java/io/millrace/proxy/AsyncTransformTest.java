@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.config.key.OnError;
 import io.millrace.proxy.extension.ExtensionEntry;
 import io.millrace.proxy.extension.FailureReason;
@@ -240,5 +242,19 @@ class AsyncTransformTest {
         assertTrue(extension.silent.get(0).isAbandoned());
         extension.silent.get(0).proceed(out -> out.write(US_ASCII.encode("late")));
         proxy.settle();
+    }
+
+    @Test
+    void explainNamesTheHook() throws Exception {
+        proxy.with(new Failing().entry()).start(AsyncTransformTest::pieces);
+        ExplainSource.Explanation explained = new RequestExplanation(new ServerView(proxy.proxy()))
+                .explain(new ExplainSource.Question("http://test.example/a", "GET", List.of(), "127.0.0.1", 0, false))
+                .toCompletableFuture()
+                .get();
+        assertTrue(
+                explained.steps().stream()
+                        .anyMatch(step -> step.name().equals("extensions")
+                                && step.text().contains("test is asked: body_transform")),
+                explained::toString);
     }
 }

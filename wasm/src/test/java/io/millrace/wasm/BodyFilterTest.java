@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpExchange;
+import io.millrace.proxy.extension.Hook;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -346,6 +347,19 @@ class BodyFilterTest {
             }
             assertEquals(4, proxy.failures("body_transform", "exception"));
         }
+    }
+
+    /** The names that {@code millctl extension list} prints. */
+    @Test
+    void theHooksAreNamed() {
+        assertEquals(
+                List.of("origin_request", "origin_response", "body_transform"),
+                Hook.of(new ProxyWasmBodyExtension()).stream().map(Hook::label).toList());
+        assertEquals(
+                List.of("origin_request", "origin_response"),
+                Hook.of(new ProxyWasmOriginExtension()).stream()
+                        .map(Hook::label)
+                        .toList());
     }
 
     private static long threads() {

@@ -122,7 +122,7 @@ class CalloutTest {
         try (ServerSocket socket = new ServerSocket(0)) {
             port = socket.getLocalPort();
         }
-        String config = "{module: filter.wasm, callouts: {auth: 'http://127.0.0.1:" + port + "/'}}";
+        String config = "{module: filter.wasm, deadline: 2s, callouts: {auth: 'http://127.0.0.1:" + port + "/'}}";
         try (WasmProxy proxy = WasmProxy.start(directory, config)) {
             assertEquals(502, proxy.get("/a").statusCode());
             assertEquals(1, proxy.counter("callouts_failed"));
@@ -246,18 +246,21 @@ class CalloutTest {
     void theCallsOfAClientThatLeavesEnd() throws Exception {
         try (ServerSocket service = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String config =
-                    "{module: filter.wasm, instances: 1, callout_timeout: 1m, callouts: {auth: 'http://127.0.0.1:"
+                    "{module: filter.wasm, deadline: 2s, instances: 1, callout_timeout: 1m, callouts: {auth: 'http://127.0.0.1:"
                             + service.getLocalPort() + "'}}";
             try (WasmProxy proxy = WasmProxy.start(directory, ProxyWasmExtension.class, ", deadline: 1m", config)) {
                 Socket call;
                 try (Socket client = new Socket(InetAddress.getLoopbackAddress(), proxy.port())) {
                     client.getOutputStream().write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(UTF_8));
+                    service.setSoTimeout(20_000);
                     call = service.accept();
+                    call.setSoTimeout(20_000);
+                    assertTrue(call.getInputStream().read() > 0, "the call has begun");
                     client.setSoLinger(true, 0);
                 }
                 try (call) {
-                    call.setSoTimeout(20_000);
-                    assertTrue(call.getInputStream().readAllBytes().length > 0, "the call ends with its connection");
+                    // The call ends with its connection: otherwise this is a timeout.
+                    assertTrue(call.getInputStream().readAllBytes().length > 0);
                 }
                 Awaitility.await().until(() -> proxy.counter("answered") == 1);
                 assertEquals(1, proxy.counter("callouts_failed"));
@@ -290,7 +293,8 @@ class CalloutTest {
     @Test
     void aReplacedModuleWithATimerWaitsForItsCalls() throws Exception {
         try (ServerSocket service = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-            String config = "{module: filter.wasm, instances: 1, configuration: timer, reload_interval: 50ms, "
+            String config = "{module: filter.wasm, deadline: 2s, instances: 1, configuration: timer, "
+                    + "reload_interval: 50ms, "
                     + "callout_timeout: 1m, callouts: {auth: 'http://127.0.0.1:" + service.getLocalPort() + "'}}";
             try (WasmProxy proxy = WasmProxy.start(directory, config)) {
                 Thread old = alive("millrace-wasm-filter").get(0);
