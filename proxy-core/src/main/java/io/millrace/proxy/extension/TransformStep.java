@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TransformStep {
     /** Number of bytes that one call may write in addition to twice the length of its input. */
-    private static final int OUTPUT_BYTES_MAX = 1 << 20;
+    private static final int EXTRA_OUTPUT_BYTES_MAX = 1 << 20;
 
     /** A call of the extension. */
     private interface Call {
@@ -162,7 +162,7 @@ final class TransformStep {
 
         Written(ByteBuf out) {
             this.out = out;
-            limit = 2 * inputBytes + OUTPUT_BYTES_MAX + out.readableBytes();
+            limit = 2 * inputBytes + EXTRA_OUTPUT_BYTES_MAX + out.readableBytes();
         }
 
         @Override
