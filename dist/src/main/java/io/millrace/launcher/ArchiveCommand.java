@@ -51,7 +51,8 @@ final class ArchiveCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException, LaunchException {
         Path home = LauncherContext.home();
         if (home == null) {
-            throw new LaunchException("an unpacked build has no class archive; run bin/millrace of a packed product");
+            throw new LaunchException(
+                    "this build was started from class directories and has no lib directory, so there is no class archive to record; run bin/millrace of an installed distribution");
         }
         Path lib = home.resolve("lib");
         if (javaHome != null && !Files.isExecutable(javaHome.resolve("bin/java"))) {

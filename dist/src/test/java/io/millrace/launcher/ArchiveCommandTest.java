@@ -16,7 +16,7 @@ class ArchiveCommandTest {
                 .execute("archive");
         assertEquals(ExitCode.FAILED, exitCode);
         assertEquals(
-                "millrace: an unpacked build has no class archive; run bin/millrace of a packed product\n",
+                "millrace: this build was started from class directories and has no lib directory, so there is no class archive to record; run bin/millrace of an installed distribution\n",
                 err.toString());
     }
 }

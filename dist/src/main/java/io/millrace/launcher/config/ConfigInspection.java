@@ -33,7 +33,7 @@ public final class ConfigInspection implements ConfigInspector {
         Set<ConfigKey<?>> keys = new LinkedHashSet<>();
         if (names.isEmpty()) {
             ConfigCatalog.keys().stream()
-                    .filter(key -> !SettingTexts.isOfElement(key))
+                    .filter(key -> !SettingTexts.isKeyOfListElement(key))
                     .forEach(keys::add);
         }
         for (String name : names) {
@@ -50,7 +50,7 @@ public final class ConfigInspection implements ConfigInspector {
 
     private KeyValue setting(RunningConfig.Current current, ConfigKey<?> key) {
         String path = key.path();
-        if (SettingTexts.isOfElement(key)) {
+        if (SettingTexts.isKeyOfListElement(key)) {
             return new KeyValue(key, null, Source.DEFAULT, "", List.of(), null, null);
         }
         String value = SettingTexts.shown(current.config(), key);
@@ -88,7 +88,7 @@ public final class ConfigInspection implements ConfigInspector {
         RunningConfig.Current current = running.current();
         List<Difference> differences = new ArrayList<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
-            String value = SettingTexts.isOfElement(key) ? null : SettingTexts.shown(current.config(), key);
+            String value = SettingTexts.isKeyOfListElement(key) ? null : SettingTexts.shown(current.config(), key);
             SettingPlace place = current.places().get(key.path());
             if (current.config().values().isSet(key) && !isDefault(key, value)) {
                 differences.add(new Difference(

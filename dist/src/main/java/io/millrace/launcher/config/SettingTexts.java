@@ -44,11 +44,11 @@ final class SettingTexts {
 
     /** Returns true if only a new launcher can change the setting. */
     static boolean isOfLauncher(ConfigKey<?> key) {
-        return key.apply() == ConfigKey.Apply.RELAUNCH && !isOfElement(key);
+        return key.apply() == ConfigKey.Apply.RELAUNCH && !isKeyOfListElement(key);
     }
 
     /** Returns true if the key belongs to list elements, such as {@code origins[].name}. */
-    static boolean isOfElement(ConfigKey<?> key) {
+    static boolean isKeyOfListElement(ConfigKey<?> key) {
         return key.path().indexOf('[') >= 0;
     }
 

@@ -26,8 +26,8 @@ public final class ForwardedParents {
 
     /** The first line that applies to all hosts, after which no line has an effect. */
     private @Nullable Entry decidedBy;
-    /** True after the group of all hosts was written. */
-    private boolean written;
+    /** True after {@link #useGroup} has set {@code forward_proxy.origins}. */
+    private boolean groupWritten;
 
     ForwardedParents(ImportState state) {
         this.state = state;
@@ -95,7 +95,7 @@ public final class ForwardedParents {
     /** Writes the name of the group that all forwarded requests use. */
     void useGroup(String group, Entry entry) {
         state.draft().root().put(ORIGINS, group).from(entry);
-        written = true;
+        groupWritten = true;
     }
 
     /** Disables forwarding if it would bypass parents or SOCKS servers. */
@@ -103,7 +103,7 @@ public final class ForwardedParents {
         if (!forwarding) {
             return;
         }
-        if (written) {
+        if (groupWritten) {
             exceptions.forEach(entry -> entry.notMapped("forwarded requests for these hosts also go to the parents"));
         } else if (!guards.isEmpty()) {
             guards.forEach(entry -> disableForwarding(state, entry));
