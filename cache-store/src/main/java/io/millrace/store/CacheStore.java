@@ -233,8 +233,8 @@ public interface CacheStore<H> extends Closeable {
     void scrubRate(long bytesPerSecond);
 
     /**
-     * Starts the simulation of other sizes of the RAM tier, or ends it. A running simulation continues unchanged.
-     * Uses at most 8 MiB of heap and one thread; while it is off it costs nothing.
+     * Starts the simulation of other sizes of the RAM tier, or ends it. If a simulation is already running, a start has
+     * no effect. Uses at most 8 MiB of heap and one thread; while it is off it costs nothing.
      *
      * @param groupOf returns the group of a key, such as its host, by the key's bytes, which it must not change; null
      *     to end the simulation

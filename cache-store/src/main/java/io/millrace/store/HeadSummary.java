@@ -3,8 +3,8 @@ package io.millrace.store;
 import java.util.List;
 
 /**
- * A description of a head for listings and searches. The store never interprets the text, which is in the inventory,
- * the table of stored objects.
+ * A description of a head for listings and searches. The store keeps it in the inventory (the table of stored objects)
+ * and never interprets the text.
  *
  * <p>Immutable.
  *

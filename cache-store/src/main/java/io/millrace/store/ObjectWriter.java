@@ -6,18 +6,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A writer of one representation. A writer from {@link CacheStore#create} fills a new representation. A writer from
- * {@link CacheStore#extend}, called an <em>extension</em>, adds the missing blocks of a partial one. The caller ends a
- * writer with exactly one call of {@link #complete}, {@link #keep} or {@link #abort}, also after a failure.
+ * {@link CacheStore#extend}, called an <em>extension</em>, adds the missing blocks of a partial representation. The
+ * caller ends a writer with exactly one call of {@link #complete}, {@link #keep} or {@link #abort}, also after a
+ * failure.
  *
  * <p>Bodies are stored in blocks of {@link StoreConfig#blockBytes}; the last block may be shorter. Bytes may be written
  * in pieces of any size. Of an incomplete body only whole blocks are kept. Several writers may fill one object
  * concurrently, each on its own thread; {@link #claim} distributes the blocks among them: a claim is the promise to
  * fill a range of blocks.
  *
- * <p>No method blocks or throws for a disk error. After a disk error the writer {@link #isFailed} and discards further
- * content. A new representation that fails is not stored. An extension that fails leaves the object with the blocks
- * that it had. Lookups find a new object after {@link #complete} or {@link #keep}; with {@link #allowPartial} also
- * earlier.
+ * <p>No method blocks or throws for a disk error. After a disk error {@link #isFailed} returns true, and the writer
+ * discards further content. A new representation that fails is not stored. An extension that fails leaves the object
+ * with the blocks that it had. Lookups find a new object after {@link #complete} or {@link #keep}; with {@link
+ * #allowPartial} also earlier.
  *
  * <p>Confined to one thread at a time (the event loop of the fill), except {@link #isWritable}, {@link #isFailed} and
  * the callback of {@link #onWritable}. Readers from {@link #object} may be used on any thread.
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ObjectWriter<H> {
     /**
-     * Limit of a short body in bytes. A new object with a short body of known length, which is written in order, costs
-     * little if {@link #object} and {@link #claim} are not called.
+     * Maximum length of a short body in bytes. A new object with a short body needs one buffer and no blocks if its
+     * length is known, its content is written in order, and the caller uses neither {@link #object} nor {@link #claim}.
      */
     int SHORT_BODY_BYTES_MAX = 32 * 1024;
 
@@ -133,10 +134,10 @@ public interface ObjectWriter<H> {
     void keep();
 
     /**
-     * Ends the writer without storing. From now on lookups do not find a new object; its buffers are released when no
-     * reader holds them. The blocks that an extension wrote are dropped, and the object remains. Before this call
-     * readers see those blocks, and a start after kill -9 finds them. Therefore an extension must only write content
-     * that is known to belong to the same representation.
+     * Ends the writer without storing. From now on lookups do not find the new object. Its buffers are released when no
+     * reader holds them. If the writer is an extension, the blocks that it wrote are dropped, and the object remains.
+     * Until then, readers can read these blocks, and a start after kill -9 finds them. Therefore an extension must only
+     * write content that is known to belong to the same representation.
      */
     void abort();
 

@@ -62,11 +62,15 @@ public final class MissRatioCurve {
     private final HitCounts counts = new HitCounts(SCALES.length);
     /** The sample rate is {@link #STEP} to this power. */
     private int steps;
-    /** Like {@link #steps}, for the keys whose requests are counted. Higher while new keys fill the caches. */
+    /**
+     * Like {@link #steps}, for the keys whose requests are counted. After the sample rate was raised, this field stays
+     * higher for one period, in which the added keys fill the caches.
+     */
     private int countedSteps;
-    /** Limits of hashes that belong to the two rates. */
+    /** Requests for keys with a hash below this limit are simulated. */
     private long threshold = Long.MAX_VALUE;
 
+    /** Requests for keys with a hash below this limit are also counted. */
     private long countedThreshold = Long.MAX_VALUE;
     /** Calls of {@link #decay} since the last change of the rate. */
     private int calmPeriods;
@@ -133,7 +137,8 @@ public final class MissRatioCurve {
      * @param bytes size in bytes
      */
     public void ramBytes(long bytes) {
-        // The tier's limit follows the use of other memory; a 64th changes no hit ratio noticeably.
+        // The limit of the tier changes with the use of other memory. A change by less than a 64th has no noticeable
+        // effect on a hit ratio.
         if (Math.abs(bytes - ramBytes) > ramBytes / 64) {
             ramBytes = bytes;
             resizeCaches();
@@ -270,9 +275,9 @@ public final class MissRatioCurve {
     }
 
     /**
-     * Ends a period: lets old requests count less, and adapts the sample rate to few keys. Called periodically. After
-     * {@value #CALM_PERIODS} calls without a change of the rate, it may be raised. During the warm-up the factor is not
-     * used.
+     * Ends a period: lowers the weight of old requests, and may raise the sample rate. Called periodically. The rate is
+     * raised after {@value #CALM_PERIODS} calls without a change of the rate, if few keys are in the simulation. During
+     * the warm-up the factor is not used.
      *
      * @param factor factor for all counts until now, from 0 to 1
      */

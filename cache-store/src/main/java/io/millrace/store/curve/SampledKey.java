@@ -24,7 +24,10 @@ final class SampledKey {
         return this == other;
     }
 
-    /** Equal to the hash code of the entry in the RAM tier, so that both use their frequency sketch alike. */
+    /**
+     * Equal to the hash code of the key's entry in the RAM tier, so that both frequency sketches have the same
+     * collisions.
+     */
     @Override
     public int hashCode() {
         return Long.hashCode(hash);

@@ -5,7 +5,9 @@ interface SimulatedCache {
     /** Requests the key, and adds it if it is absent; returns true for a hit. */
     boolean access(SampledKey key);
 
-    /** Counts a key whose size has grown by {@code moreBytes}; a negative number means that it shrank. */
+    /**
+     * Adds {@code moreBytes} to the bytes in use if the cache holds the key. Negative if the key's object has shrunk.
+     */
     void sizeChanged(SampledKey key, int moreBytes);
 
     /** Removes the key, also from the list of evicted keys that some policies keep. */

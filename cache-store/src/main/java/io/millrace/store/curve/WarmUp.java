@@ -5,10 +5,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides when a simulation has overcome its cold start, during which most requests are misses in every simulated cache.
+ * Decides when a simulation has overcome its cold start, during which most requests are misses in every simulated
+ * cache.
  *
- * <p>The start is divided into windows. A window has at least {@value #WINDOW_PERIODS} periods and
- * {@value #REQUESTS_MIN} simulated requests. At its end the figures are usable if both conditions hold:
+ * <p>The start is divided into windows. A window has at least {@value #WINDOW_PERIODS} periods and {@value
+ * #REQUESTS_MIN} simulated requests. At its end the figures are usable if both conditions hold:
  *
  * <ul>
  *   <li>The cache of the present size has evicted. Or less than 1 % of the requests are misses in it: then a larger

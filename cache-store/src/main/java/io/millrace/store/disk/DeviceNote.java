@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of the file {@value #FILE_NAME} in the index directory of a block device.
+ * The content of the file {@value #FILE_NAME} in the index directory of a block device or file.
  *
  * <p>The file names the device. It also records whether the setting {@code format}, the permission to overwrite other
  * content on the device, was used.

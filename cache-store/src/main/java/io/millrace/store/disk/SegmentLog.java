@@ -52,7 +52,9 @@ public final class SegmentLog {
      * refuses appends.
      */
     static final int PINNED_DIVISOR = 2;
-    /** Divisor: when only this fraction of a segment is free, other threads force the bytes written so far. */
+    /**
+     * Divisor: when only this fraction of a segment is free, the log asks its owner to force the bytes written so far.
+     */
     private static final int FORCE_EARLY_DIVISOR = 8;
     /** Number of entries of a reclaimed segment that are removed from the index between tasks. */
     private static final int RETIRED_STEP = 2048;
@@ -65,7 +67,7 @@ public final class SegmentLog {
     private final RetiredEntries retired;
     private final PinnedBytes pinned;
     private final SecureRandom random = new SecureRandom();
-    private final Runnable onSealed;
+    private final Runnable onForceDue;
 
     private final SegmentAppender appender;
     private final RecordBatch batch;
@@ -84,7 +86,7 @@ public final class SegmentLog {
     private @Nullable SegmentReclaimer reclaimer;
     private final AtomicLong bytesWritten = new AtomicLong();
     private final AtomicLong reclaimed = new AtomicLong();
-    /** True if {@code onSealed} was called because the active segment is nearly full. */
+    /** True if {@code onForceDue} was called because the active segment is nearly full. */
     private boolean announced;
     /** A segment that {@link VolumeShrinker} writes to; -1 for none. */
     private int reserved = -1;
@@ -92,10 +94,10 @@ public final class SegmentLog {
     /**
      * Creates a log that continues after the last record according to the segment table.
      *
-     * @param onSealed forces the file. Called when a segment is nearly full, so that little is left to force when the
+     * @param onForceDue forces the file. Called when a segment is nearly full, so that little is left to force when the
      *     next one begins. Called again when the segment is full
      */
-    SegmentLog(SegmentFile segments, VolumeParts parts, Runnable onSealed) {
+    SegmentLog(SegmentFile segments, VolumeParts parts, Runnable onForceDue) {
         this.segments = segments;
         appender = new SegmentAppender(segments);
         batch = new RecordBatch(appender.allocate(RecordBatch.BYTES));
@@ -106,7 +108,7 @@ public final class SegmentLog {
         this.index = parts.index();
         this.retired = new RetiredEntries(index, segments.segmentBytes());
         this.pinned = new PinnedBytes(table, segments);
-        this.onSealed = onSealed;
+        this.onForceDue = onForceDue;
         active = table.active();
         if (active >= 0) {
             tag = table.tag(active);
@@ -201,7 +203,7 @@ public final class SegmentLog {
         offset += length;
         if (!announced && offset > segments.segmentBytes() - segments.segmentBytes() / FORCE_EARLY_DIVISOR) {
             announced = true;
-            onSealed.run();
+            onForceDue.run();
         }
         bytesWritten.addAndGet(length);
         return location;
@@ -418,7 +420,7 @@ public final class SegmentLog {
         table.state(active, SegmentTable.State.SEALED);
         active = -1;
         summary = null;
-        onSealed.run();
+        onForceDue.run();
     }
 
     private void begin(int segment) throws IOException {

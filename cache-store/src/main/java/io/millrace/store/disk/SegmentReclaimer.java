@@ -103,7 +103,7 @@ final class SegmentReclaimer {
     private long total;
     /** Bytes of {@link #total} that are still to be carried. */
     private long left;
-    /** True if the minimum rating for the next reclaimed segment is chosen. */
+    /** True once {@link #ratingMin} is set for the segment that is reclaimed next. */
     private boolean chosen;
 
     /** Number of records read for ratings before the current append. */
@@ -169,14 +169,17 @@ final class SegmentReclaimer {
         if (!toRate.isEmpty()) {
             rate();
         }
-        if (toRate.isEmpty() && !toCarry.isEmpty() && !fits(length)) {
+        if (toRate.isEmpty() && !toCarry.isEmpty() && !isOnPlan(length)) {
             beforeCarrying.run();
             carryDue(length + Math.min(RecordBatch.BYTES, segments.segmentBytes() / AHEAD_DIVISOR));
         }
     }
 
-    /** Returns true if the bytes still to be carried fit after {@code length} further bytes in the active segment. */
-    private boolean fits(int length) throws IOException {
+    /**
+     * Returns true if no copy is due: the share of {@link #total} that is still to be carried is at most the share of
+     * the slack that remains after {@code length} further bytes of a caller.
+     */
+    private boolean isOnPlan(int length) throws IOException {
         double slack =
                 Math.max(1, Math.min(segments.segmentBytes() * SLACK_SHARE, (double) segments.segmentBytes() - total));
         long roomLeft = Math.max(0, log.room() - length - SegmentLog.overhead() - left);
@@ -408,9 +411,9 @@ final class SegmentReclaimer {
         return place.offset() == entry.offset() && place.tag() == candidate.tag();
     }
 
-    /** Carries records until the remaining ones fit in the active segment after {@code length} further bytes. */
+    /** Carries records until no copy is due before {@code length} further bytes of a caller. */
     private void carryDue(int length) throws IOException {
-        while (!toCarry.isEmpty() && !fits(length)) {
+        while (!toCarry.isEmpty() && !isOnPlan(length)) {
             carryNext();
         }
     }
@@ -541,7 +544,7 @@ final class SegmentReclaimer {
         }
     }
 
-    /** Appends the record unchanged. */
+    /** Appends a copy of the record with a new sequence. */
     private void copy(DiskRecord record, SegmentSummary.Entry entry) throws IOException {
         RecordHeader header = record.header();
         if (header.type() == RecordType.HEAD && header.has(RecordHeader.FLAG_BODY_ELSEWHERE)) {

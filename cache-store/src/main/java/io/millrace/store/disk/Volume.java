@@ -98,7 +98,7 @@ public final class Volume {
         table = parts.table();
         segments = new SegmentFile(parts.file(), parts.superblock());
         reader = new RecordReader(segments, allocator);
-        log = new SegmentLog(segments, parts, () -> listener.segmentSealed(this));
+        log = new SegmentLog(segments, parts, () -> listener.forceDue(this));
         health = new VolumeHealth(
                 parts.directory(), rebuild == null ? VolumeState.ONLINE : VolumeState.OPENING, this::givenUp);
         membership = new VolumeMembership(parts.file(), parts.superblock(), health);
@@ -410,7 +410,7 @@ public final class Volume {
     }
 
     /** Takes the volume offline, because its files were deleted or replaced. Any thread. */
-    public void removed(String fault) {
+    public void takeOffline(String fault) {
         health.giveUp(new IOException(directory() + ": " + fault));
     }
 

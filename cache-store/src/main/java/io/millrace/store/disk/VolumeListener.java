@@ -7,8 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Receives events of volumes; called on any thread of the store. */
 public interface VolumeListener {
-    /** Called when a segment is nearly full, and again when it is full. The callee should force the file. */
-    void segmentSealed(Volume volume);
+    /**
+     * Called when a segment is nearly full, and again when it is full: the callee should force the file to the device.
+     */
+    void forceDue(Volume volume);
 
     /** Called when the index is complete. */
     void opened(Volume volume);

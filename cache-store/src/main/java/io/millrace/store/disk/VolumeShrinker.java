@@ -133,7 +133,7 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
         }
         int bufferBytes = Math.min(SLICE_BYTES, segments.segmentBytes());
         move = new Move(source, target, table.sequence(source), table.tag(source), bufferBytes);
-        // Marks the segment that may exist twice if this process ends before the move.
+        // Marks the segment that may exist twice if this process ends during the move.
         table.set(target, SegmentTable.State.FREE, table.sequence(source), 0, 0);
         return AT_ONCE;
     }

@@ -150,7 +150,8 @@ final class VolumeThread {
             if (!taken) {
                 overflowing.decrementAndGet();
             }
-            // The queue may have become empty in the meantime; if it is full, the thread is awake anyway.
+            // The thread may be waiting on the empty queue by now, so an empty task wakes it. If the queue is full, the
+            // thread is awake anyway.
             queue.offer(VolumeThread::wakeUp);
         }
         offering.decrementAndGet();

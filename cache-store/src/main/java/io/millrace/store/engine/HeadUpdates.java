@@ -107,7 +107,7 @@ final class HeadUpdates<H> {
             ram.put(resident);
         }
         if (volume == null) {
-            volumes.missed(key, given.volume(), null);
+            volumes.recordMissedChange(key, given.volume(), null);
             if (updated != null) {
                 updated.release();
             }
@@ -125,7 +125,7 @@ final class HeadUpdates<H> {
         PendingChange<H> change = PendingChange.stored(updated);
         change.begin();
         if (!pending.enqueueAtOnce(volume, key, change, write)) {
-            volumes.missed(key, given.volume(), volume);
+            volumes.recordMissedChange(key, given.volume(), volume);
             change.release();
             return before;
         }
@@ -195,7 +195,7 @@ final class HeadUpdates<H> {
             }
         });
         if (!taken) {
-            volumes.missed(given.key(), given.volume(), volume);
+            volumes.recordMissedChange(given.key(), given.volume(), volume);
         }
     }
 }

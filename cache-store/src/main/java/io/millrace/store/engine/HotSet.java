@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * of the processors, which shrinks while other threads need the processors. Loading pauses while requests wait for the
  * I/O threads, and ends when the RAM tier is nearly full.
  *
- * <p>After a handover from a predecessor process, loading is faster for some seconds and does not pause for requests.
- * Before the handover, the predecessor's RAM answered the clients.
+ * <p>After a handover from a predecessor process, loading is faster for some seconds and does not pause for requests,
+ * because the predecessor answered these requests from its RAM until then.
  *
  * <pre>
  *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume

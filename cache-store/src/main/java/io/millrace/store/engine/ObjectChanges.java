@@ -385,7 +385,7 @@ final class ObjectChanges<H> {
                     }
                 });
         if (!taken) {
-            volumes.missed(given.key(), given.volume(), volume);
+            volumes.recordMissedChange(given.key(), given.volume(), volume);
         }
     }
 
@@ -438,7 +438,7 @@ final class ObjectChanges<H> {
                 }
             }
         }
-        volumes.missed(key, slotsSeen, returned -> {
+        volumes.recordMissedChange(key, slotsSeen, returned -> {
             boolean taken = removal.appendTo(returned, diskKey(key));
             if (!taken && !volumes.isOut(returned)) {
                 removal.failed(returned);

@@ -128,10 +128,10 @@ final class ObjectOpening<H> {
         }
 
         private void lookUpOnVolumes() {
-            long changes = waiting.indexChanges();
+            long indexChanges = waiting.indexChanges();
             int opening = volumes.openingCount();
             Found<H> found = newest(key);
-            if (mustWait(found) && addToWaiting(changes)) {
+            if (mustWait(found) && addToWaiting(indexChanges)) {
                 release(found);
                 if (!volumes.isOpening()) {
                     // A volume may end its opening without a change of its index, for example at a hand-over.

@@ -88,7 +88,7 @@ final class PartialChanges<H> {
                 change.release();
                 return before;
             }
-            volumes.missed(key, slotsSeen);
+            volumes.recordMissedChange(key, slotsSeen);
             fills.replace(key, object.objectId());
             return change;
         });
@@ -100,8 +100,8 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Rewrites the head record of a partial object with the list of blocks on disk. The rewrite follows the blocks that
-     * are queued now. No effect if the key holds another object.
+     * Rewrites the head record of a partial object with the list of blocks on disk. The rewrite is queued after the
+     * blocks that are already queued. No effect if the key holds another object.
      *
      * @return whether the rewrite was queued
      */
@@ -113,12 +113,12 @@ final class PartialChanges<H> {
      * Removes blocks of a partial object from the index and from the head record. If the blocks cannot be removed,
      * removes the whole object.
      *
-     * <p>For each removed block, an empty block is appended to the log. The reason is a power failure that loses a
-     * later block with the same number, but not the head record that lists this number. A rebuild of the index then
-     * finds the empty block instead of the removed content. The protection begins when the volume is synced.
+     * <p>For each removed block, an empty block is appended to the log. Example: the block is later stored again, and a
+     * head record lists it. A power failure then loses the new block but not that head record. Without the empty block,
+     * a rebuild of the index would use the old, removed block. The protection begins when the volume is synced.
      *
-     * <p>The index must not contain the empty blocks. Until the new head record is written, an open reads the old one,
-     * and would take an empty block for content.
+     * <p>Empty blocks are not added to the index. A reader that opens the object before the new head record is written
+     * still sees the old list of blocks, and would read an empty block as content.
      */
     void removeBlocks(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {
@@ -211,7 +211,7 @@ final class PartialChanges<H> {
                 queued[0] = true;
                 return change;
             }
-            volumes.missed(key, object.volume(), volumeNow);
+            volumes.recordMissedChange(key, object.volume(), volumeNow);
             // The volume has not accepted the tombstone (the record of the removal). As with a removal, the pending
             // change hides the object at least in this process.
             boolean staysPending = (allChanges.isSuspended() || volumeNow != null)

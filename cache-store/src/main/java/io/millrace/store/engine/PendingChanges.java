@@ -108,7 +108,7 @@ final class PendingChanges<H> {
             return queued;
         }
         boolean[] any = {queued};
-        volumes.missed(key, slotsSeen, returned -> {
+        volumes.recordMissedChange(key, slotsSeen, returned -> {
             boolean taken = returned == volume || hide(returned, key, change);
             any[0] |= taken;
             return taken;
@@ -165,7 +165,7 @@ final class PendingChanges<H> {
     }
 
     /**
-     * Queues the write that settles the change; false if the volume did not accept it. Call inside a change of the key.
+     * Queues one write of the change. Returns false if the volume did not accept it. Call inside a change of the key.
      */
     boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite write) {
         StoreObject<H> object = change.object();

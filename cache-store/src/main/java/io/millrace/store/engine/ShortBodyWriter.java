@@ -95,7 +95,10 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** Returns true if the body needs no blocks. A body of a whole block could be kept in part. */
+    /**
+     * Returns true if the body is short, is accepted, and has less than one block. A body of at least one block can be
+     * kept in part by {@link #keep}, so it needs a {@link FillWriter}.
+     */
     private boolean isShort(long bodyLength) {
         return bodyLength >= 0
                 && bodyLength <= SHORT_BODY_BYTES_MAX

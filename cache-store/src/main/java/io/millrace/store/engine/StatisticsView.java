@@ -66,7 +66,7 @@ final class StatisticsView {
 
     /** Returns the statistics of an offline volume. It has failed, or a command took it offline. */
     private static StoreStatistics.Volume offline(VolumeGroup.Slot slot) {
-        OfflineVolume absence = slot.absence();
+        OfflineVolume offlineVolume = slot.offlineVolume();
         return new StoreStatistics.Volume(
                 slot.config().path(),
                 slot.config().name(),
@@ -78,8 +78,10 @@ final class StatisticsView {
                 0,
                 0,
                 0,
-                absence == null ? 1 : 0,
-                absence == null ? messageOf(slot.failure()) : "taken offline by command: " + absence.reason(),
+                offlineVolume == null ? 1 : 0,
+                offlineVolume == null
+                        ? messageOf(slot.failure())
+                        : "taken offline by command: " + offlineVolume.reason(),
                 StoreStatistics.Ring.NONE);
     }
 

@@ -168,7 +168,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         housekeeping.every(STORAGE_WATCH_NANOS, () -> reads.execute(watch::check));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
         housekeeping.every(RAM_RESIZE_NANOS, () -> memory.warnOfFullHeap(ram));
-        housekeeping.every(RAM_RESIZE_NANOS, pieces::grow);
+        housekeeping.every(RAM_RESIZE_NANOS, pieces::restoreLimit);
         hot.start();
     }
 
@@ -209,7 +209,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     private final class VolumeEvents implements VolumeListener {
         @Override
-        public void segmentSealed(Volume volume) {
+        public void forceDue(Volume volume) {
             forcing.forceSoon(volume);
         }
 
@@ -284,8 +284,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /**
-     * Counts a RAM hit in the index of the object's volume too. Reclaim then keeps requested objects on disk, which RAM
-     * may evict later. Never called on an event loop.
+     * Counts a RAM hit in the index of the object's volume too. Without this count, the reclaimer could drop the disk
+     * copy of an object that clients request from RAM. The object would then be lost when RAM evicts it. Never called
+     * on an event loop.
      *
      * @param hits hits of the object in RAM so far
      */

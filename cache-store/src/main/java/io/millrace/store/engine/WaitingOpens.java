@@ -43,9 +43,9 @@ final class WaitingOpens {
     }
 
     /**
-     * Adds a waiting lookup. Retries it immediately if an index has changed since the lookup began, because no other event
-     * might retry it. Returns false if it cannot wait: its time is over, too many lookups wait, or the store is closed.
-     * After true, exactly one of the two callbacks runs, once.
+     * Adds a waiting lookup. Retries it immediately if an index has changed since the lookup began, because no other
+     * event might retry it. Returns false if it cannot wait: its time is over, too many lookups wait, or the store is
+     * closed. After true, exactly one of the two callbacks runs, once.
      *
      * @param changesAtBegin value of {@link #indexChanges()} when the lookup began
      */
@@ -90,7 +90,7 @@ final class WaitingOpens {
 
     /** Retries all lookups, because an index became complete or its volume went offline. */
     void indexChanged() {
-        // Before the list is taken: a lookup that is added later sees the new number.
+        // The number is raised before the list is taken. So a lookup that is added later sees the new number.
         indexChanges.incrementAndGet();
         retry();
     }

@@ -546,7 +546,7 @@ public final class MappedIndex {
     /** Returns the number of objects, without blocks. Any thread. */
     public long objects() {
         SlotTable current = table;
-        return Math.max(0, current.field(SlotTable.USED_AT) - current.field(SlotTable.BLOCKS_AT));
+        return Math.max(0, current.field(SlotTable.USED_AT) - current.field(SlotTable.NON_OBJECTS_AT));
     }
 
     /** Returns the number of slots. Any thread. */

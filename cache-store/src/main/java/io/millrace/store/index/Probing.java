@@ -139,7 +139,7 @@ final class Probing {
         boolean reused = table.location(slot) == Location.DELETED;
         noteDamage(table, slot);
         table.add(SlotTable.USED_AT, 1);
-        countBlocks(table, meta, 1);
+        countNonObjects(table, meta, 1);
         table.fill(slot, hashHigh, hashLow, location, meta);
         if (reused) {
             table.add(SlotTable.DELETED_AT, -1);
@@ -148,8 +148,8 @@ final class Probing {
 
     /** Changes the entry in the slot. */
     static void move(SlotTable table, long slot, long location, long meta) {
-        countBlocks(table, table.meta(slot), -1);
-        countBlocks(table, meta, 1);
+        countNonObjects(table, table.meta(slot), -1);
+        countNonObjects(table, meta, 1);
         table.move(slot, location, meta);
     }
 
@@ -180,7 +180,7 @@ final class Probing {
                 before = (before - 1) & table.mask;
             }
         }
-        countBlocks(table, meta, -1);
+        countNonObjects(table, meta, -1);
         table.add(SlotTable.USED_AT, -1);
     }
 
@@ -207,9 +207,9 @@ final class Probing {
         return (slot - table.hashLow(slot)) & table.mask;
     }
 
-    private static void countBlocks(SlotTable table, long meta, int delta) {
+    private static void countNonObjects(SlotTable table, long meta, int delta) {
         if ((meta & (SlotTable.FLAG_BLOCK | SlotTable.FLAG_TOMBSTONE)) != 0) {
-            table.add(SlotTable.BLOCKS_AT, delta);
+            table.add(SlotTable.NON_OBJECTS_AT, delta);
         }
     }
 

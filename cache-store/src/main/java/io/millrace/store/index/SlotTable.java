@@ -53,7 +53,7 @@ final class SlotTable {
     static final int CLEAN_AT = 64;
     static final int COMPLETE_AT = 72;
     static final int USED_AT = 80;
-    static final int BLOCKS_AT = 88;
+    static final int NON_OBJECTS_AT = 88;
     static final int DELETED_AT = 96;
     static final int APPLIED_AT = 104;
     static final int DAMAGED_AT = 112;

@@ -34,7 +34,9 @@ public final class FileFaults {
         return message == null ? fault.toString() : message;
     }
 
-    /** Returns true if the kernel refused an operation as invalid (EINVAL), such as a direct write that is not aligned. */
+    /**
+     * Returns true if the kernel refused an operation as invalid (EINVAL), such as a direct write that is not aligned.
+     */
     public static boolean isInvalidArgument(IOException fault) {
         return messageOf(fault).contains("Invalid argument");
     }

@@ -14,8 +14,8 @@ import org.jctools.queues.MpscArrayQueue;
  */
 public final class AccessFeed {
     /**
-     * Maximum number of requests between two drains. The reader drains often enough for its own limit of requests per
-     * second.
+     * Maximum number of requests between two drains. If the reader falls behind, further requests are counted as lost,
+     * and the reader lowers the sample rate.
      */
     private static final int CAPACITY = 1024;
     /** Threshold while sampling is off: no hash is below this value. */

@@ -87,7 +87,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         List<SegmentHeader> found = new ArrayList<>();
         Set<Long> tags = new HashSet<>();
         List<Integer> toErase = new ArrayList<>();
-        List<Integer> headless = new ArrayList<>();
+        List<Integer> withDamagedHeader = new ArrayList<>();
         long lostSequence = -1;
         for (int segment = 0; segment < table.segments(); segment++) {
             try {
@@ -95,7 +95,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                 if (header == null) {
                     long sequence = segments.sequenceUnderDamagedHeader(segment);
                     if (sequence >= 0) {
-                        headless.add(segment);
+                        withDamagedHeader.add(segment);
                         lostSequence = Math.max(lostSequence, sequence);
                     }
                 } else if (!tags.add(header.tag())) {
@@ -116,7 +116,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         found.sort(Comparator.comparingLong(SegmentHeader::sequence).reversed());
         IndexRebuild rebuild = new IndexRebuild(directory, segments, table, index, found);
         rebuild.dropOlderThan(lostSequence);
-        toErase.addAll(headless);
+        toErase.addAll(withDamagedHeader);
         for (int segment : toErase) {
             // The segment was being moved when the process ended, or has lost its header. For a move, the other place
             // is complete, because a move writes the header last.

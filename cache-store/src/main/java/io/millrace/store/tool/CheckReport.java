@@ -22,7 +22,10 @@ public final class CheckReport {
 
     /** The severity of a finding. */
     public enum Kind {
-        /** A store would return outdated content: the index entry of a key is not its newest record. */
+        /**
+         * A store may return outdated content: an index entry is not the newest record of its key, or the sequence
+         * numbers of records are not ascending.
+         */
         WRONG("wrong"),
         /** Stored content cannot be read any more; a store treats it as absent. */
         DAMAGED("damaged"),

@@ -64,7 +64,10 @@ final class VolumeView implements Closeable {
         }
     }
 
-    /** Returns the note about the device whose index is in the directory, which contains no volume file. */
+    /**
+     * Reads the name of the volume's block device or file from the directory of its index. Called if the directory has
+     * no volume file.
+     */
     private static DeviceNote device(FileIo io, Path directory) throws IOException {
         DeviceNote device = DeviceNote.read(io, directory);
         if (device == null || !io.exists(device.device())) {

@@ -48,7 +48,7 @@ class VolumeFaultTest {
 
     private final class Told implements VolumeListener {
         @Override
-        public void segmentSealed(Volume sealed) {
+        public void forceDue(Volume sealed) {
             // This file does not force anything.
         }
 

@@ -147,10 +147,10 @@ class VolumeCommandsTest {
             looked = wasOut ? volumes.slots() : looked;
             online(test, FIRST);
             for (int i = 0; i < OBJECTS; i += 2) {
-                volumes.missed(test.key("k" + i), looked);
+                volumes.recordMissedChange(test.key("k" + i), looked);
             }
             for (int i = 1; i < OBJECTS; i += 2) {
-                volumes.missed(test.key("k" + i), 0, looked[0].volume());
+                volumes.recordMissedChange(test.key("k" + i), 0, looked[0].volume());
             }
             test.sync();
             for (int i = 0; i < OBJECTS; i++) {

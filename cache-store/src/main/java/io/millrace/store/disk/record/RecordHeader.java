@@ -293,7 +293,9 @@ public final class RecordHeader {
     /**
      * Returns true for an object whose whole body is in one record, either this record or another.
      *
-     * <p>A rebuild skips a partly written record only if this method returns true.
+     * <p>If such a record was only partly written before a crash, a rebuild of the index skips it, so that an older
+     * object of the key is found again. False for a HEAD record that lists blocks, for a BLOCK record and for a
+     * tombstone.
      */
     public boolean isObjectInOneRecord() {
         return type == RecordType.COMPLETE || (type == RecordType.HEAD && has(FLAG_BODY_ELSEWHERE));

@@ -60,6 +60,7 @@ public final class ReaderLists {
     /** The list of this process; null if none is written. */
     private @Nullable HeldFile own;
 
+    /** The segments in the list of this process. */
     private BitSet listed = new BitSet();
 
     private ReaderLists(FileIo io, Path directory, Superblock superblock) {

@@ -53,7 +53,8 @@ public final class SegmentAppender {
      * {@link #phase}.
      */
     public ByteBuffer allocate(int length) {
-        // A slice ends at a multiple of a block too: one block for its start, one for its end, one for the phase.
+        // alignedSlice moves the start up and the end down to a multiple of a block. This takes less than two blocks;
+        // the third one is room for the phase.
         ByteBuffer buffer = blockBytes == 0
                 ? ByteBuffer.allocateDirect(length)
                 : ByteBuffer.allocateDirect(length + 3 * blockBytes).alignedSlice(blockBytes);

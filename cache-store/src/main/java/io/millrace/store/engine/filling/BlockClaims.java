@@ -15,7 +15,7 @@ final class BlockClaims {
     private final List<Claim> claims = new ArrayList<>(2);
     private final List<Object> writers = new ArrayList<>(2);
     /** Number of writers without any claim, which are assumed to fill all missing blocks. */
-    private int undeclared;
+    private int writersWithoutClaim;
 
     /** A claim of one writer on the blocks {@code [from, to)}. */
     private record Claim(Object writer, int from, int to) {
@@ -27,12 +27,12 @@ final class BlockClaims {
     /** Adds a writer. */
     void begin(Object writer) {
         writers.add(writer);
-        undeclared++;
+        writersWithoutClaim++;
     }
 
     /** Removes a writer and its claims. */
     void end(Object writer) {
-        undeclared -= isDeclared(writer) ? 0 : 1;
+        writersWithoutClaim -= hasClaim(writer) ? 0 : 1;
         writers.remove(writer);
         claims.removeIf(claim -> claim.writer() == writer);
     }
@@ -42,7 +42,7 @@ final class BlockClaims {
         return writers.contains(writer);
     }
 
-    private boolean isDeclared(Object writer) {
+    private boolean hasClaim(Object writer) {
         for (int i = 0; i < claims.size(); i++) {
             if (claims.get(i).writer() == writer) {
                 return true;
@@ -79,13 +79,13 @@ final class BlockClaims {
         if (claims.size() >= CLAIMS_MAX) {
             return false;
         }
-        undeclared -= isDeclared(writer) ? 0 : 1;
+        writersWithoutClaim -= hasClaim(writer) ? 0 : 1;
         claims.add(new Claim(writer, from, to));
         return true;
     }
 
     /** Returns true if an active writer may still fill the block. */
     boolean isExpected(int block) {
-        return undeclared > 0 || claimedUntil(block) > block;
+        return writersWithoutClaim > 0 || claimedUntil(block) > block;
     }
 }

@@ -34,7 +34,7 @@ public final class FillingBody<H> extends Counted {
     private final @Nullable BlockMap onDisk;
     private final int blockBytes;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Guarded by the lock, like all fields that are not volatile. */
+    /** Guarded by {@link #lock}, like {@link #claims} and {@link #inBlocks}. */
     private final BodyBlocks blocks;
 
     private final BlockClaims claims = new BlockClaims();

@@ -14,6 +14,7 @@ final class OpenBlock {
     final int number;
     final Coverage coverage = new Coverage();
     ByteBuf buffer;
+    /** Number of bytes that are present. */
     int covered;
     /** True after the block was passed to the volume's thread, when all its bytes were present. */
     boolean submitted;

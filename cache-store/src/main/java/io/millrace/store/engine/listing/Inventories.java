@@ -172,7 +172,7 @@ public final class Inventories<H> {
                 new Change<>(inventory, key.hashHigh(), key.hashLow(), location, described(header, key, head));
         if (!queue.offer(change)) {
             headBytes.addAndGet(-change.headBytes());
-            inventory.missed();
+            inventory.countMissedChange();
         }
     }
 
@@ -407,7 +407,7 @@ public final class Inventories<H> {
         while (change != null) {
             if (System.nanoTime() - until > 0 && change.volume() != null) {
                 headBytes.addAndGet(-change.headBytes());
-                change.volume().missed();
+                change.volume().countMissedChange();
             } else {
                 apply(change);
             }

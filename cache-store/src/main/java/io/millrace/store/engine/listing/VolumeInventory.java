@@ -100,7 +100,7 @@ final class VolumeInventory<H> {
     }
 
     /** Counts a change that was not queued. Any thread. */
-    void missed() {
+    void countMissedChange() {
         missed.increment();
         behind = true;
     }

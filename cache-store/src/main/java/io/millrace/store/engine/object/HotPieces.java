@@ -126,7 +126,7 @@ public final class HotPieces {
     }
 
     /** Restores the cache's maximum size after the budget reduced it. Called periodically. */
-    public void grow() {
+    public void restoreLimit() {
         tier.restoreLimit();
     }
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The record of a volume that is offline: its superblock at the time it was taken offline by command, and the keys
  * changed since. With this record the volume can return and keep its content, except for the changed objects.
  *
- * <p>Thread-safe: {@link #missed} may be called from any thread; the other methods require the store's life cycle lock.
+ * <p>Thread-safe: {@link #recordMissedChange} may be called from any thread; the other methods require the store's life
+ * cycle lock.
  */
 public final class OfflineVolume {
     /** Limit of recorded keys; above it the volume starts empty. */
@@ -59,7 +60,7 @@ public final class OfflineVolume {
     /**
      * Records a change of the key; false if the volume has returned, so that the caller must apply the change to it.
      */
-    boolean missed(StoreKey key) {
+    boolean recordMissedChange(StoreKey key) {
         lock.lock();
         try {
             if (ended) {

@@ -60,11 +60,11 @@ public final class StorageWatch {
             if (known == null && now != null) {
                 identities.put(volume, now);
             } else if (known != null && !known.equals(now)) {
-                volume.removed("the file " + file + " was replaced while in use; run `millctl storage online`");
+                volume.takeOffline("the file " + file + " was replaced while in use; run `millctl storage online`");
             }
         } catch (NoSuchFileException e) {
             if (known != null) {
-                volume.removed("the file " + file + " was deleted while in use; run `millctl storage online`");
+                volume.takeOffline("the file " + file + " was deleted while in use; run `millctl storage online`");
             }
         } catch (IOException e) {
             LOG.debug("{}: the identity of the file cannot be read", file, e);

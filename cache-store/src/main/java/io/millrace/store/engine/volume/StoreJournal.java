@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * all entries that concern the objects of its path. Afterwards each volume writes its own copy on its own thread.
  * Entries in force are those that a restart needs.
  *
- * <p>Thread-safe; {@link #readAll}, {@link #heal} and {@link #addJoining} are confined to the thread that opens the
- * store or holds its life cycle lock.
+ * <p>Thread-safe; {@link #readAll}, {@link #rewriteCopies} and {@link #addJoining} are confined to the thread that
+ * opens the store or holds its life cycle lock.
  */
 public final class StoreJournal implements Journal {
     private static final Logger LOG = LoggerFactory.getLogger(StoreJournal.class);
@@ -116,11 +116,11 @@ public final class StoreJournal implements Journal {
     public void attach(Owner newOwner) {
         owner = newOwner;
         newOwner.recovered(entries, condition);
-        heal();
+        rewriteCopies();
     }
 
     /** Writes all entries in force to every path if the paths may differ. Call after the volumes have started. */
-    void heal() {
+    void rewriteCopies() {
         entries = List.of();
         if (owner == null || onlyCopyIntact) {
             return;
@@ -167,7 +167,7 @@ public final class StoreJournal implements Journal {
         successor = null;
         if (passedOn && owner != null) {
             onlyCopyIntact = false;
-            heal();
+            rewriteCopies();
         }
     }
 

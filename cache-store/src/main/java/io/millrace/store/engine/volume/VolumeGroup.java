@@ -62,15 +62,15 @@ public final class VolumeGroup {
     private long openCount = 1;
 
     /**
-     * A configured volume that is open, failed to open, or is offline. Exactly one of volume, failure and absence is
-     * set.
+     * A configured volume that is open, failed to open, or is offline. Exactly one of {@code volume}, {@code failure}
+     * and {@code offlineVolume} is set.
      */
     public record Slot(
             int number,
             VolumeConfig config,
             @Nullable Volume volume,
             @Nullable IOException failure,
-            @Nullable OfflineVolume absence) {
+            @Nullable OfflineVolume offlineVolume) {
         /** Returns the bytes for segments; 0 while the size of a whole device is not known. */
         public long sizeBytes() {
             long configured = config.sizeBytes();
@@ -138,7 +138,7 @@ public final class VolumeGroup {
         Slot[] before = slots;
         journal.readAll(set.volumes());
         startAll(set);
-        journal.heal();
+        journal.rewriteCopies();
         for (int i = 0; i < before.length; i++) {
             deleteReaderList(before[i].volume(), slots[i].volume());
         }
@@ -460,9 +460,9 @@ public final class VolumeGroup {
      * @param number number of the volume that did not accept the change
      * @param refusing the volume that did not accept the change; null if none worked at that number
      */
-    public void missed(StoreKey key, int number, @Nullable Volume refusing) {
+    public void recordMissedChange(StoreKey key, int number, @Nullable Volume refusing) {
         for (int i = 0; i < slots.length; i++) {
-            missed(key, i, i == number ? refusing : slots[i].volume(), volume -> removeFrom(volume, key));
+            recordMissedChange(key, i, i == number ? refusing : slots[i].volume(), volume -> removeFrom(volume, key));
         }
     }
 
@@ -472,20 +472,20 @@ public final class VolumeGroup {
      *
      * @param seen the slots at the time the working volumes received the change
      */
-    public void missed(StoreKey key, Slot[] seen) {
-        missed(key, seen, volume -> removeFrom(volume, key));
+    public void recordMissedChange(StoreKey key, Slot[] seen) {
+        recordMissedChange(key, seen, volume -> removeFrom(volume, key));
     }
 
     /**
-     * Returns true if all volumes are the same as in {@code seen} and none is offline. Then {@link #missed(StoreKey,
-     * Slot[], Predicate)} has no effect.
+     * Returns true if all volumes are the same as in {@code seen} and none is offline. Then {@link
+     * #recordMissedChange(StoreKey, Slot[], Predicate)} has no effect.
      */
     public boolean isUnchanged(Slot[] seen) {
         if (slots != seen) {
             return false;
         }
         for (Slot slot : seen) {
-            if (slot.absence() != null) {
+            if (slot.offlineVolume() != null) {
                 return false;
             }
         }
@@ -502,21 +502,21 @@ public final class VolumeGroup {
      * @param seen the slots at the time the working volumes received the change
      * @param apply applies the change to a volume that has returned since; false if the volume does not accept it
      */
-    public void missed(StoreKey key, Slot[] seen, Predicate<Volume> apply) {
+    public void recordMissedChange(StoreKey key, Slot[] seen, Predicate<Volume> apply) {
         for (int i = 0; i < slots.length; i++) {
-            missed(key, i, seen[i].volume(), apply);
+            recordMissedChange(key, i, seen[i].volume(), apply);
         }
     }
 
-    private void missed(StoreKey key, int number, @Nullable Volume known, Predicate<Volume> apply) {
+    private void recordMissedChange(StoreKey key, int number, @Nullable Volume known, Predicate<Volume> apply) {
         boolean noted = false;
         while (!noted) {
             Slot slot = slots[number];
-            OfflineVolume absence = slot.absence();
+            OfflineVolume offlineVolume = slot.offlineVolume();
             Volume now = slot.volume();
             // A current volume that does not accept tasks is being released or closed.
-            noted = absence != null
-                    ? absence.missed(key)
+            noted = offlineVolume != null
+                    ? offlineVolume.recordMissedChange(key)
                     : now == null
                             || now == known
                             || !now.isWorking()

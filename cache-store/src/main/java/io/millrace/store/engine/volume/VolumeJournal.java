@@ -72,7 +72,8 @@ final class VolumeJournal {
             return;
         }
         waiting.add(append);
-        // One task writes all waiting entries. A task for each would exceed the volume's limit of removals in a burst.
+        // One task writes all waiting entries. It uses the reserve of the volume's queue for removals. In a burst, a
+        // task for each entry would exhaust this reserve.
         if (isWriteQueued.compareAndSet(false, true) && !volume.executeRemoval(this::writeWaiting)) {
             isWriteQueued.set(false);
             for (JournalAppend next = take(); next != null; next = take()) {

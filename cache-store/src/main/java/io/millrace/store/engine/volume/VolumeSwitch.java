@@ -50,13 +50,13 @@ public final class VolumeSwitch {
         List<Slot> found = withShares(path);
         List<Path> taken = new ArrayList<>();
         for (Slot slot : found) {
-            if (slot.absence() == null) {
+            if (slot.offlineVolume() == null) {
                 // Reads the current slot, since the previous step may have changed it.
                 takeOut(group.slots()[slot.number()], reason);
                 taken.add(slot.config().path());
             }
         }
-        OfflineVolume known = found.get(0).absence();
+        OfflineVolume known = found.get(0).offlineVolume();
         if (taken.isEmpty() && known != null) {
             throw new IOException(path + ": the volume is already offline: " + known.reason());
         }
@@ -65,10 +65,10 @@ public final class VolumeSwitch {
 
     private void takeOut(Slot slot, String reason) {
         Path path = slot.config().path();
-        OfflineVolume absence = new OfflineVolume(reason);
+        OfflineVolume offlineVolume = new OfflineVolume(reason);
         Volume volume = slot.volume();
         if (volume == null) {
-            group.put(slot.offline(absence));
+            group.put(slot.offline(offlineVolume));
             return;
         }
         boolean inOrder = volume.isWorking();
@@ -79,7 +79,7 @@ public final class VolumeSwitch {
             group.lost(volume);
             group.drain();
         }
-        group.put(slot.offline(absence));
+        group.put(slot.offline(offlineVolume));
         try {
             volume.close();
         } catch (IOException e) {
@@ -87,7 +87,7 @@ public final class VolumeSwitch {
             inOrder = false;
         }
         if (inOrder && volume.hasLeft()) {
-            absence.lastSuperblock(volume.superblock());
+            offlineVolume.lastSuperblock(volume.superblock());
         }
         LOG.info("{}: volume taken offline by command: {}", path, reason);
     }
@@ -136,15 +136,15 @@ public final class VolumeSwitch {
                 LOG.info("{}: the failed volume cannot be closed: {}", path, e.toString());
             }
         }
-        OfflineVolume absence = slot.absence() == null ? new OfflineVolume("failed") : slot.absence();
+        OfflineVolume offlineVolume = slot.offlineVolume() == null ? new OfflineVolume("failed") : slot.offlineVolume();
         // From here on changes are recorded, even if none were recorded for this volume before.
-        group.put(slot.offline(absence));
-        VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.lastSuperblock());
-        boolean joined = joinOrClose(slot, returned, absence);
+        group.put(slot.offline(offlineVolume));
+        VolumeReturn returned = group.open(slot, offlineVolume.isTooMany() ? null : offlineVolume.lastSuperblock());
+        boolean joined = joinOrClose(slot, returned, offlineVolume);
         if (!joined) {
             returned.volume().close();
             returned = group.open(slot, null);
-            joined = joinOrClose(slot, returned, absence);
+            joined = joinOrClose(slot, returned, offlineVolume);
         }
         if (!joined) {
             returned.volume().close();
@@ -157,15 +157,15 @@ public final class VolumeSwitch {
      * Like {@link #join}, but closes a volume that fails. The failed volume starts empty the next time, because it may
      * lack some of the missed changes.
      */
-    private boolean joinOrClose(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
+    private boolean joinOrClose(Slot slot, VolumeReturn returned, OfflineVolume offlineVolume) throws IOException {
         boolean failed = true;
         try {
-            boolean joined = join(slot, returned, absence);
+            boolean joined = join(slot, returned, offlineVolume);
             failed = false;
             return joined;
         } finally {
             if (failed) {
-                absence.forgetSuperblock();
+                offlineVolume.forgetSuperblock();
                 closeFailed(returned.volume());
             }
         }
@@ -183,17 +183,17 @@ public final class VolumeSwitch {
      * Applies the missed changes to a volume and makes it a member. False if the volume fails, misses too many changes,
      * or cannot catch up with new changes.
      */
-    private boolean join(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
+    private boolean join(Slot slot, VolumeReturn returned, OfflineVolume offlineVolume) throws IOException {
         Volume volume = returned.volume();
         // The other members record the new member first, so that they detect its absence at the next start.
         group.announce(volume);
         group.drain();
         boolean empty = !returned.kept();
         for (int rounds = 0; rounds < CATCH_UP_ROUNDS && volume.isWorking(); rounds++) {
-            if (!empty && !catchUp(volume, absence)) {
+            if (!empty && !catchUp(volume, offlineVolume)) {
                 return false;
             }
-            if (absence.end(empty, keys -> enter(slot, volume, keys))) {
+            if (offlineVolume.end(empty, keys -> enter(slot, volume, keys))) {
                 volume.drain();
                 return true;
             }
@@ -202,14 +202,14 @@ public final class VolumeSwitch {
     }
 
     /** Applies the changes recorded so far; false if more keys changed than could be recorded. */
-    private static boolean catchUp(Volume volume, OfflineVolume absence) throws IOException {
-        for (List<StoreKey> keys = absence.take(); !keys.isEmpty(); keys = absence.take()) {
+    private static boolean catchUp(Volume volume, OfflineVolume offlineVolume) throws IOException {
+        for (List<StoreKey> keys = offlineVolume.take(); !keys.isEmpty(); keys = offlineVolume.take()) {
             volume.changedMeanwhile(diskKeys(keys));
             volume.drain();
         }
         // The removals must be on the device before the superblock that declares the volume complete.
         volume.force();
-        return !absence.isTooMany();
+        return !offlineVolume.isTooMany();
     }
 
     private void enter(Slot slot, Volume volume, List<StoreKey> keys) {
