@@ -13,7 +13,10 @@ public final class BinaryLog {
     /** The first bytes of each block; docs/reference/logs.md describes the layout. */
     private static final byte[] MAGIC = {(byte) 0xf1, 'M', 0, '\n'};
 
-    /** Number of bytes to search for the magic bytes of a block. Blocks are shorter; text never has the magic bytes. */
+    /**
+     * Number of bytes to search for the magic bytes of a block. A block is shorter, so another block begins within this
+     * range if the first block is damaged. Text never contains the magic bytes.
+     */
     private static final int SEARCHED_BYTES = 128 << 10;
 
     private BinaryLog() {}

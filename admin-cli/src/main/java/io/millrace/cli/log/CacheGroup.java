@@ -9,7 +9,7 @@ public enum CacheGroup {
     HIT,
     /** Fetched from the origin. */
     MISS,
-    /** An error or a refusal. */
+    /** An error, a refusal, or a request without a response. */
     ERROR,
     /** Any other request. Examples are a response of the proxy itself, and a line without a result code. */
     OTHER;

@@ -123,7 +123,7 @@ public final class LogFilter {
 
     /**
      * Returns true if a host matches. The port is compared only if {@code wanted} has one. If {@code wanted} begins
-     * with a dot, each subdomain of it matches.
+     * with a dot, each subdomain matches.
      */
     private static boolean isHost(@Nullable String host, String wanted) {
         if (host == null) {
@@ -131,8 +131,8 @@ public final class LogFilter {
         }
         String lower = host.toLowerCase(Locale.ROOT);
         int colon = lower.lastIndexOf(':');
-        boolean port = colon > 0 && colon > lower.lastIndexOf(']') && wanted.indexOf(':') < 0;
-        String name = port ? lower.substring(0, colon) : lower;
+        boolean isPortIgnored = colon > 0 && colon > lower.lastIndexOf(']') && wanted.indexOf(':') < 0;
+        String name = isPortIgnored ? lower.substring(0, colon) : lower;
         return name.equals(wanted) || (wanted.startsWith(".") && name.endsWith(wanted));
     }
 

@@ -29,7 +29,8 @@ public final class LogFollower implements AutoCloseable {
     private static final long TAIL_BYTES_MAX = 16L << 20;
 
     /**
-     * Number of polls during which a renamed file is still read. A worker checks every second whether it must reopen.
+     * Number of polls during which a renamed file is still read: a minute at four polls per second. Meanwhile every
+     * worker notices the rotation, since it checks each second whether it must reopen the log.
      */
     static final int OLD_POLLS_MAX = 240;
 

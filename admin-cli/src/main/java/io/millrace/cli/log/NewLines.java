@@ -51,20 +51,21 @@ final class NewLines {
         if (last.isEmpty()) {
             lines.read(new Candidate(log, modifiedMillis(log)), 0);
         } else {
-            lines.seek(last);
+            lines.readSince(last);
         }
         List<LogPosition> reached = lines.reached;
         return List.copyOf(reached.subList(Math.max(0, reached.size() - POSITIONS_KEPT), reached.size()));
     }
 
-    private void seek(List<LogPosition> last) throws IOException {
+    /** Reads the lines after the positions of the last run. */
+    private void readSince(List<LogPosition> last) throws IOException {
         List<Candidate> candidates = candidates();
         LogPosition newest = last.get(last.size() - 1);
         for (LogPosition before : last.subList(0, last.size() - 1)) {
-            seek(find(before, false, candidates), before, candidates);
+            readFrom(find(before, false, candidates), before, candidates);
         }
         Candidate holder = find(newest, true, candidates);
-        seek(holder, newest, candidates);
+        readFrom(holder, newest, candidates);
         if (holder == null) {
             warnings.accept("the log file of the last run, read up to byte " + newest.bytes() + ", is not found beside "
                     + log + ": lines written to that file since then are not counted");
@@ -80,7 +81,9 @@ final class NewLines {
         }
     }
 
-    private void seek(@Nullable Candidate found, LogPosition position, List<Candidate> candidates) throws IOException {
+    /** Reads the lines after a position in the file that was found for it; reads nothing if no file was found. */
+    private void readFrom(@Nullable Candidate found, LogPosition position, List<Candidate> candidates)
+            throws IOException {
         if (found != null) {
             candidates.remove(found);
             read(found, position.bytes());

@@ -40,10 +40,15 @@ public final class RevisionSigner {
     /**
      * A revision to sign.
      *
-     * @param content SHA-256 of the text, or {@code none}
+     * @param fleet name of the fleet
+     * @param revision number of the revision
+     * @param content SHA-256 of the text of the configuration, or {@code none}
      * @param restores earlier revision with this content; 0 for none
      * @param canary nodes that apply the revision first; empty without a canary
+     * @param seconds time for which the canary nodes are observed
      * @param guards conditions on the figures of the canary nodes
+     * @param at time of the signature
+     * @param by name of the operator
      */
     public record Statement(
             String fleet,

@@ -15,8 +15,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signs URLs with a key from a file of {@code signed_urls.keys}. A key with a number (such as key0) signs as Traffic
- * Server's plugin url_sig; a key with a name signs in Millrace's own format. Confined to one thread.
+ * Signs URLs with a key from a file of {@code signed_urls.keys}. A key with a number (such as key0) signs in the format
+ * of Traffic Server's plugin url_sig. A key with a name signs in Millrace's own format. Confined to one thread.
  */
 public final class UrlSigner {
     private static final String MILLRACE_SECRET = "hmac-sha256:";
@@ -27,7 +27,7 @@ public final class UrlSigner {
     private UrlSigner() {}
 
     /**
-     * Reads a file of keys.
+     * Reads a file of keys. Ignores lines that are not a key.
      *
      * @throws IOException if the file cannot be read
      */
@@ -79,7 +79,7 @@ public final class UrlSigner {
         return keys.containsKey(name);
     }
 
-    /** Returns true if the key has a number, so that it signs as url_sig. */
+    /** Returns true if the key signs in the format of url_sig. Such a key has a number instead of a name. */
     public boolean isNumbered(String name) {
         String value = keys.get(name);
         return value != null && !value.startsWith(MILLRACE_SECRET);
@@ -118,7 +118,7 @@ public final class UrlSigner {
         String query = question < 0 ? "" : url.substring(question + 1);
         String before = query.isEmpty() ? "" : query + "&";
         if (!value.startsWith(MILLRACE_SECRET)) {
-            return whole + "?" + before + numbered(base, before, name, value, terms);
+            return whole + "?" + before + urlSigParameters(base, before, name, value, terms);
         }
         byte[] secret = Base64.getDecoder().decode(value.substring(MILLRACE_SECRET.length()));
         String parameters = "mr-expires=" + terms.expiresSeconds() + "&mr-key=" + name
@@ -132,7 +132,8 @@ public final class UrlSigner {
         return whole + "?" + before + parameters + signature;
     }
 
-    private static String numbered(String base, String before, String name, String secret, Terms terms) {
+    /** Returns the query parameters of url_sig, with the signature at the end. */
+    private static String urlSigParameters(String base, String before, String name, String secret, Terms terms) {
         String parameters = (terms.client() == null ? "" : "C=" + terms.client() + "&")
                 + "E=" + terms.expiresSeconds() + "&A=" + (terms.md5() ? "2" : "1") + "&K=" + name + "&P="
                 + terms.parts() + "&S=";

@@ -1,4 +1,4 @@
-/** Signatures of URLs, for {@code millctl sign}. */
+/** Signs URLs for {@code millctl sign}, and revisions for {@code millctl fleet config}. */
 @NullMarked
 package io.millrace.cli.sign;
 

@@ -99,6 +99,7 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
             if (letter != ' ' && (letter < 'A' || letter > 'Z')) {
                 return null;
             }
+            // The result is the second letter after the flag c.
             String flag = question == ViaQuestion.RESULT ? "c" : question.flag();
             read.add(new Letter(flag, letter, question.question(), question.answer(letter)));
         }

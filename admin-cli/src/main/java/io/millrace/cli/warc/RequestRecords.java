@@ -9,9 +9,12 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The latest HTTP requests of a WARC file, by the identifiers of their records. Confined to one thread. */
+/**
+ * The latest HTTP requests of a WARC file. The keys are the identifiers of a request's record and of the records of the
+ * same exchange. Confined to one thread.
+ */
 public final class RequestRecords {
-    /** Limit of identifiers; beyond it the oldest is dropped. A request has two or more identifiers. */
+    /** Limit of identifiers; beyond it the oldest is dropped. A request usually has two or more identifiers. */
     static final int IDS_MAX = 64;
 
     private static final int HEAD_BYTES_MAX = 32 << 10;
@@ -31,7 +34,7 @@ public final class RequestRecords {
      * Reads a record of type request to its end. Ignores the request if its head is longer than 32 KiB or not valid, or
      * if its digest is wrong.
      *
-     * @throws IOException as {@link WarcReader#next}
+     * @throws IOException if the record cannot be read, or if the file ends inside the record
      */
     public void add(WarcReader warc, WarcReader.Head head) throws IOException {
         byte[] bytes = warc.readHttpHead(HEAD_BYTES_MAX);

@@ -52,7 +52,7 @@ public final class WarcReader implements Closeable {
     /**
      * Skips the rest of the current block and reads the head of the next record. Returns null at the end of the file.
      *
-     * @throws EOFException if the file ends inside a record
+     * @throws EOFException if the file is empty, or ends inside a record
      * @throws ProtocolException if the bytes are not a record; the message describes the problem
      */
     public @Nullable Head next() throws IOException {

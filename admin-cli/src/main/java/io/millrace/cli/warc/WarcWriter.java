@@ -118,7 +118,7 @@ public final class WarcWriter implements Closeable {
         }
     }
 
-    /** Adds all bytes written to a digest. */
+    /** Adds all written bytes to a digest. */
     private static final class DigestStream extends OutputStream {
         private final WarcDigest digest;
 

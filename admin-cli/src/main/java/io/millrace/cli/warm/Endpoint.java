@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record Endpoint(InetSocketAddress address, boolean secure) {
     /**
-     * Returns true if the certificate of the listener is verified. On loopback it is not verified, since the
-     * certificate names the sites.
+     * Returns true if the certificate of the listener is verified. On loopback it is not verified, since the listener
+     * is on this machine.
      */
     boolean isVerified() {
         return !address.getAddress().isLoopbackAddress();
@@ -47,7 +47,8 @@ public record Endpoint(InetSocketAddress address, boolean secure) {
     /**
      * Returns the listeners in a status report.
      *
-     * @param admin the address of the admin API; listeners on all addresses are reached at its host
+     * @param admin the address of the admin API. A listener on all addresses is reached at the host of this address, or
+     *     on loopback if the API has a Unix socket.
      */
     public static List<Endpoint> of(JsonObject status, AdminAddress admin) throws IOException {
         List<Endpoint> endpoints = new ArrayList<>();
@@ -82,7 +83,8 @@ public record Endpoint(InetSocketAddress address, boolean secure) {
     }
 
     /**
-     * Returns a listener with the scheme of the URL, if possible with its port too; null if no listener has the scheme.
+     * Returns a listener with the scheme of the URL, if possible also with the port of the URL; null if no listener has
+     * the scheme.
      */
     static @Nullable Endpoint forUrl(WarmUrl url, List<Endpoint> endpoints) {
         Endpoint first = null;

@@ -54,6 +54,7 @@ public final class ProxiedDocuments implements SitemapUrls.Documents {
     }
 
     private static void check(String text, ProxyReply reply) throws IOException {
+        // Only the response of the proxy itself has no Cache-Status. Status 404 means that no rule maps the URL.
         if (reply.status() == 404 && reply.cacheStatus() == null) {
             throw new IOException(text + ": no rule of the configuration maps it; save the sitemap as a file");
         }
@@ -62,7 +63,7 @@ public final class ProxiedDocuments implements SitemapUrls.Documents {
         }
     }
 
-    /** A file that is deleted when it is closed. */
+    /** The content of a file. Deletes the file when the stream is closed. */
     private static final class Temporary extends FilterInputStream {
         private final Path file;
 

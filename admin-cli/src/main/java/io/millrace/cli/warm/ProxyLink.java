@@ -93,6 +93,7 @@ public final class ProxyLink implements AutoCloseable {
         }
     }
 
+    /** Returns true if the open connection may carry a request for a URL. A TLS connection is for one server name. */
     private boolean isFor(WarmUrl url, Endpoint endpoint) {
         return !endpoint.secure() || url.host().equals(peerHost);
     }
@@ -163,7 +164,7 @@ public final class ProxyLink implements AutoCloseable {
             try {
                 parameters.setServerNames(List.of(new SNIHostName(url.host())));
             } catch (IllegalArgumentException e) {
-                // An address is no server name (RFC 6066 section 3).
+                // An IP address is not permitted as server name (RFC 6066 section 3).
                 parameters.setServerNames(List.of());
             }
             if (endpoint.isVerified()) {
@@ -201,7 +202,7 @@ public final class ProxyLink implements AutoCloseable {
         }
     }
 
-    /** Accepts every certificate: on loopback the peer is this machine, and its certificates name sites. */
+    /** Accepts every certificate. Used only on loopback, where the peer is this machine. */
     private static final class AnyCertificate extends X509ExtendedTrustManager {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String type) {}

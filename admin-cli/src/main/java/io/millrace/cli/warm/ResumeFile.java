@@ -111,7 +111,10 @@ public final class ResumeFile {
         hash = at;
     }
 
-    /** Creates an exclusive file of mode 0600 in the same directory, which no other process can have prepared. */
+    /**
+     * Creates a new file of mode 0600 with a random name in the same directory. So no other process can have put a file
+     * or link in its place.
+     */
     private Path created() throws IOException {
         Path parent = file.toAbsolutePath().getParent();
         Path directory = parent == null ? Path.of("/") : parent;

@@ -5,7 +5,7 @@ package io.millrace.cli.warm;
  * count as one. Confined to one thread.
  */
 final class SeenUrls {
-    /** 1 MiB: enough for the URLs of a site's busy hours. */
+    /** Number of slots. The table has 1 MiB, enough for the URLs of a site's busy hours. */
     private static final int SLOTS = 1 << 17;
 
     private static final long FNV_BASIS = 0xcbf29ce484222325L;

@@ -29,7 +29,7 @@ public final class SitemapUrls implements UrlSource {
      */
     static final int CHILDREN_MAX = 50_000;
 
-    /** Limit of indexes inside each other; the protocol has one. */
+    /** Limit of indexes inside each other; the protocol permits one. */
     static final int DEPTH_MAX = 3;
 
     /** Limit of XML elements inside each other; sitemaps with extensions use less than ten. */
@@ -60,7 +60,12 @@ public final class SitemapUrls implements UrlSource {
         InputStream open(String url) throws IOException;
     }
 
-    /** A sitemap that was not opened yet. */
+    /**
+     * A sitemap, named for messages.
+     *
+     * @param name its URL, or the name of its stream
+     * @param depth number of indexes above it
+     */
     private record Child(String name, int depth) {}
 
     /** A sitemap that is being read: as XML, or as lines. */
@@ -137,8 +142,8 @@ public final class SitemapUrls implements UrlSource {
             }
             knownCharacters += url.length();
             if (knownCharacters > CHILD_CHARACTERS_MAX) {
-                throw new IOException(index.name() + ": the URLs of its sitemaps have more than " + CHILD_CHARACTERS_MAX
-                        + " characters in all");
+                throw new IOException(index.name() + ": the URLs of all sitemaps of this run have more than "
+                        + CHILD_CHARACTERS_MAX + " characters together");
             }
             waiting.add(new Child(url, index.depth() + 1));
         }

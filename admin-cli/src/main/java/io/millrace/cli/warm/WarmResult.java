@@ -24,7 +24,7 @@ record WarmResult(Effect effect, String reason) {
         /** The response is not stored. */
         NOT_STORED("not stored"),
         /** No rule of the configuration maps the URL, or there is no listener for its scheme. */
-        NOT_SERVED("not of a site here"),
+        NOT_SERVED("site not served"),
         /** The response has a status of 400 or above, or did not arrive. */
         ERROR("errors");
 

@@ -38,7 +38,10 @@ public final class WarmRun {
     private final List<ProxyLink> links = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final CountDownLatch stopping = new CountDownLatch(1);
-    /** The requests that are not complete, by number; guarded by {@link #lock}. */
+    /**
+     * The requests that are not complete: the number of each, and the hash of the sequence before it. Guarded by {@link
+     * #lock}.
+     */
     private final TreeMap<Long, SequenceHash> open = new TreeMap<>();
 
     /** True when no further request is handed out, because the feed has ended or the run was stopped. */
@@ -151,7 +154,10 @@ public final class WarmRun {
         stopping.countDown();
     }
 
-    /** Saves the progress while the thread of {@link #run} is blocked by its input, before the process exits. */
+    /**
+     * Saves the progress before the process exits. To be called while the thread of {@link #run} is blocked by its
+     * input.
+     */
     public void saveAtExit() {
         try {
             save();
@@ -195,6 +201,7 @@ public final class WarmRun {
         return !isStopped();
     }
 
+    /** Passes a request to the threads, and waits until the queue has room. Returns false if the run was stopped. */
     private boolean handOut(WarmRequest next) throws IOException {
         lock.lock();
         try {
@@ -247,6 +254,7 @@ public final class WarmRun {
         }
     }
 
+    /** Waits a few seconds for the requests in progress. Then ends all threads by closing their connections. */
     private void endThreads() {
         long endNanos = System.nanoTime() + GRACE_NANOS;
         noMoreRequests = true;
@@ -326,6 +334,7 @@ public final class WarmRun {
         return e instanceof SocketTimeoutException ? "timeout" : "no complete response";
     }
 
+    /** Saves the progress if the last time was a second ago, and reports it if the last time was five seconds ago. */
     private void tick() throws IOException {
         long now = System.nanoTime();
         if (now - savedNanos >= SAVE_NANOS) {

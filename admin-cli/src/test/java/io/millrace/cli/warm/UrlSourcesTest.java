@@ -129,7 +129,7 @@ final class UrlSourcesTest {
                     .append("</loc></sitemap>");
         }
         assertEquals(
-                "map.xml: the URLs of its sitemaps have more than 8388608 characters in all",
+                "map.xml: the URLs of all sitemaps of this run have more than 8388608 characters together",
                 problem(index.append("</sitemapindex>").toString()));
     }
 

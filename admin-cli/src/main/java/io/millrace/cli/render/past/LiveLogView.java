@@ -40,6 +40,7 @@ public final class LiveLogView {
         List<String> lines = new ArrayList<>();
         for (JsonObject record : report.objects("records")) {
             long micros = record.number("duration_us", 0);
+            // A request counts as slow by the time until its first byte, so this time is shown.
             lines.add(text(record, kind.equals("slow") ? record.number("first_byte_us", micros) : micros));
         }
         Collections.reverse(lines);
