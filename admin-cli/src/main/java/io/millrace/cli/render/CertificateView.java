@@ -98,7 +98,7 @@ public final class CertificateView {
         for (JsonObject each : report.objects("automatic")) {
             automatic(each, now, lines, paint);
         }
-        return lines.isEmpty() ? List.of("no certificates there") : lines;
+        return lines.isEmpty() ? List.of("no certificates found") : lines;
     }
 
     private static void directories(JsonObject report, List<String> lines, Paint paint) {

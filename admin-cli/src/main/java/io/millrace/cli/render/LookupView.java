@@ -69,7 +69,7 @@ public final class LookupView {
     private static String remainingLifetime(JsonObject report) {
         long lifetime = report.number("freshness_lifetime_seconds", 0);
         long left = report.number("ttl_seconds", lifetime - report.number("age_seconds", 0));
-        return left > 0 ? Quantities.duration(left) + " left" : "over for " + Quantities.duration(-left);
+        return left > 0 ? Quantities.duration(left) + " left" : "expired " + Quantities.duration(-left) + " ago";
     }
 
     private static void addText(Rows rows, String label, JsonObject report, String name) {

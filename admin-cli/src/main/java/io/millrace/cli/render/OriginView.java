@@ -42,7 +42,7 @@ public final class OriginView {
             lines.add(Printable.of("  no host: no other live node of the fleet with fleet.tier: "
                     + empty.text("tier", "?") + " and a fleet.address takes requests; see millctl fleet status"));
         }
-        return lines.isEmpty() ? List.of("no groups of origins: every rule has its own") : lines;
+        return lines.isEmpty() ? List.of("no groups of origins: each rule has an origin of its own") : lines;
     }
 
     /** Returns the count of the current worker plus the count of its predecessors. */

@@ -117,8 +117,8 @@ public final class PurgeView {
     }
 
     /**
-     * Returns text with the site of purged tags. Empty if the target already ends with the site; records of earlier
-     * versions do not.
+     * Returns text with the site of purged tags. Empty if the target already ends with the site. In records of earlier
+     * versions the target does not contain the site.
      */
     private static String site(JsonObject purge) {
         String named = purge.text("site", "");

@@ -87,8 +87,9 @@ public final class FleetView {
             lines.add(Printable.of("  missing: " + node.text("node", "?") + " " + node.text("reason", "")));
         }
         for (JsonObject node : report.objects("away")) {
-            lines.add(Printable.of("  away: " + node.text("node", "?") + " for " + node.number("seen_seconds", 0)
-                    + " s; it catches up, or validates everything"));
+            lines.add(Printable.of("  away: " + node.text("node", "?") + ", last seen "
+                    + node.number("seen_seconds", 0)
+                    + " s ago; on return it applies the missed purges, or revalidates all stored responses"));
         }
         return lines;
     }
