@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "millctl",
         customSynopsis = "millctl COMMAND [OPTIONS]",
-        description = "Manage the only Millrace that runs here, or the one of --admin.",
+        description = "Manage the Millrace that runs on this machine, or the one that --admin names.",
         versionProvider = Version.class,
         commandListHeading = "Commands:%n",
         footer = {"Exit: 0 success, 1 failure, 2 usage or config, 3 unreachable, 75 in progress."})

@@ -88,7 +88,7 @@ final class DashboardCommandTest {
             assertEquals(0, run.exitCode(), run.err());
             assertEquals(seconds(10, 2, 2, 10, 2, 10), pauses);
             assertEquals(
-                    "The URL works once, for 2 minutes. Ctrl-C ends the dashboard.\n"
+                    "Open the URL within 2 minutes. It is valid for one login. Ctrl-C ends the dashboard.\n"
                             + "millctl: too many requests (busy); retrying for 20 s\n"
                             + "millctl: too many requests (busy); retrying for 20 s\n",
                     run.err());

@@ -48,7 +48,7 @@ public final class LocalRun {
         if (millrace == null) {
             throw new CommandFailure(
                     ExitCode.FAILED,
-                    "no bin/millrace beside this millctl, which this command needs",
+                    "this command needs bin/millrace, and there is no bin/millrace beside this millctl",
                     "run millctl from the unpacked product");
         }
         List<String> command = new ArrayList<>(List.of(millrace.toString()));

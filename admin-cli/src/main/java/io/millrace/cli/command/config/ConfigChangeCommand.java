@@ -58,7 +58,7 @@ abstract class ConfigChangeCommand extends ApiCommand {
         if (report.objects("settings").isEmpty()) {
             console().say("nothing has changed");
         } else if (relaunch > 0) {
-            console().say("settings marked relaunch take effect when the launcher is started again, which");
+            console().say("settings marked relaunch take effect when the launcher is started again; this");
             console().say("refuses no connection: systemctl kill --kill-who=main --signal=SIGKILL millrace");
         }
         return ExitCode.OK;

@@ -18,9 +18,10 @@ import picocli.CommandLine.Parameters;
         name = "set",
         abbreviateSynopsis = true,
         description = {
-            "Set keys at once; their values override the file.",
-            "They last until a reset, a change of the same key in the file, or the end of",
-            "the launcher. All of the keys are set, or none."
+            "Set keys in the running proxy.",
+            "The change takes effect immediately and overrides the file. It lasts until a",
+            "reset, a change of the same key in the file, or the end of the launcher.",
+            "All of the keys are set, or none."
         },
         footer = {
             "",

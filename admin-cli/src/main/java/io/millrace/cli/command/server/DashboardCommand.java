@@ -62,7 +62,7 @@ public final class DashboardCommand extends ApiCommand {
         Duration codeTime = Duration.ofSeconds(opened.number("code_seconds", 0));
         show(response, List.of(url));
         console()
-                .say("The URL works once, for " + codeTime.toMinutes() + " minutes."
+                .say("Open the URL within " + codeTime.toMinutes() + " minutes. It is valid for one login."
                         + (lease.isEmpty() ? "" : " Ctrl-C ends the dashboard."));
         console().flush();
         if (lease.isEmpty()) {

@@ -13,7 +13,10 @@ import picocli.CommandLine.Command;
 @Command(
         name = "memory",
         abbreviateSynopsis = true,
-        description = {"Show the memory of the worker, part by part.", "With the kernel's figure."},
+        description = {
+            "Show the memory of the worker, part by part.",
+            "Compares the sum of the parts with the kernel's figure."
+        },
         footer = {"", "Example: millctl memory"})
 public final class MemoryCommand extends ApiCommand {
     public MemoryCommand(Invocation invocation) {

@@ -36,7 +36,7 @@ public final class TopCommand extends ApiCommand {
     private static final double NANOS_PER_SECOND = 1e9;
 
     /** Time between the two queries for a single frame, which is printed if there is no terminal. */
-    private static final Duration SINGLE = Duration.ofSeconds(1);
+    private static final Duration SINGLE_FRAME_PERIOD = Duration.ofSeconds(1);
 
     @Option(
             names = {"-i", "--interval"},
@@ -89,7 +89,7 @@ public final class TopCommand extends ApiCommand {
     }
 
     private int single(AdminClient client, Snapshot first) throws AdminClientException, CommandFailure {
-        invocation().pause().pass(SINGLE);
+        invocation().pause().pass(SINGLE_FRAME_PERIOD);
         MetricRates rates = rates(first, query(client));
         if (invocation().isJson()) {
             console().json(TopView.json(rates));
