@@ -52,7 +52,8 @@ final class ArchiveCommand implements Callable<Integer> {
         Path home = LauncherContext.home();
         if (home == null) {
             throw new LaunchException(
-                    "this build was started from class directories and has no lib directory, so there is no class archive to record; run bin/millrace of an installed distribution");
+                    "this build was started from class directories and has no lib directory, so there is no"
+                            + " class archive to record; run bin/millrace of an installed distribution");
         }
         Path lib = home.resolve("lib");
         if (javaHome != null && !Files.isExecutable(javaHome.resolve("bin/java"))) {

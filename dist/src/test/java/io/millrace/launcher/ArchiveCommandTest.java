@@ -16,7 +16,8 @@ class ArchiveCommandTest {
                 .execute("archive");
         assertEquals(ExitCode.FAILED, exitCode);
         assertEquals(
-                "millrace: this build was started from class directories and has no lib directory, so there is no class archive to record; run bin/millrace of an installed distribution\n",
+                "millrace: this build was started from class directories and has no lib directory, so there is no"
+                        + " class archive to record; run bin/millrace of an installed distribution\n",
                 err.toString());
     }
 }
