@@ -46,7 +46,8 @@ final class BodyBlocks {
         this.allocator = allocator;
     }
 
-    private @Nullable OpenBlock find(int block) {
+    @Nullable
+    OpenBlock find(int block) {
         for (int i = 0; i < inRam.size(); i++) {
             if (inRam.get(i).number == block) {
                 return inRam.get(i);

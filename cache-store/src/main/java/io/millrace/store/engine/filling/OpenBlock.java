@@ -22,6 +22,8 @@ final class OpenBlock {
     private Object writer;
     /** The writer that wrote before the last one. */
     private @Nullable Object writerBefore;
+    /** True if a writer before these two has written. Any writer may be that one. */
+    private boolean hasEarlierWriter;
 
     OpenBlock(int number, ByteBuf buffer, Object writer) {
         this.number = number;
@@ -35,7 +37,7 @@ final class OpenBlock {
 
     /** Returns true if any byte may have been written by this writer. */
     boolean isTouchedBy(Object candidate) {
-        return writer == candidate || writerBefore == candidate;
+        return writer == candidate || writerBefore == candidate || hasEarlierWriter;
     }
 
     /** Handles the end of a writer. Returns false if the block has no active writer any more. */
@@ -70,6 +72,7 @@ final class OpenBlock {
             at = gapEnd;
         }
         if (covered > before && writer != copier) {
+            hasEarlierWriter |= writerBefore != null && writerBefore != copier;
             writerBefore = writer;
             writer = copier;
         }

@@ -10,6 +10,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the blocks of a body that is being filled, and their use in a resident body. */
 class BodyBlocksTest {
@@ -22,7 +24,7 @@ class BodyBlocksTest {
             new BodyBlocks(null, 64 << 10, new CountingAllocator(pool, budget, MemoryBudget.Part.FILLING));
 
     private int copy(Object writer, int from, byte[] bytes) {
-        return blocks.copy(writer, 0, from, Unpooled.wrappedBuffer(bytes), 0, bytes.length, -1);
+        return blocks.copy(writer.toString().intern(), 0, from, Unpooled.wrappedBuffer(bytes), 0, bytes.length, -1);
     }
 
     @Test
@@ -39,6 +41,27 @@ class BodyBlocksTest {
         body.release();
         blocks.releaseBuffers();
         assertEquals(0, budget.totalBytes());
+        pool.close();
+    }
+
+    /** Several range requests write to one block, and the content of one of them cannot be trusted. */
+    @ParameterizedTest
+    @CsvSource({
+        "a b, b, true",
+        "a b c, a, true",
+        "a b c, c, true",
+        "a b a b, a, true",
+        "a b, c, false",
+        "a b a, c, false"
+    })
+    void aBlockIsForgottenWithEachOfItsWriters(String writers, String untrusted, boolean isForgotten) {
+        String[] each = writers.split(" ", -1);
+        for (int i = 0; i < each.length; i++) {
+            assertEquals(100 * (i + 1), copy(each[i], 100 * i, TestStore.body(i, 100)));
+        }
+        blocks.forget(untrusted.intern());
+        assertEquals(isForgotten, blocks.find(0) == null);
+        blocks.releaseBuffers();
         pool.close();
     }
 }
