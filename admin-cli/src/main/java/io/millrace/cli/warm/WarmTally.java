@@ -17,6 +17,8 @@ public final class WarmTally {
     private static final int REASONS_MAX = 20;
 
     private static final String OTHERS = "others";
+    /** Statuses 400 to 499 with further details. They are counted apart, because they are no failures. */
+    private static final String OTHERS_4XX = "4xx with other details";
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Effect, Long> counts = new EnumMap<>(Effect.class);
@@ -50,7 +52,8 @@ public final class WarmTally {
             return;
         }
         Map<String, Long> known = reasons.computeIfAbsent(effect, any -> new LinkedHashMap<>());
-        String text = known.containsKey(reason) || known.size() < REASONS_MAX ? reason : OTHERS;
+        String others = is4xx(reason) ? OTHERS_4XX : OTHERS;
+        String text = known.containsKey(reason) || known.size() < REASONS_MAX ? reason : others;
         known.merge(text, count, Long::sum);
     }
 
@@ -114,12 +117,16 @@ public final class WarmTally {
             long failures = 0;
             for (Map.Entry<String, Long> each :
                     reasons.getOrDefault(Effect.ERROR, Map.of()).entrySet()) {
-                failures += each.getKey().startsWith("4") ? 0 : each.getValue();
+                failures += is4xx(each.getKey()) ? 0 : each.getValue();
             }
             return failures;
         } finally {
             lock.unlock();
         }
+    }
+
+    private static boolean is4xx(String reason) {
+        return reason.startsWith("4");
     }
 
     /** Bytes of content that were received. */
