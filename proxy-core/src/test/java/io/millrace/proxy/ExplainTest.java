@@ -331,8 +331,8 @@ class ExplainTest {
         Explanation refused = explain("/a");
         assertEquals("deny", refused.outcome());
         assertEquals(403, refused.status());
-        assertEquals("no-filter:remap[0].filters", refused.filter());
-        assertEquals("remap[0].filters allows others only", by(refused, "filters"));
+        assertEquals("no-filter:remap[0].filters", refused.denial());
+        assertEquals("no filter of remap[0].filters allows the request", by(refused, "filters"));
         Explanation passed = explain("GET", "10.1.2.3", "/a");
         assertEquals("fetch", passed.outcome());
         assertEquals("the filters allow GET from 10.1.2.3", texts(passed).get("filters"));

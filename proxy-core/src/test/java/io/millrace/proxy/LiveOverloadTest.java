@@ -52,7 +52,7 @@ class LiveOverloadTest {
 
     private boolean isOver() {
         OverloadGauge gauge = overload().of(0);
-        return gauge != null && gauge.isOver();
+        return gauge != null && gauge.isInOverload();
     }
 
     /** Ends a window of the gauges, as the proxy itself does each second. */

@@ -58,7 +58,7 @@ class OverloadResponseTest {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            return gauge().isOver() == over;
+            return gauge().isInOverload() == over;
         });
     }
 

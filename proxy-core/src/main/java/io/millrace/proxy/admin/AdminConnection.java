@@ -281,7 +281,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
 
     private void tooSlow(ChannelHandlerContext context, Duration time) {
         if (pending != null) {
-            // An earlier request has no answer yet, and the client would take this answer for its answer.
+            // An earlier request has no answer yet. The client would take a 408 for the answer to that request.
             context.close();
             return;
         }

@@ -175,7 +175,10 @@ public final class AdminServer implements AutoCloseable {
                 TimeUnit.NANOSECONDS);
     }
 
-    /** Binds the Unix socket again when its file was deleted, also after its directory was restored. */
+    /**
+     * Checks each second whether the file of the Unix socket was deleted. If so, and if its directory exists, binds the
+     * socket again.
+     */
     private void watch(UnixSocketFile file) {
         Channel bound = listeners.get(listeners.size() - 1);
         unixListener = bound;
@@ -188,7 +191,7 @@ public final class AdminServer implements AutoCloseable {
         if (before == null || !file.isLost()) {
             return;
         }
-        // A channel deletes its socket file when it closes.
+        // A channel deletes its socket file when it closes, so the new channel is bound after the close.
         before.close().addListener(closed -> {
             ChannelFuture again = bootstrap(transport.unixServer(), null).bind(transport.address(file.bindPath()));
             // After a failure the channel stays closed, and the next check tries again.
@@ -312,7 +315,10 @@ public final class AdminServer implements AutoCloseable {
 
         private Builder() {}
 
-        /** Adds metrics to the answer of {@code GET /metrics}, in Prometheus' text format. Called at each scrape. */
+        /**
+         * Adds metrics to the answer of {@code GET /metrics}, in Prometheus' text format. Each scrape calls the
+         * supplier.
+         */
         public Builder metrics(Supplier<String> text) {
             metrics.add(text);
             return this;

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Counts the requests that change state and have no answer yet. A process that exits waits for them, because its client
- * could not know otherwise whether the change was made. Confined to one event loop.
+ * Counts the requests that change state and have no answer yet. A process that exits waits for these requests. A client
+ * without an answer could not know whether its change was made. Confined to one event loop.
  */
 final class ChangesInProgress {
     private final List<Runnable> waiting = new ArrayList<>();

@@ -45,7 +45,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
                 .schedule(() -> context.fireUserEventTriggered(new Passed(now)), now.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Extends the time of all requests, including the one that is being received. */
+    /** Sets a longer time for all requests. For the request that is being received, the time begins again now. */
     void lengthen(Duration longer) {
         time = longer;
         ChannelHandlerContext context = startContext;

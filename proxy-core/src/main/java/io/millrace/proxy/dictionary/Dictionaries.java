@@ -84,7 +84,7 @@ public final class Dictionaries {
         }
     }
 
-    /** Like {@link #find}, for the content alone; null for none. */
+    /** Returns the content that the dictionaries with this hash share; null for none. Does not count as a use. */
     public @Nullable CompressionDictionary content(TargetUri url, String hashText) {
         List<StoredDictionary> found = find(url, hashText);
         return found.isEmpty() ? null : found.get(0).content();
@@ -287,7 +287,8 @@ public final class Dictionaries {
 
     /**
      * Returns true if a served response should be read: its URL has no fresh dictionary, and the response was not read
-     * within the last {@link #READ_INTERVAL_MILLIS}. Does not count as a use.
+     * within the last {@link #READ_INTERVAL_MILLIS}. Returns false if dictionaries are not used, or if {@link
+     * #READS_MAX} responses were read within this time. Does not count as a use.
      */
     public boolean isWanted(TargetUri url, long nowMillis) {
         String text = url.asString();

@@ -130,8 +130,8 @@ public final class DictionaryChoice {
 
     /**
      * Returns true if the client may read the response: for a request of the same origin, or one that navigates (RFC
-     * 9842 s9.3.2). For scripts of other origins the CORS fields of the response would decide; their requests get an
-     * ordinary coding.
+     * 9842 s9.3.2). For scripts of other origins, the CORS fields of the response would decide, which are not known
+     * here. Requests of such scripts get an ordinary coding.
      */
     private static boolean isReadable(FieldSection fields) {
         String mode = fields.get(SEC_FETCH_MODE);

@@ -29,8 +29,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the encoder threads, and adds them to
- * the dictionaries. A response is read after it was stored. If its dictionary is not in memory, as after a restart, it
- * is also read after a validation, and when it is served outside the fast lane (a short path for plain RAM hits).
+ * the dictionaries. A response is read after it was stored. If its dictionary is not in memory, as after a restart, the
+ * response is also read after a validation, and when it is served outside the fast lane (a short path for plain RAM
+ * hits).
  *
  * <p>Confined to one event loop, except for the decoding.
  */
@@ -78,8 +79,9 @@ public final class DictionaryReader {
     public record Candidate(TargetUri url, TargetUri keyUrl, byte[] primaryKey, StoreKey key, StoredHead head) {}
 
     /**
-     * Returns true if a response with this head may be a dictionary. False for one that depends on credentials or
-     * cookies: a client that guesses its hash would learn that the content exists.
+     * Returns true if a response with this head may be a dictionary. Returns false if the response depends on
+     * credentials or cookies. Otherwise a client could guess the hash of such content, and would learn that the content
+     * exists.
      */
     public static boolean mayBeDictionary(StoredHead head, DictionaryRules rules) {
         return head.status() == 200
@@ -102,9 +104,9 @@ public final class DictionaryReader {
 
     /**
      * Updates the Use-As-Dictionary parameters and the lifetime of a dictionary from a validated response. Reads the
-     * response only if its content is not known.
+     * response only if the content of the dictionary is not known, or if a purge may cover it.
      *
-     * @param before its head before the validation
+     * @param before head of the response before the validation
      */
     public void validated(Candidate response, StoredHead before, DictionaryRules rules) {
         StoredDictionary known = dictionaries.of(response.url());

@@ -30,12 +30,14 @@ public final class DnsStatistics {
         return unknown;
     }
 
-    /** Failures: no name server responded, and there was no cached answer. */
+    /**
+     * Failures: there was no usable cached answer, and no name server responded or too many queries were in progress.
+     */
     public long failed() {
         return failed;
     }
 
-    /** Expired results from the cache, because no name server responded. */
+    /** Expired results from the cache, because no name server responded or too many queries were in progress. */
     public long stale() {
         return stale;
     }

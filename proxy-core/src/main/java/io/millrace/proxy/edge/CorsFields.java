@@ -47,7 +47,10 @@ public final class CorsFields {
         return head.withFields(kept.build());
     }
 
-    /** Returns the fields for an origin server without Origin, whose response could otherwise depend on it. */
+    /**
+     * Returns the fields of a request without Origin, so that the response of the origin server cannot depend on
+     * Origin.
+     */
     public static FieldSection withoutOrigin(FieldSection fields) {
         return fields.contains(FieldName.ORIGIN)
                 ? FieldSection.builderLike(fields)

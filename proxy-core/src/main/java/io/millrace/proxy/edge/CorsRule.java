@@ -17,7 +17,10 @@ import org.jspecify.annotations.Nullable;
  * listed origins are built in advance; only a match of an expression allocates. Immutable.
  */
 public final class CorsRule {
-    /** The fields that only the party which answers for CORS may set. */
+    /**
+     * The CORS fields of responses. Values that the origin server sent are removed, because this rule sets these
+     * fields.
+     */
     private static final List<FieldName> OWN = List.of(
             CorsFields.ALLOW_ORIGIN,
             CorsFields.ALLOW_CREDENTIALS,

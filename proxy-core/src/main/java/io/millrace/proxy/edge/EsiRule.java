@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** The settings for the assembly of pages (ESI) of one remap rule. Immutable. */
 public final class EsiRule {
     private final EsiConfig config;
-    /** The bits of {@link DocumentMarks} of which at least one identifies a document. */
+    /** Bits of {@link DocumentMarks}. A response with at least one of these bits is a document. */
     private final int wanted;
 
     EsiRule(EsiConfig config) {
@@ -42,7 +42,10 @@ public final class EsiRule {
         return (DocumentMarks.of(fields) & wanted) != 0;
     }
 
-    /** Returns true if a stored response is an ESI document. Parses its fields at most at the first call. */
+    /**
+     * Returns true if a stored response is an ESI document with content, so that its status is neither 204 nor 3xx.
+     * Parses the fields at most at the first call.
+     */
     public boolean isDocument(StoredHead stored) {
         int status = stored.status();
         return (marksOf(stored) & wanted) != 0 && status != 204 && (status < 300 || status >= 400);

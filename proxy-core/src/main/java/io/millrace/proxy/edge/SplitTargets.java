@@ -6,8 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A cache of the mappings for the branches of splits. It contains the {@value #RULES_MAX} mappings that were used last,
- * because a rule with a host expression has a mapping for each host. Branches are built at their first use.
+ * A cache of the mappings for the branches of splits. It is limited to the {@value #RULES_MAX} mappings that were used
+ * last, because a rule with a host expression has a mapping for each requested host. Branches are built at their first
+ * use.
  *
  * <p>Confined to one event loop.
  */

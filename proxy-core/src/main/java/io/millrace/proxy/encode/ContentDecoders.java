@@ -50,7 +50,10 @@ public final class ContentDecoders {
         return decoded(dictionary.decoder(coding, new ByteBufInputStream(stream)), content, bytesMax);
     }
 
-    /** Closes the decoder on every path, since it has memory outside the Java heap. */
+    /**
+     * Returns the decoded content; null if it is longer than the limit. Always closes the decoder, since decoders have
+     * memory outside the Java heap.
+     */
     static @Nullable ByteBuf decoded(InputStream decoder, ByteBuf content, int bytesMax) throws IOException {
         try (InputStream from = decoder) {
             ByteBuf decoded = content.alloc().directBuffer((int) Math.min(bytesMax, content.readableBytes() * 4L + 64));

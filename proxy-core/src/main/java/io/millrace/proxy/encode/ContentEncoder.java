@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Encodes the content of one response. Its memory is outside the Java heap, until {@link #close}.
  *
- * <p>Not thread-safe: one thread at a time, and each thread sees the changes of the previous one.
+ * <p>Not thread-safe: used by one thread at a time. The caller makes the changes of one thread visible to the next.
  */
 final class ContentEncoder {
     private static final Logger log = LoggerFactory.getLogger(ContentEncoder.class);

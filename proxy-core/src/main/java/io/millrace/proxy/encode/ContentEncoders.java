@@ -77,8 +77,9 @@ public final class ContentEncoders {
     }
 
     /**
-     * Like {@link #permits(ContentCoding, int)}, for an encoder with a dictionary. Brotli's tables of the dictionary
-     * are those of {@link CompressionDictionary}. Zstandard copies the dictionary and builds tables for each encoder.
+     * Returns the number of permits that an encoder with a dictionary needs for its memory. Brotli's tables of the
+     * dictionary are not counted here: all encoders share the tables of {@link CompressionDictionary}. Zstandard copies
+     * the dictionary and builds tables for each encoder.
      *
      * @param length bytes of the content; -1 if it is not known
      */

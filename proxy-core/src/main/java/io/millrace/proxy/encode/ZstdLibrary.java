@@ -26,7 +26,10 @@ final class ZstdLibrary {
         void set(S stream) throws IOException;
     }
 
-    /** Returns the stream after a setting; closes it if that fails, since it has memory outside the Java heap. */
+    /**
+     * Applies a setting to a stream, and returns the stream. Closes the stream if the setting fails, since streams have
+     * memory outside the Java heap.
+     */
     private static <S extends Closeable> S with(S stream, Setting<S> setting) throws IOException {
         boolean isSet = false;
         try {

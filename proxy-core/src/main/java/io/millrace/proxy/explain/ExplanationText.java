@@ -87,7 +87,7 @@ public final class ExplanationText {
                 result.outcome().text(),
                 result.status(),
                 rule == null ? null : rule.text(),
-                result.filter(),
+                result.denial(),
                 result.key(),
                 found == null ? null : tier(found),
                 originFetch == null ? null : originFetch.url(),
@@ -121,20 +121,20 @@ public final class ExplanationText {
         } else {
             step("rule", rule.text(), withPlace("remap[" + rule.index() + "]", rule.place()));
         }
-        String filter = result.filter();
+        String denial = result.denial();
         String from = client.remoteText();
-        if (filter != null && isFilter(filter)) {
-            step("filters", from + " is refused by " + filter, filterPlace(filter));
+        if (denial != null && isByFilter(denial)) {
+            step("filters", from + " is refused by " + denial, filterPlace(denial));
         } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
             step("filters", "the filters allow " + request.methodName() + " from " + from, null);
         }
-        if (filter != null && isGuard(filter) && rule != null) {
+        if (denial != null && isByCorsOrCredential(denial) && rule != null) {
             step(
-                    filter.substring(0, filter.indexOf(':')),
-                    result.why() + " (" + filter + ")",
+                    denial.substring(0, denial.indexOf(':')),
+                    result.why() + " (" + denial + ")",
                     withPlace("remap[" + rule.index() + "]", rule.place()));
         }
-        if (result.outcome() == Outcome.DENY && filter == null && rule != null) {
+        if (result.outcome() == Outcome.DENY && denial == null && rule != null) {
             step(
                     "access",
                     result.why(),
@@ -151,14 +151,14 @@ public final class ExplanationText {
     }
 
     /** Returns true if the step {@code filters} describes the denial. Other denials have their own steps. */
-    private static boolean isFilter(String denial) {
+    private static boolean isByFilter(String denial) {
         return !denial.startsWith("request-limit:")
                 && !denial.startsWith(RequestHooks.DETAIL_PREFIX)
-                && !isGuard(denial);
+                && !isByCorsOrCredential(denial);
     }
 
     /** Returns true if CORS, or a missing or invalid credential, is the reason for the denial. */
-    private static boolean isGuard(String denial) {
+    private static boolean isByCorsOrCredential(String denial) {
         return denial.startsWith("signed-url:")
                 || denial.startsWith("basic-auth:")
                 || denial.startsWith("jwt:")
@@ -177,7 +177,7 @@ public final class ExplanationText {
             }
         }
         return denial.startsWith("no-filter:")
-                ? name + " allows others only"
+                ? "no filter of " + name + " allows the request"
                 : denial.startsWith("forward:") ? "forward_proxy" : null;
     }
 
@@ -215,7 +215,7 @@ public final class ExplanationText {
                         + String.join(", ", use.failing()));
             }
         }
-        String denial = result.filter();
+        String denial = result.denial();
         if (denial != null && denial.startsWith(RequestHooks.DETAIL_PREFIX)) {
             texts.add(result.why() + " (" + denial + ")");
         }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * and a map of metadata at the end. The file is copied into direct memory, so that later changes of the file have no
  * effect. Immutable and thread-safe.
  *
- * <p>Every position is checked against the end of the file, and nested values against a depth, so that a damaged file
- * can at worst give the values of another address.
+ * <p>Every position is checked against the end of the file, and the depth of nested values is limited. So a damaged
+ * file can at worst give the values of another address.
  */
 public final class MmdbFile {
     /** Result of {@link #find} for an address that is not in the file. */
@@ -160,7 +160,7 @@ public final class MmdbFile {
         return new MmdbException(path + " " + problem);
     }
 
-    /** Returns the position behind the last marker. */
+    /** Returns the position after the last marker, at which the metadata begins. */
     private int metadata() throws MmdbException {
         int first = Math.max(0, bytes.limit() - METADATA_MAX);
         for (int at = bytes.limit() - MARKER.length; at >= first; at--) {

@@ -47,8 +47,8 @@ public enum StorageMetric implements Metric {
             "millrace_cache_curve_hit_ratio",
             Kind.GAUGE,
             "ratio",
-            "Estimated hit ratio of a RAM tier of another size, such as x2 for twice the present size; without series"
-                    + " unless cache.curve is true.",
+            "Estimated hit ratio of a RAM tier of another size, such as x2 for twice the present size; only with"
+                    + " cache.curve: true.",
             "size"),
     CACHE_CURVE_LOST(
             "millrace_cache_curve_lost_total",

@@ -72,7 +72,7 @@ public final class Overload {
     public int count() {
         int count = 0;
         for (OverloadGauge gauge : gauges) {
-            count += gauge != null && gauge.isOver() ? 1 : 0;
+            count += gauge != null && gauge.isInOverload() ? 1 : 0;
         }
         return count;
     }

@@ -70,7 +70,7 @@ public final class OverloadGauge {
     }
 
     /** Returns true if the rule is in overload. */
-    public boolean isOver() {
+    public boolean isInOverload() {
         return inOverload;
     }
 

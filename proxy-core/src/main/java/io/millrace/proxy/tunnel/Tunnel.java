@@ -58,8 +58,10 @@ public final class Tunnel implements ClientTunnel {
     private final TunnelSide origin = new TunnelSide(this, End.ORIGIN_BROKEN);
     private long bytesToClient;
     private long bytesToOrigin;
+    /** True if bytes were received, or a side ended its input, since the last tick. */
     private boolean active = true;
     private boolean ended;
+    /** Bytes that were not sent at the last tick. A change means that a client or origin still reads. */
     private long unsentBefore;
     private long idleSinceNanos;
     private long begunNanos = UNSET;

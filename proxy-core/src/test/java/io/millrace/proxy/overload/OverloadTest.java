@@ -61,12 +61,12 @@ class OverloadTest {
     void twoSlowSecondsBeginItAndOneDoesNot() {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
         second(gauge, 3, 101, 0);
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
         second(gauge, 3, 99, 0);
         second(gauge, 3, 101, 0);
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
         second(gauge, 3, 101, 0);
-        assertTrue(gauge.isOver());
+        assertTrue(gauge.isInOverload());
         assertEquals(1, overload.count());
     }
 
@@ -81,10 +81,10 @@ class OverloadTest {
         second(gauge, 3, 90, 0);
         for (int i = 0; i < 4; i++) {
             second(gauge, 0, 0, 0);
-            assertTrue(gauge.isOver());
+            assertTrue(gauge.isInOverload());
         }
         second(gauge, 0, 0, 0);
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
         assertEquals(0, overload.count());
     }
 
@@ -94,7 +94,7 @@ class OverloadTest {
         for (int i = 0; i < 10; i++) {
             second(gauge, OverloadGauge.ANSWERS_MIN - 1, 10_000, 2);
         }
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
     }
 
     @Test
@@ -102,10 +102,10 @@ class OverloadTest {
         OverloadGauge gauge = gauge("cache.overload.errors", "20%");
         second(gauge, 10, 1, 2);
         second(gauge, 10, 1, 2);
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
         second(gauge, 10, 1, 3);
         second(gauge, 10, 1, 3);
-        assertTrue(gauge.isOver());
+        assertTrue(gauge.isInOverload());
     }
 
     @Test
@@ -114,9 +114,9 @@ class OverloadTest {
         second(1);
         // The first window has no begin.
         second(0.81);
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
         second(0.81);
-        assertTrue(gauge.isOver());
+        assertTrue(gauge.isInOverload());
     }
 
     @Test
@@ -129,14 +129,14 @@ class OverloadTest {
             }
             second(0);
         }
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
         for (int second = 0; second < 2; second++) {
             for (int i = 0; i < 3; i++) {
                 gauge.givenUp(TimeUnit.MILLISECONDS.toNanos(101));
             }
             second(0);
         }
-        assertTrue(gauge.isOver());
+        assertTrue(gauge.isInOverload());
     }
 
     @Test
@@ -153,7 +153,7 @@ class OverloadTest {
         overload.apply(moved.remap());
         assertSame(gauge, overload.of(1));
         assertNotSame(gauge, overload.of(0));
-        assertTrue(gauge.isOver());
+        assertTrue(gauge.isInOverload());
         assertEquals(TimeUnit.MILLISECONDS.toNanos(300), gauge.config().latencyNanos());
     }
 
@@ -179,9 +179,9 @@ class OverloadTest {
         OverloadGauge gauge = gauge("cache.overload.cpu", "50%");
         second(0.9);
         second(0.9);
-        assertFalse(gauge.isOver());
+        assertFalse(gauge.isInOverload());
         second(0.9);
-        assertTrue(gauge.isOver());
+        assertTrue(gauge.isInOverload());
     }
 
     /** Forwarded requests have the index after all rules, and another rule may have that index after a reload. */

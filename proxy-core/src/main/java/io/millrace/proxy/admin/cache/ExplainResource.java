@@ -79,7 +79,7 @@ public final class ExplainResource implements AdminResource {
         json.writeStringProperty("outcome", explained.outcome());
         json.writeNumberProperty("status", explained.status());
         json.writeStringProperty("rule", explained.rule());
-        json.writeStringProperty("filter", explained.filter());
+        json.writeStringProperty("filter", explained.denial());
         json.writeStringProperty("key", explained.key());
         json.writeStringProperty("tier", explained.tier());
         json.writeStringProperty("origin_url", explained.originUrl());

@@ -53,7 +53,7 @@ public interface ExplainSource {
      *     pass}, {@code hit}, {@code stale}, {@code validate}, {@code complete}, {@code fetch} or {@code unavailable}
      * @param status status of a local answer or an answer from the cache; 0 for an answer of the origin
      * @param rule the remap rule; null for none
-     * @param filter the filter that refuses the request; null for none
+     * @param denial log name of the check that denies the request, such as a filter or request limit; null for none
      * @param key the cache key; null without a lookup
      * @param tier {@code ram} or {@code disk}; null if no response is stored
      * @param originUrl the URL at the origin; null without a request to an origin
@@ -70,7 +70,7 @@ public interface ExplainSource {
             String outcome,
             int status,
             @Nullable String rule,
-            @Nullable String filter,
+            @Nullable String denial,
             @Nullable String key,
             @Nullable String tier,
             @Nullable String originUrl,

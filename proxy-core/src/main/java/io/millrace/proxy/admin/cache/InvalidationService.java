@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Invalidates stored responses by host, prefix, group, tag, pattern, URL, or all of them. Soft purges of a single URL
- * use this service; its responses may then be used again after validation. Hard purges of a single URL use {@link
+ * use this service: the stored responses may be used again after validation. Hard purges of a single URL use {@link
  * PurgeService}. Thread-safe; never blocks.
  */
 @FunctionalInterface

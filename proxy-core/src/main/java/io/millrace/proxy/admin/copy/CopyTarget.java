@@ -46,7 +46,7 @@ public interface CopyTarget {
      *
      * @param head status line and field lines, without the empty line
      * @param requestMethod the method of the request; any method but GET is refused with {@code method}
-     * @param requestFields lines {@code Name: value} that select it; null if they are not known
+     * @param requestFields lines {@code Name: value} that select the response; null if they are not known
      * @param length length of the content in bytes
      * @param ageSeconds the age at {@code exportedMillis}
      * @param requestMillis time of the request to the origin by the clock of the source, in epoch milliseconds

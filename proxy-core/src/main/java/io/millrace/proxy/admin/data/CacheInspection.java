@@ -201,7 +201,7 @@ public final class CacheInspection implements LookupSource {
             return (invalidated.kind().isSoft()
                             ? "a request is validated at the origin first: "
                             : "a request is a miss: ")
-                    + invalidated.kind().detail() + ", it was fetched under stamp " + head.stamp()
+                    + invalidated.kind().detail() + ", the response was fetched under stamp " + head.stamp()
                     + purge(keyUrl, head, length, invalidated.kind()) + ", " + lifetime;
         }
         if (reuse instanceof Reuse.Fresh) {

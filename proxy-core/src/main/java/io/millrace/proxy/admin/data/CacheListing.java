@@ -114,8 +114,11 @@ public final class CacheListing implements ListSource {
             where = condition == null ? null : Expression.parse(condition, StoredFields.LISTED);
         }
 
-        /** Returns the length of the URL in a key. In the key of a variant, a NUL follows the URL. */
-        private static int urlLength(byte[] key) {
+        /**
+         * Returns the length of the primary key, with which the key of a variant begins. In the key of a variant, a NUL
+         * follows the primary key.
+         */
+        private static int primaryLength(byte[] key) {
             int length = 0;
             while (length < key.length && key[length] != 0) {
                 length++;
@@ -131,7 +134,7 @@ public final class CacheListing implements ListSource {
             if (regex == null && query.host() == null) {
                 return true;
             }
-            String url = new String(key, 0, urlLength(key), StandardCharsets.ISO_8859_1);
+            String url = new String(key, 0, primaryLength(key), StandardCharsets.ISO_8859_1);
             return (query.host() == null
                             || query.host().equalsIgnoreCase(StoredUrl.of(url).host()))
                     && (regex == null || regex.matcher(url).find());
@@ -148,13 +151,13 @@ public final class CacheListing implements ListSource {
             if (where != null && summary.status() != 0 && !where.test(facts(object, summary))) {
                 return true;
             }
-            int urlLength = urlLength(object.key());
-            boolean isVariant = urlLength < object.key().length;
+            int primaryLength = primaryLength(object.key());
+            boolean isVariant = primaryLength < object.key().length;
             // A Vary marker, which names the fields of a URL's variants, is not a response.
-            if (summary.status() == 0 || (isVariant && !isReachable(store, object.key(), urlLength))) {
+            if (summary.status() == 0 || (isVariant && !isReachable(store, object.key(), primaryLength))) {
                 return true;
             }
-            String url = new String(object.key(), 0, urlLength, StandardCharsets.ISO_8859_1);
+            String url = new String(object.key(), 0, primaryLength, StandardCharsets.ISO_8859_1);
             if (query.countsHosts()) {
                 count(StoredUrl.of(url).host(), Math.max(0, object.bodyLength()));
                 return true;

@@ -282,6 +282,7 @@ public final class FleetPurges implements FleetService {
         return done;
     }
 
+    /** Counts an undo or cancel. After a failure, completes the future with an error, and returns false. */
     private boolean countChange(@Nullable IOException failure, Counter counter, CompletableFuture<Void> done) {
         loop().counters().increment(failure == null ? counter : Counter.PURGES_FAILED);
         if (failure != null) {

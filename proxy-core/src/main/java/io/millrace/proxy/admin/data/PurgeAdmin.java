@@ -38,11 +38,11 @@ import org.jspecify.annotations.Nullable;
 public final class PurgeAdmin implements PurgeControl, DryRunSource {
     private final ProxyView proxy;
     private final ScopedPurges scoped;
-    private final PurgeCounts counts = new PurgeCounts();
+    private final PurgeCounts purgeCounts = new PurgeCounts();
 
     public PurgeAdmin(ProxyView proxy) {
         this.proxy = proxy;
-        this.scoped = new ScopedPurges(proxy, counts);
+        this.scoped = new ScopedPurges(proxy, purgeCounts);
     }
 
     /** Returns the service for purges of scopes, which uses the same counts. */
@@ -52,7 +52,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     /** Returns the counts of this process. */
     PurgeCounts counts() {
-        return counts;
+        return purgeCounts;
     }
 
     private PurgeHistory history() {
@@ -98,7 +98,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     @Override
     public PurgeView find(String id) throws AdminException {
-        PurgeCounts.Counted counted = counts.find(id);
+        PurgeCounts.Counted counted = purgeCounts.find(id);
         if (counted != null && isDryRun(counted.record())) {
             return view(counted.record());
         }
@@ -141,7 +141,10 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return PurgeRecord.done(id, millis, PurgeClient.UNKNOWN, scope, target, null, soft);
     }
 
-    /** Adds a record of a purge that has none, before the purge is changed. */
+    /**
+     * Stores a record that {@link #unrecorded} has created, which has an unknown client. Called before the purge is
+     * changed, because the change is added to the record.
+     */
     private void addUnrecorded(PurgeRecord record) {
         if (record.client().equals(PurgeClient.UNKNOWN)) {
             history().add(record, Runnable::run, () -> {});
@@ -154,7 +157,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     private PurgeView view(PurgeRecord record) {
         long stamp = PurgeId.stamp(record.id());
-        // A process that ended between a change and its record leaves the record of the purge unchanged.
+        // A process may end after it undid or cancelled a purge and before it recorded the change. Then the record
+        // still has the old state.
         boolean isUndone = record.state() != PurgeState.CANCELLED
                 && stamp > 0
                 && invalidator().isUndone(stamp);
@@ -162,7 +166,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         boolean undoable = present.soft() && !isUndone && invalidator().isUndoable(stamp);
         long until = undoable ? invalidator().undoableUntilMillis(stamp) : 0;
         String sweep = sweep(present, undoable);
-        PurgeCounts.Counted counted = counts.find(record.id());
+        PurgeCounts.Counted counted = purgeCounts.find(record.id());
         if (counted == null) {
             return new PurgeView(present, until, null, sweep);
         }
@@ -276,7 +280,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     @Override
     public CompletionStage<PurgeView> cancel(String id, AdminCaller caller) throws AdminException {
-        PurgeCounts.Counted counted = counts.find(id);
+        PurgeCounts.Counted counted = purgeCounts.find(id);
         if (invalidator().isLive(PurgeId.stamp(id))) {
             PurgeRecord record = record(id);
             FleetScopes.check(history().fleet(), change(FleetPurge.Action.CANCEL, id));
@@ -361,7 +365,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         } catch (AdminException e) {
             return CompletableFuture.failedFuture(e);
         }
-        return new UrlPurge(proxy, this.counts, target, caller).run(counts);
+        return new UrlPurge(proxy, purgeCounts, target, caller).run(counts);
     }
 
     @Override
@@ -410,7 +414,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                         proxy.store(),
                         invalidator(),
                         pattern.at(pattern.stamp(), history().nowMillis()));
-        counts.start(record, count);
+        purgeCounts.start(record, count);
         return new DryRun(record, count);
     }
 

@@ -70,7 +70,10 @@ final class PurgeCount implements ListVisitor {
     private final List<StoreKey> undecided = new ArrayList<>();
 
     private long sliceEndNanos;
-    /** True if a part of the inventory is still being written, so that objects may be missing. */
+    /**
+     * True if objects may be missing, because a part of the inventory is still being written or a storage path is
+     * offline.
+     */
     private boolean hasMissing;
 
     /** True if an object may have more tags than the inventory keeps. */
@@ -346,13 +349,16 @@ final class PurgeCount implements ListVisitor {
         return false;
     }
 
-    /** Returns true if a pattern covers an object. If the inventory has too little data, queues it to be opened. */
-    private boolean coversOrDefers(PurgedPattern by, ListedObject object, StoredSummary summary) {
-        ListedFacts facts = facts(by, object, summary);
-        if (!by.couldCover(facts)) {
+    /**
+     * Returns true if a pattern covers an object. If the inventory has too little data to decide, queues the object to
+     * be opened, and returns false.
+     */
+    private boolean coversOrDefers(PurgedPattern purge, ListedObject object, StoredSummary summary) {
+        ListedFacts facts = facts(purge, object, summary);
+        if (!purge.couldCover(facts)) {
             return false;
         }
-        if (by.couldMiss(facts)) {
+        if (purge.couldMiss(facts)) {
             undecided.add(store.key(object.key()));
             return false;
         }
@@ -363,12 +369,15 @@ final class PurgeCount implements ListVisitor {
      * Returns the values of an object's fields at the time of a purge. The time is in whole seconds, as in the
      * inventory.
      */
-    private static ListedFacts facts(PurgedPattern by, ListedObject object, StoredSummary summary) {
-        long millis = TimeUnit.SECONDS.toMillis(by.millis() / MILLIS_PER_SECOND);
+    private static ListedFacts facts(PurgedPattern purge, ListedObject object, StoredSummary summary) {
+        long millis = TimeUnit.SECONDS.toMillis(purge.millis() / MILLIS_PER_SECOND);
         return new ListedFacts(StoredUrl.ofKey(object.key()), summary, object, millis, () -> false);
     }
 
-    /** Returns whether an earlier hard purge covers the object; its space is reclaimed later. */
+    /**
+     * Returns whether an earlier hard purge covers the object. The inventory still lists such an object until its space
+     * is reclaimed.
+     */
     private boolean isGone(TargetUri url, long stamp, Labels labels, ListedObject object, StoredSummary summary) {
         Outdated outdated = invalidator.invalidations().of(url, stamp, labels);
         if (outdated != null

@@ -44,15 +44,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScopedPurges implements InvalidationService {
     private final ProxyView proxy;
-    private final PurgeCounts counts;
+    private final PurgeCounts purgeCounts;
 
     public ScopedPurges(ProxyView proxy) {
         this(proxy, new PurgeCounts());
     }
 
-    ScopedPurges(ProxyView proxy, PurgeCounts counts) {
+    ScopedPurges(ProxyView proxy, PurgeCounts purgeCounts) {
         this.proxy = proxy;
-        this.counts = counts;
+        this.purgeCounts = purgeCounts;
     }
 
     /**
@@ -171,7 +171,7 @@ public final class ScopedPurges implements InvalidationService {
                 && url.isHostAndPort(host)) {
             return url;
         }
-        throw new AdminException(400, "bad-request", "not a host, with its port if that is not the default: " + host);
+        throw new AdminException(400, "bad-request", "not a host: " + host + "; expected a host name, with its port unless that is the default port");
     }
 
     private static Plan planTags(Scope scope, RemapTable rules) throws AdminException {
@@ -251,8 +251,8 @@ public final class ScopedPurges implements InvalidationService {
     }
 
     /**
-     * Returns the name of the invalidated scope. A prefix with the path {@code /} is invalidated as a host, which covers
-     * the same responses, and keeps its name.
+     * Returns the name of the invalidated scope. A prefix with the path {@code /} is invalidated as a host, which
+     * covers the same responses, but the answer still calls the scope a prefix.
      */
     private static String word(Scope requested, InvalidationKind invalidated) {
         boolean isWholeHost = requested.kind() == Kind.PREFIX
@@ -362,7 +362,7 @@ public final class ScopedPurges implements InvalidationService {
                         !begun.isOver(),
                         done.fleet())));
         try {
-            this.counts.start(record, count);
+            purgeCounts.start(record, count);
         } catch (AdminException e) {
             // The purge is in force without a count.
             invalidator.release(stamp);

@@ -37,7 +37,7 @@ final class SitePatterns {
             if (siteHosts == null) {
                 throw refused(caller, "a rule of the site " + site + " has no fixed host");
             }
-            // Responses without rule belong to the site of their host.
+            // Responses that no rule maps belong to the site that is their host.
             for (String host : siteHosts.isEmpty() ? List.of(site) : siteHosts) {
                 hosts.addAll(keyHosts(host, pattern, caller, rules));
             }

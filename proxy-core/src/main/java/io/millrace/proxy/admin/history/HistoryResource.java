@@ -173,8 +173,8 @@ public final class HistoryResource implements AdminResource {
     }
 
     /**
-     * Returns the finest archive that covers the range. With a requested step, it returns the coarsest archive whose
-     * step divides it.
+     * Returns the finest archive that covers the range; the coarsest if none does. With a requested step, returns the
+     * coarsest archive whose step divides the requested step; the finest if none does.
      */
     private static Archive archive(
             List<Archive> archives, long requestedStep, long fromMillis, long toMillis, long now) {

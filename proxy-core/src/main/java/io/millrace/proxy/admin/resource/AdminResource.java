@@ -10,7 +10,7 @@ public interface AdminResource {
     /** Returns the method: {@code GET}, which changes nothing and also answers HEAD, or {@code POST}. */
     String method();
 
-    /** Returns the exact path. */
+    /** Returns the exact path, or a path with variable segments as in {@link PathTemplate}. */
     String path();
 
     /**

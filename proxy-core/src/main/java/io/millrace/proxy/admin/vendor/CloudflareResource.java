@@ -17,8 +17,9 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Purge requests in the format of Cloudflare's API, which has hard purges only; the field Fastly-Soft-Purge makes them
- * soft. The identifier of the zone is the name of a site ({@code remap[].site}). Thread-safe.
+ * Purge requests in the format of Cloudflare's API. That API has hard purges only; here, the field Fastly-Soft-Purge of
+ * Fastly's API makes the purges soft. The identifier of the zone is the name of a site ({@code remap[].site}).
+ * Thread-safe.
  */
 public final class CloudflareResource implements AdminResource {
     public static final String PATH = "/zones/{id}/purge_cache";

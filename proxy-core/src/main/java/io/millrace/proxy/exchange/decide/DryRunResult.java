@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcome the action that the proxy would take
  * @param status status of a response that the proxy generates or takes from the cache; 0 when the origin determines it
  * @param why the reason for a response that the proxy generates, as a sentence or an identifier; else empty
- * @param filter log name of the check that denies the request, such as a filter or request limit; null for none
+ * @param denial log name of the check that denies the request, such as a filter or request limit; null for none
  * @param location target of the redirect; null for none
  * @param rule the rule that maps or redirects the request; null for none
  * @param rules the elements of {@code rules} that match, in order
@@ -48,7 +48,7 @@ public record DryRunResult(
         Outcome outcome,
         int status,
         String why,
-        @Nullable String filter,
+        @Nullable String denial,
         @Nullable String location,
         @Nullable Rule rule,
         List<RuleMatch> rules,

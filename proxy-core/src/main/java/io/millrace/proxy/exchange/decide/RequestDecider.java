@@ -275,7 +275,7 @@ public final class RequestDecider {
         OverloadGauge gauge = shared.overload().of(mapped.rule().config());
         decision.mapped(
                 mapped,
-                gauge != null && gauge.isOver()
+                gauge != null && gauge.isInOverload()
                         ? ruled.inOverload(gauge.config().served())
                         : ruled);
         return mapped;

@@ -100,13 +100,13 @@ public final class HostFigures {
     /** Sums of the rows that hosts have lost. */
     private final long[] retired = new long[LoopHosts.FIGURES];
 
-    private long windowNanos;
+    private long windowStartNanos;
     private volatile int hostsMax;
 
     /** @param nanoTime as {@link System#nanoTime} */
     public HostFigures(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
-        this.windowNanos = nanoTime.getAsLong();
+        this.windowStartNanos = nanoTime.getAsLong();
     }
 
     /** Creates the table of one event loop. Call once per loop. */
@@ -170,9 +170,9 @@ public final class HostFigures {
             }
         });
         long now = nanoTime.getAsLong();
-        boolean isWindowOver = now - windowNanos >= WINDOW_NANOS;
+        boolean isWindowOver = now - windowStartNanos >= WINDOW_NANOS;
         if (isWindowOver) {
-            windowNanos = now;
+            windowStartNanos = now;
             candidates.values().forEach(Candidate::endWindow);
         }
         choose(isWindowOver);

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests by host on one event loop, for at most {@value #HOSTS_MAX} hosts. The table has sets of {@value #WAYS}
- * hosts. Each host has a weight, which counts its requests. A request of a host that finds its set full takes 1 from
- * the least weight in the set, and replaces that host if its weight is 0 (the algorithm of Misra and Gries for each
- * set). So requests with random host names cannot displace a host that has more requests. Nothing is allocated for a
- * known host.
+ * hosts. Each host has a weight, which counts its requests. If the set of a new host is full, a request of that host
+ * takes 1 from the least weight in the set. If the least weight is already 0, the new host replaces the host with that
+ * weight (the algorithm of Misra and Gries for each set). So requests with random host names cannot displace a host
+ * that has more requests. Nothing is allocated for a known host.
  *
  * <p>Counting is confined to the event loop; reading is thread-safe.
  */

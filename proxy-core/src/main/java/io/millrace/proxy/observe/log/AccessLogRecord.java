@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *   body bytes    bytes of the response's body that were sent to the client
  *   head bytes    bytes of the response's head that were sent to the client
  *   client        length of the client's address: 0, 4 or 16
- *   texts         bytes used by the texts, without the padding
+ *   texts         bytes used by the texts, without the padding after the last text
  *   origin        status of the origin's response, and a number of 16 bits: see ORIGIN_STATUS_OFFSET
  *   tunnel bytes  bytes received from the client in a tunnel
  *   first byte    time from the request's first byte to the response's first byte; 0 if not measured

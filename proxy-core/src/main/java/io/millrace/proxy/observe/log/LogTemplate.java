@@ -26,6 +26,7 @@ final class LogTemplate {
      */
     private static final int LENGTH_MAX = 4096;
 
+    /** The fields of a record that contain captured header fields, in the order of their assignment. */
     static final LogField[] SLOTS = {
         LogField.FIELD_1,
         LogField.FIELD_2,

@@ -137,8 +137,9 @@ public final class LoggedRecord {
     }
 
     /**
-     * The low 16 bits of the number of the list of captured header fields that was in force when the record was
-     * written. The list contains the fields that log templates name. See {@link AccessLogRing#setOptionalTexts}.
+     * Identifies the list of captured header fields that was in force when the record was written: the low 16 bits of
+     * the number of the list. The list contains the fields that log templates name. See {@link
+     * AccessLogRing#setOptionalTexts}.
      */
     int generation() {
         return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;

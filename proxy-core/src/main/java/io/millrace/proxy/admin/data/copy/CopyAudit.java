@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes log lines about copied responses: a client's first one at once, then their number at most once a minute.
- * Thread-safe.
+ * Logs the copied responses of each client: the first response at once, then the number of further responses at most
+ * once a minute. Thread-safe.
  */
 final class CopyAudit {
     private static final Logger log = LoggerFactory.getLogger(CopyAudit.class);

@@ -35,7 +35,10 @@ public final class Row {
         Arrays.fill(cut, false);
     }
 
-    /** Sets a number, or a time in epoch milliseconds. A negative number becomes 0, a negative time stays. */
+    /**
+     * Sets a number, or a time in epoch milliseconds. {@link BlockEncoder} writes a negative number as 0, and keeps a
+     * negative time.
+     */
     public void number(int column, long value) {
         numbers[column] = value;
     }

@@ -183,7 +183,8 @@ public final class BinaryLogFile implements AutoCloseable {
     }
 
     /**
-     * Closes the opened file, and returns true, if the name belongs to another file now. Also closes it after an error.
+     * Returns true, and closes the opened file, if another file has the name now. If the check fails with an error,
+     * closes the opened file too.
      */
     private boolean closeIfReplaced(OpenFile opened) throws IOException {
         boolean isReplaced = true;
