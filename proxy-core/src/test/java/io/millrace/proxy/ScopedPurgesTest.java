@@ -77,7 +77,8 @@ class ScopedPurgesTest {
         assertEquals("stored responses are gone", report.detail());
         String said = inspected();
         assertTrue(
-                said.startsWith("a request is a miss: invalidated-by-" + stamp + ", the response was fetched under stamp "),
+                said.startsWith(
+                        "a request is a miss: invalidated-by-" + stamp + ", the response was fetched under stamp "),
                 said);
         assertEquals("answer 2", proxy.get("/a/b").text());
         assertTrue(inspected().startsWith("a request is answered from the cache: fresh"), inspected());

@@ -173,8 +173,8 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     }
 
     /**
-     * Counts an error answer by its stable word, if its cause is a missing right, a failed login, or a limit. Call on
-     * the event loop.
+     * Counts an error answer by its stable word, if the cause of the error is a missing right, a failed login, or a
+     * limit. Call on the event loop.
      */
     void countError(String errorCode) {
         if (tcp != null) {

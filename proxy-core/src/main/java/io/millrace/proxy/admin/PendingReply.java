@@ -60,7 +60,7 @@ final class PendingReply implements AdminResponder {
                         TimeUnit.NANOSECONDS);
     }
 
-    /** Counts the request as a change, until its answer is written or it is dropped. Call on the event loop. */
+    /** Counts the request as a change until the answer is written or the request is dropped. Call on the event loop. */
     void countAsChange(ChangesInProgress all) {
         all.began();
         changes = all;

@@ -54,7 +54,7 @@ public record CachePurge(
         return new CachePurge(kind, target, null, List.of(), null, false, false);
     }
 
-    /** Returns the purge of an absolute http or https URL, with both schemes for the default port. */
+    /** Returns the purge of an absolute URL. A URL with the default port is purged in both schemes, http and https. */
     public static CachePurge url(String url) {
         return of(Kind.URL, url);
     }

@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Admits or refuses requests, tunnels and connections by the limits per client. For each kind, it logs at most one
- * refusal per minute, with the client's address. Thread-safe.
+ * refusal per minute, with the client's address. Also holds objects that all event loops share: the rates of request
+ * limits, and the checks of passwords, tokens and authorisation servers. Thread-safe.
  */
 public final class ClientAdmission {
     private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);

@@ -117,9 +117,9 @@ public final class Dictionaries {
     }
 
     /**
-     * Adds a dictionary, in place of the one with its URL. If equal content is known, the known object with its encoder
-     * tables is kept. Drops the least recently used dictionaries beyond the limit. A dictionary that exceeds the limit
-     * by itself is not added.
+     * Adds a dictionary, which replaces the earlier dictionary of its URL. If equal content is known, the known object
+     * with its encoder tables is kept. Drops the least recently used dictionaries beyond the limit. A dictionary that
+     * exceeds the limit by itself is not added.
      *
      * @param limit limit of the memory in bytes, as configured when the response was read
      * @param since the result of {@link #generation} before the response was read; the dictionary is ignored if
@@ -245,7 +245,7 @@ public final class Dictionaries {
     /**
      * Replaces a dictionary by one with the same URL and content. Does not count as a use.
      *
-     * @return false if the first one was dropped or replaced meanwhile
+     * @return false if {@code known} was dropped or replaced meanwhile
      */
     @SuppressWarnings("ReferenceEquality") // another object with the same content may be newer
     boolean replace(StoredDictionary known, StoredDictionary replacement) {

@@ -74,8 +74,8 @@ public final class DictionaryChoice {
 
     /**
      * Returns the request fields that select the response. Available-Dictionary is removed unless the dictionary may be
-     * used; the client then shares the variant of clients without a dictionary. If it may be used, its hash is written
-     * in canonical form, since it is part of the variant's key.
+     * used; the client then shares the variant of clients without a dictionary. If the dictionary may be used, its hash
+     * is written in canonical form, since the hash is part of the variant's key.
      */
     public static FieldSection fieldsAfter(Result result, FieldSection requestFields) {
         String hash = result == Result.USED ? hashIn(requestFields) : null;

@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads stored responses with Use-As-Dictionary from the cache, decodes them on the encoder threads, and adds them to
- * the dictionaries. A response is read after it was stored. If its dictionary is not in memory, as after a restart, the
- * response is also read after a validation, and when it is served outside the fast lane (a short path for plain RAM
- * hits).
+ * the dictionaries. A response is read after it was stored. After a restart, for example, the dictionary of a stored
+ * response is not in memory. Then the response is also read after a validation, or when it is served outside the fast
+ * lane (a short path for plain RAM hits).
  *
  * <p>Confined to one event loop, except for the decoding.
  */
@@ -275,7 +275,7 @@ public final class DictionaryReader {
             threads.returnPermits(permits);
         }
 
-        /** Returns the decoded content; null if its coding is not known or it is too long. */
+        /** Returns the decoded content; null if the coding is not known, or if the content is too long. */
         private @Nullable ByteBuf decoded(StoredHead head, ByteBuf content) throws IOException {
             if (EncodedHeads.isIn(head.fields(), EncodingRules.IDENTITY)) {
                 return ContentDecoders.decode(null, content, rules.bytesMax());

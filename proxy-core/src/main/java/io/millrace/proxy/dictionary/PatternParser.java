@@ -30,7 +30,8 @@ final class PatternParser {
     /**
      * An expression of RE2.
      *
-     * @param wildcards number of wildcards and of repeated or optional groups; one that is repeated counts twice
+     * @param wildcards number of wildcards and of repeated or optional groups; a repeated wildcard or group counts
+     *     twice
      * @param length number of literal characters, also of those that a repetition contains twice
      */
     record Translation(String expression, int wildcards, int length) {}

@@ -22,8 +22,8 @@ public final class CorsFields {
     private CorsFields() {}
 
     /**
-     * Returns the response of an origin server without its CORS fields, and without Origin in Vary: this proxy answers
-     * for CORS, so the stored response does not depend on Origin.
+     * Returns the response of an origin server without its CORS fields, and without Origin in Vary. This proxy adds its
+     * own CORS fields at delivery, so the stored response does not depend on Origin.
      */
     public static ResponseHead withoutCors(ResponseHead head) {
         FieldSection fields = head.fields();

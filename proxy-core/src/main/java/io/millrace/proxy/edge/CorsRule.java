@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The CORS fields of the responses of one remap rule (Fetch standard, section "HTTP extensions" of the CORS protocol).
- * They replace those of the origin server at delivery, so that one stored response serves all origins. Fields for
- * listed origins are built in advance; only a match of an expression allocates. Immutable.
+ * They replace the CORS fields of the origin server at delivery, so that one stored response serves all origins. Fields
+ * for listed origins are built in advance; only a match of an expression allocates. Immutable.
  */
 public final class CorsRule {
     /**

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.LongAdder;
 public final class EncoderThreads implements Executor, AutoCloseable {
     /**
      * Permits for encoders and decoders of one proxy. Each encoder needs one permit for up to 4 MiB of memory outside
-     * the Java heap; one of a slow level or with a dictionary needs {@link ContentEncoders#permits more}.
+     * the Java heap; an encoder of a slow level or with a dictionary needs {@link ContentEncoders#permits more}.
      */
     static final int PERMITS_MAX = 128;
 

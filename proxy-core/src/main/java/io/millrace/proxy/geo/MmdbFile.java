@@ -47,7 +47,7 @@ public final class MmdbFile {
     private final MmdbValues values;
     private final long nodes;
     private final int recordBits;
-    private final boolean withV6;
+    private final boolean hasV6;
     private final long treeBytes;
     private final long v4Start;
 
@@ -69,14 +69,14 @@ public final class MmdbFile {
         if (ipVersion != 4 && ipVersion != 6) {
             throw fault("is damaged: ip_version is " + ipVersion + ", and 4 or 6 is expected");
         }
-        withV6 = ipVersion == 6;
+        hasV6 = ipVersion == 6;
         treeBytes = nodes * recordBits / 4;
         int end = metadata - MARKER.length;
         if (treeBytes + SEPARATOR > end) {
             throw fault("is cut off: the tree of " + nodes + " nodes is longer than the file");
         }
         values = new MmdbValues(bytes, (int) treeBytes + SEPARATOR, end);
-        v4Start = withV6 ? v4Start() : 0;
+        v4Start = hasV6 ? v4Start() : 0;
     }
 
     /**
@@ -191,7 +191,7 @@ public final class MmdbFile {
      */
     public int find(IpAddress address) {
         boolean v4 = address.isV4();
-        if (!v4 && !withV6) {
+        if (!v4 && !hasV6) {
             return NONE;
         }
         long node = v4 ? v4Start : 0;

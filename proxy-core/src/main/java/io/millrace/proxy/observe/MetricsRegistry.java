@@ -311,7 +311,8 @@ public final class MetricsRegistry implements AutoCloseable {
 
     /**
      * Returns a report that is made once for all series of a scrape. The series of a scrape thus agree with each other.
-     * If the metrics are also meters of an application, which reads them one by one, each series makes its own.
+     * If the metrics are also meters of an application, each series makes its own report, because the application reads
+     * the series one by one.
      *
      * @param report called on the scraping thread; must not block
      */

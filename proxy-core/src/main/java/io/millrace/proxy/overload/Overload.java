@@ -51,8 +51,8 @@ public final class Overload {
     }
 
     /**
-     * Returns the gauge of a rule; null if the rule has no limits. The rule may belong to an earlier
-     * configuration: then this returns null if its index has changed, but never the gauge of another rule.
+     * Returns the gauge of a rule; null if the rule has no limits. The rule may belong to an earlier configuration. If
+     * another rule has its index now, the result is null, not the gauge of that rule.
      */
     public @Nullable OverloadGauge of(RemapRuleConfig rule) {
         OverloadGauge found = of(rule.index());

@@ -36,6 +36,7 @@ public final class OverloadGauge {
     private volatile OverloadConfig config;
     private volatile boolean inOverload;
     private int windowsOver;
+    /** Time of the last window in which a value was above {@link #CALM_SHARE} of its limit. */
     private long lastHighNanos;
 
     OverloadGauge(RemapRuleConfig rule, OverloadConfig config) {

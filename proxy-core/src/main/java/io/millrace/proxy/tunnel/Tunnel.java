@@ -60,9 +60,11 @@ public final class Tunnel implements ClientTunnel {
     private long bytesToOrigin;
     /** True if bytes were received, or a side ended its input, since the last tick. */
     private boolean active = true;
+
     private boolean ended;
     /** Bytes that were not sent at the last tick. A change means that a client or origin still reads. */
     private long unsentBefore;
+
     private long idleSinceNanos;
     private long begunNanos = UNSET;
 

@@ -27,7 +27,7 @@ public final class AdminToken {
     private final AdminConfig.Token settings;
     private final byte[] digest;
     private final @Nullable RateLimit limit;
-    /** The same object in all versions of a token, until it is removed or its content changes. */
+    /** Identifies the token: all versions have the same object, until the token is removed or its secret changes. */
     private final Object identity;
 
     private AdminToken(AdminConfig.Token settings, byte[] digest, @Nullable RateLimit limit, Object identity) {
@@ -104,7 +104,7 @@ public final class AdminToken {
         return MessageDigest.isEqual(digest, credentialDigest);
     }
 
-    /** Returns true if both objects are versions of one token with the same content. */
+    /** Returns true if both objects are versions of one token with the same secret. */
     boolean isSameAs(AdminToken other) {
         return identity == other.identity;
     }

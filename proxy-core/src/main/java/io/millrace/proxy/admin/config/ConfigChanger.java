@@ -31,7 +31,7 @@ public interface ConfigChanger {
         return set(settings, save, AdminCaller.UNKNOWN);
     }
 
-    /** Like {@link #set(Map, boolean)}, for a client that events name. */
+    /** Sets keys as {@link #set(Map, boolean)} does. Events about the change name the client. */
     CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save, AdminCaller caller);
 
     /**
@@ -43,7 +43,7 @@ public interface ConfigChanger {
         return reset(keys, AdminCaller.UNKNOWN);
     }
 
-    /** Like {@link #reset(List)}, for a client that events name. */
+    /** Removes overrides as {@link #reset(List)} does. Events about the change name the client. */
     CompletionStage<ReloadReport> reset(List<String> keys, AdminCaller caller);
 
     /**
@@ -55,6 +55,6 @@ public interface ConfigChanger {
         return rollback(entry, AdminCaller.UNKNOWN);
     }
 
-    /** Like {@link #rollback(int)}, for a client that events name. */
+    /** Applies an earlier configuration as {@link #rollback(int)} does. Events about the change name the client. */
     CompletionStage<ReloadReport> rollback(int entry, AdminCaller caller);
 }

@@ -17,7 +17,7 @@ public interface ConfigControl {
         return reload(AdminCaller.UNKNOWN);
     }
 
-    /** Like {@link #reload()}, for a client that events name. */
+    /** Reloads as {@link #reload()} does. Events about the reload name the client. */
     CompletionStage<ReloadReport> reload(AdminCaller caller);
 
     /** The result of a check: whether the file is valid, and all problems, including warnings. */

@@ -160,7 +160,7 @@ final class DashboardFiles {
         return reply(contents(), INDEX, client);
     }
 
-    /** Returns a file, or a 304 if the client has it. Returns null if there is none with this name in this version. */
+    /** Returns a file, or a 304 if the client has it. Returns null if this version has no file with this name. */
     @Nullable
     AdminReply file(String version, String name, RequestSender client) {
         Contents known = contents();

@@ -82,7 +82,10 @@ final class LeaseResource implements AdminResource {
         boolean known = action == Action.RENEW ? leases.renew(lease) : leases.close(lease);
         if (!known) {
             throw new AdminException(
-                    409, "lease-ended", "this dashboard has ended, as it does when the launcher is restarted");
+                    409,
+                    "lease-ended",
+                    "this dashboard has ended, for example because the launcher was restarted; run"
+                            + " 'millctl dashboard' again");
         }
         responder.reply(AdminReply.json(json ->
                 json.writeNumberProperty("lease_seconds", action == Action.RENEW ? Leases.LENGTH.toSeconds() : 0)));

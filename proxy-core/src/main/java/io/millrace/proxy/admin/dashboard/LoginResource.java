@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code POST /v1/session}: opens a session with a token or a one-time code. Over TCP only.
  *
- * <p>Failed logins are limited for each address, those with tokens and those with codes separately. All users of a
- * machine share its loopback address. A user who sends wrong codes must not lock the others out, so a right code is
- * accepted above the limit too: it has 192 random bits and cannot be guessed. A token may be chosen by a person, so
- * above the limit tokens are refused without a comparison.
+ * <p>Failed logins are limited for each address, with separate limits for tokens and for codes. All users of a machine
+ * share its loopback address. A user who sends wrong codes must not lock the others out, so a right code is accepted
+ * above the limit too: it has 192 random bits and cannot be guessed. A token may be chosen by a person, so above the
+ * limit tokens are refused without a comparison.
  *
  * <p>Thread-safe.
  */

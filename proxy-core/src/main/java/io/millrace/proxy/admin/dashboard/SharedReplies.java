@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * their number does not change the load on the worker.
  *
  * <p>Only requests of a dashboard session are answered with a shared reply, except for a {@link #snapshot}. Scripts and
- * {@code millctl} get a new one. A request that changes something ends all shared replies, so that a page sees its own
- * change.
+ * {@code millctl} get a new reply. A request that changes something ends all shared replies, so that a page sees its
+ * own change.
  *
  * <p>Thread-safe.
  */

@@ -114,7 +114,10 @@ final class HostAdmin implements HostControl {
                 seconds(state.failedMillis()));
     }
 
-    /** Returns the newer of two cached answers, with the failures that either of them records for its addresses. */
+    /**
+     * Returns the newer of two cached answers for a name. An address that failed on one of the event loops counts as
+     * failed in the result, for the longer of the two times.
+     */
     private static HostAddresses.Known merge(HostAddresses.Known one, HostAddresses.Known other) {
         HostAddresses.Known newer = one.freshMillis() >= other.freshMillis() ? one : other;
         Map<InetAddress, Long> addresses = new LinkedHashMap<>(newer.addresses());

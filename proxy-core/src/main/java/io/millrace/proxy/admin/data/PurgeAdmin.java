@@ -120,8 +120,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     /**
      * Returns a new record for a purge that is in force but has no record. Returns null if there is no such purge. A
-     * purge has no record if its process ended after it wrote the journal entry. With the new record, the purge can be
-     * undone or cancelled.
+     * purge has no record if the process that executed it ended after it wrote the journal entry and before it wrote
+     * the record. With the new record, the purge can be undone or cancelled.
      */
     private @Nullable PurgeRecord unrecorded(String id) {
         long stamp = PurgeId.stamp(id);
@@ -236,7 +236,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         });
         if (!begun) {
             throw new AdminException(
-                    409, "not-undoable", "another undo of purge " + id + " was faster; nothing was changed");
+                    409,
+                    "not-undoable",
+                    "purge " + id + " was undone by another request meanwhile; nothing was changed");
         }
         return view;
     }

@@ -171,7 +171,10 @@ public final class ScopedPurges implements InvalidationService {
                 && url.isHostAndPort(host)) {
             return url;
         }
-        throw new AdminException(400, "bad-request", "not a host: " + host + "; expected a host name, with its port unless that is the default port");
+        throw new AdminException(
+                400,
+                "bad-request",
+                "not a host: " + host + "; expected a host name, with its port unless that is the default port");
     }
 
     private static Plan planTags(Scope scope, RemapTable rules) throws AdminException {
@@ -330,8 +333,8 @@ public final class ScopedPurges implements InvalidationService {
     }
 
     /**
-     * Starts the count, and completes the report after its first slice. The report contains the number of objects
-     * only if the count is complete by then.
+     * Starts the count, and completes the report after the first slice of the count, about 200 ms. The report contains
+     * the number of objects only if the count is complete by then.
      */
     private void count(
             PurgeRecord record,

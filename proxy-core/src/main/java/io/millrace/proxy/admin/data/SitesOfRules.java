@@ -62,8 +62,8 @@ final class SitesOfRules implements SiteSource {
             throw new AdminException(
                     400,
                     "bad-request",
-                    "a rule of the site " + site + " has no fixed host, so that everything of the site cannot be"
-                            + " purged; purge by tag, or each host; nothing was purged");
+                    "a rule of the site " + site + " has no fixed host, so a purge of the whole site is not"
+                            + " possible; purge by tag, or purge each host; nothing was purged");
         }
         return hosts;
     }

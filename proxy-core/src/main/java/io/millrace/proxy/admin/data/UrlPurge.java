@@ -23,7 +23,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes the stored variants of one URL, with the default port under both schemes, and adds the record of this purge.
+ * Removes the stored variants of one URL, and adds the record of this purge. A URL with the default port is removed in
+ * both schemes, http and https.
  *
  * <p>Used once. Thread-safe.
  */
@@ -31,7 +32,7 @@ final class UrlPurge {
     private final ProxyView proxy;
     private final PurgeCounts counts;
     private final TargetUri target;
-    /** The URLs to remove; with the default port, the URL in both schemes. */
+    /** The URLs to remove: two URLs, http and https, if the port is the default port; else one. */
     private final List<TargetUri> urls;
 
     private final PurgeHistory history;
@@ -59,7 +60,8 @@ final class UrlPurge {
     /**
      * Purges the URL.
      *
-     * @param counted whether to count the covered objects first, for one slice at most
+     * @param counted whether to count the covered objects first, for at most one slice of {@link PurgeCount}, about 200
+     *     ms
      * @return completes when the purge and its record are durable
      */
     CompletionStage<PurgeReport> run(boolean counted) {

@@ -13,7 +13,10 @@ public interface AdminResponder {
         reply(AdminReply.error(error));
     }
 
-    /** Sends the rendered result of a stage when it completes, or its failure. */
+    /**
+     * When a stage completes, sends the answer that {@code render} makes of its result, or the error answer of its
+     * failure.
+     */
     default <T> void replyWhen(CompletionStage<T> stage, Function<? super T, AdminReply> render) {
         stage.whenComplete((result, failure) -> {
             if (failure == null) {

@@ -50,7 +50,9 @@ public final class ViaCodes {
     private static final int TEXTS_MAX = 1024;
 
     private final LongObjectHashMap<AsciiString> texts = new LongObjectHashMap<>();
+    /** The form of the texts in {@link #texts}. */
     private @Nullable ViaText textsOf;
+
     private long packed;
 
     /** Clears the letters of the previous exchange. */

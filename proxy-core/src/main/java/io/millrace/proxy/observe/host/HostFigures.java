@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of the hosts with most requests ({@code admin.hosts}), and of all others together. Each figure only
- * increases, as counters of Prometheus must: a host that gets a row of its own begins with its requests since the
- * last report, and the earlier ones stay with the others.
+ * increases, as counters of Prometheus must. So a new row of a host begins with the requests since the last report. The
+ * earlier requests of the host stay in the row of all others.
  *
  * <p>A host loses its row to a host that had more than twice as many requests in the last minutes. Thread-safe.
  */

@@ -99,7 +99,10 @@ public final class LoopHosts {
         LONGS.setOpaque(figures, index, figures[index] + amount);
     }
 
-    /** Returns the entry of a host, a new one if there is space, or null. */
+    /**
+     * Returns the entry of a host. Creates the entry if the set has space, or has a host of weight 0. Otherwise takes 1
+     * from the least weight, and returns null.
+     */
     private @Nullable Entry entryOf(byte[] host) {
         int first = setOf(host) * WAYS;
         int weakest = first;

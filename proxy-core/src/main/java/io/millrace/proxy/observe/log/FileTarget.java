@@ -42,7 +42,9 @@ public final class FileTarget implements LogTarget {
     private @Nullable Object fileKey;
     private boolean isRegular;
     private long size;
+    /** Number of the rotation interval, counted since 1970, to which the content of the open file belongs. */
     private long period;
+
     private long checkedAtMillis;
     private long rotationFailedAtMillis = Long.MIN_VALUE;
 

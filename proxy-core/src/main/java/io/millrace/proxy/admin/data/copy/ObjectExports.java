@@ -111,7 +111,9 @@ public final class ObjectExports implements CopySource {
         boolean isOfBranch = new String(key, StandardCharsets.ISO_8859_1).contains(RemapRule.BRANCH_KEY);
         if (isOfBranch || selecting == null || head.fields().contains(FieldName.SET_COOKIE)) {
             throw new AdminException(
-                    409, "of-one-client", "the response has a cookie, or cookies or a canary split select it");
+                    409,
+                    "of-one-client",
+                    "the response sets a cookie, or is for clients that cookies or a canary split select");
         }
         long nowMillis = proxy.shared().clock().millis();
         return new StoredCopy(

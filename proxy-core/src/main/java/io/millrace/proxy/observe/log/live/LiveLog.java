@@ -164,7 +164,7 @@ public final class LiveLog implements AutoCloseable {
             }
             viewers.put(name, viewer);
             LockSupport.unpark(thread);
-            return viewer.empty();
+            return viewer.emptyBatch();
         } finally {
             lock.unlock();
         }
@@ -217,7 +217,7 @@ public final class LiveLog implements AutoCloseable {
         List<NumberedRecord> found = new ArrayList<>();
         RecordFacts factsOfKept = new RecordFacts();
         for (NumberedRecord record : all) {
-            factsOfKept.of(LoggedRecord.ofCopy(record.bytes()));
+            factsOfKept.setRecord(LoggedRecord.ofCopy(record.bytes()));
             if (found.size() < limit && (filter == null || filter.test(factsOfKept))) {
                 found.add(record);
             }
@@ -299,7 +299,7 @@ public final class LiveLog implements AutoCloseable {
 
     /** Passes a record to the viewers whose filter accepts it. Returns false at the time limit of the round. */
     private boolean pass(LoggedRecord logged) {
-        facts.of(logged);
+        facts.setRecord(logged);
         byte[] copy = null;
         for (LiveViewer viewer : viewers.values()) {
             if (viewer.wants(facts)) {

@@ -82,7 +82,7 @@ final class LiveViewer {
         }
     }
 
-    LiveBatch empty() {
+    LiveBatch emptyBatch() {
         return new LiveBatch(id, List.of(), lost);
     }
 

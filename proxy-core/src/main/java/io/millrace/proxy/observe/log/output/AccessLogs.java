@@ -42,9 +42,9 @@ public final class AccessLogs implements AutoCloseable {
 
     /** Supplies the targets of extensions. */
     @FunctionalInterface
-    public interface Sinks {
+    public interface ExtensionTargets {
         /** Refuses each name. */
-        Sinks NONE = (extension, sampleRate) -> {
+        ExtensionTargets NONE = (extension, sampleRate) -> {
             throw new IllegalArgumentException("there is no extension " + extension);
         };
 
@@ -58,7 +58,7 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     private final FaultLog faults;
-    private final Sinks sinks;
+    private final ExtensionTargets extensionTargets;
     private final LongSupplier epochMillis;
     private final String hostName;
     private final List<AccessLogRing> rings = new CopyOnWriteArrayList<>();
@@ -69,9 +69,9 @@ public final class AccessLogs implements AutoCloseable {
     private volatile LogDispatcher dispatcher;
     private @Nullable MetricsRegistry metrics;
 
-    private AccessLogs(FaultLog faults, Sinks sinks, LongSupplier epochMillis, String hostName) {
+    private AccessLogs(FaultLog faults, ExtensionTargets extensionTargets, LongSupplier epochMillis, String hostName) {
         this.faults = faults;
-        this.sinks = sinks;
+        this.extensionTargets = extensionTargets;
         this.epochMillis = epochMillis;
         this.hostName = hostName;
         dispatcher = new LogDispatcher(rings, List.of(), dispatched, faults);
@@ -83,15 +83,19 @@ public final class AccessLogs implements AutoCloseable {
      *
      * @param logs the settings of the logs, which must have different names
      * @param faults receives failures
-     * @param sinks supplies the targets of extensions
+     * @param extensionTargets supplies the targets of extensions
      */
-    public static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults, Sinks sinks) {
-        return start(logs, faults, sinks, System::currentTimeMillis, SyslogHead.hostName());
+    public static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults, ExtensionTargets extensionTargets) {
+        return start(logs, faults, extensionTargets, System::currentTimeMillis, SyslogHead.hostName());
     }
 
     static AccessLogs start(
-            List<LogOutputConfig> logs, FaultLog faults, Sinks sinks, LongSupplier epochMillis, String hostName) {
-        AccessLogs started = new AccessLogs(faults, sinks, epochMillis, hostName);
+            List<LogOutputConfig> logs,
+            FaultLog faults,
+            ExtensionTargets extensionTargets,
+            LongSupplier epochMillis,
+            String hostName) {
+        AccessLogs started = new AccessLogs(faults, extensionTargets, epochMillis, hostName);
         started.replace(logs);
         return started;
     }
@@ -215,7 +219,7 @@ public final class AccessLogs implements AutoCloseable {
             return MessageTarget.syslog(syslog.config());
         }
         if (to instanceof LogDestination.ToExtension extension) {
-            return sinks.of(extension.name(), log.sampleRate());
+            return extensionTargets.of(extension.name(), log.sampleRate());
         }
         return to instanceof LogDestination.ToJournald journald
                 ? MessageTarget.journald(journald.config(), log.name(), log.sampleRate())

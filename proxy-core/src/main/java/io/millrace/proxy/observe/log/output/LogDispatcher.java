@@ -35,7 +35,9 @@ final class LogDispatcher implements Runnable {
     private final RecordFacts facts = new RecordFacts();
     private final AccessLogRing.Reader reader = this::dispatch;
     private final Thread thread;
-    private int batch;
+    /** Number of records that were read from the current ring in this round. */
+    private int recordsInBatch;
+
     private volatile boolean stopRequested;
 
     /**
@@ -94,7 +96,7 @@ final class LogDispatcher implements Runnable {
     boolean dispatchOnce() {
         int read = 0;
         for (AccessLogRing ring : rings) {
-            batch = 0;
+            recordsInBatch = 0;
             read += ring.drain(reader);
         }
         if (read > 0) {
@@ -107,11 +109,11 @@ final class LogDispatcher implements Runnable {
     }
 
     private boolean dispatch(LoggedRecord logged) {
-        facts.of(logged);
+        facts.setRecord(logged);
         for (int i = 0; i < outputs.size(); i++) {
             outputs.get(i).accept(logged, facts, faults);
         }
-        batch++;
-        return batch < BATCH_RECORDS;
+        recordsInBatch++;
+        return recordsInBatch < BATCH_RECORDS;
     }
 }

@@ -200,6 +200,7 @@ final class LogSender implements Runnable {
         }
     }
 
+    /** Exchanges the two buffers if all lines of this thread were written. */
     private void takeLines() {
         if (!sending.isEmpty()) {
             return;

@@ -16,7 +16,7 @@ public final class RecordFacts implements LoggedFacts {
     private boolean isUrlRead;
 
     /** Sets the record whose values this object returns. */
-    public void of(LoggedRecord logged) {
+    public void setRecord(LoggedRecord logged) {
         current = logged;
         url = null;
         isUrlRead = false;
@@ -24,7 +24,7 @@ public final class RecordFacts implements LoggedFacts {
 
     private LoggedRecord logged() {
         if (current == null) {
-            throw new IllegalStateException("of() was not called");
+            throw new IllegalStateException("setRecord() was not called");
         }
         return current;
     }

@@ -77,7 +77,7 @@ public final class LinePrinter implements BlockReader.Visitor {
 
     private boolean print(LoggedRecord logged) {
         if (filter != null) {
-            facts.of(logged);
+            facts.setRecord(logged);
             if (!filter.test(facts)) {
                 return true;
             }

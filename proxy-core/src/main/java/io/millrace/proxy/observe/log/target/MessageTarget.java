@@ -73,6 +73,7 @@ public final class MessageTarget implements LogTarget {
         int offset = lines.arrayOffset();
         int limit = offset + lines.limit();
         int start = offset + lines.position();
+        // Without a buffer, each call sends one message. After a failure, only this message is sent again.
         int chunkEnd = sender.isBuffered() ? Math.min(limit, start + CHUNK_BYTES) : start + 1;
         while (start < chunkEnd) {
             int end = start;

@@ -78,7 +78,8 @@ class AccessLogsTest {
     }
 
     private AccessLogs start(LogOutputConfig... logs) {
-        return AccessLogs.start(List.of(logs), faults, AccessLogs.Sinks.NONE, System::currentTimeMillis, "host");
+        return AccessLogs.start(
+                List.of(logs), faults, AccessLogs.ExtensionTargets.NONE, System::currentTimeMillis, "host");
     }
 
     private List<String> lines(String name) throws IOException {

@@ -152,7 +152,7 @@ class RsyslogTest {
         AccessLogs logs = AccessLogs.start(
                 List.of(log),
                 new FaultLog(logger, Long.MAX_VALUE, () -> 0),
-                AccessLogs.Sinks.NONE,
+                AccessLogs.ExtensionTargets.NONE,
                 System::currentTimeMillis,
                 "edge.example");
         AccessLogRing ring = logs.loopRing();
