@@ -193,8 +193,8 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     }
 
     /**
-     * Answers a refused request. The answer to a wrong token is delayed, so that guessing takes time. New connections
-     * may replace this one meanwhile.
+     * Answers a refused request. The answer to a wrong token is delayed, so that guessing takes time. Meanwhile a new
+     * connection may take the slot of this connection.
      */
     private static void refuse(
             ChannelHandlerContext context,

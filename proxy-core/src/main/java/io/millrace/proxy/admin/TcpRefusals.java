@@ -107,7 +107,8 @@ final class TcpRefusals {
         gaveWay.increment();
         faults.reportFrequent(
                 "the limit of connections without a token to the admin API over TCP is reached",
-                () -> TcpSlots.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
+                () -> TcpSlots.WITHOUT_TOKEN_MAX
+                        + " were open; the oldest connection of the address with the most connections was closed");
     }
 
     /** Counts a request that was refused because all slots of connections with a valid token were taken. */

@@ -43,8 +43,8 @@ public final class EsiRule {
     }
 
     /**
-     * Returns true if a stored response is an ESI document with content, so that its status is neither 204 nor 3xx.
-     * Parses the fields at most at the first call.
+     * Returns true if a stored response is an ESI document, and its status is neither 204 nor 3xx. Parses the fields at
+     * most at the first call.
      */
     public boolean isDocument(StoredHead stored) {
         int status = stored.status();

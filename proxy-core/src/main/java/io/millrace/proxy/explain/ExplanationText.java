@@ -275,6 +275,7 @@ public final class ExplanationText {
             }
         }
         for (CacheRuleConfig rule : all) {
+            // The text contains the names of the matching rules, separated by spaces.
             if ((" " + text + " ").contains(" " + rule + " ")) {
                 places.add(withPlace(rule.toString(), rule.location()));
             }

@@ -199,6 +199,8 @@ public final class MmdbFile {
             long half = i < Long.SIZE ? address.high() : address.low();
             node = record(node, (int) (half >>> (Long.SIZE - 1 - i % Long.SIZE)) & 1);
         }
+        // If the record equals the number of nodes, the file has no values for the address. A higher record is the
+        // position of the values.
         long at = treeBytes + node - nodes;
         return node <= nodes || at >= values.end() ? NONE : (int) at;
     }

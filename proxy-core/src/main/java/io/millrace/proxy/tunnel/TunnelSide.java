@@ -155,6 +155,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         return ctx != null && (discardsWrites || ctx.channel().isWritable());
     }
 
+    /** Starts or stops reading from the connection of this side. */
     void read(boolean on) {
         if (ctx != null && ctx.channel().config().isAutoRead() != on) {
             ctx.channel().config().setAutoRead(on);

@@ -158,6 +158,7 @@ final class PurgeCount implements ListVisitor {
             onSlice(result);
             return;
         }
+        // The time of the slice is over. Receivers of the first slice do not wait until the other objects are opened.
         if (System.nanoTime() - sliceEndNanos > 0) {
             firstUrls = urls.stream().sorted().toList();
             firstSlice.complete(this);

@@ -119,6 +119,7 @@ final class PurgePermission {
             return sites(url, List.of(rule));
         }
         String host = rule.config().from().host();
+        // No token has a site of this name. The check therefore refuses the purge, with this name in the error.
         return Set.of(host == null ? "every host" : host.toLowerCase(Locale.ROOT));
     }
 

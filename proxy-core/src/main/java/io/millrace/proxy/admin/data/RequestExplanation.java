@@ -130,6 +130,7 @@ public final class RequestExplanation implements ExplainSource {
     private ClientConnection client(Question question, TargetUri url) throws AdminException {
         InetSocketAddress local = new InetSocketAddress(InetAddress.getLoopbackAddress(), url.port());
         boolean found = false;
+        // A client of a forward proxy sends an https URL in clear text if the proxy has only listeners without TLS.
         boolean secure = url.isSecure() && (!question.toProxy() || hasListener(true) || !hasListener(false));
         boolean wantsTls = secure;
         for (Listener listener : proxy.listeners()) {

@@ -11,6 +11,7 @@ public final class FailureReply {
 
     private FailureReply() {}
 
+    /** Converts an exception of a resource to an error answer. Logs an unexpected exception. */
     public static AdminReply of(Throwable thrown) {
         return AdminReply.error(exceptionOf(thrown));
     }

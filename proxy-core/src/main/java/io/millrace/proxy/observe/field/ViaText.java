@@ -51,6 +51,7 @@ public final class ViaText {
         return version == 0 ? http10 : version == 1 ? http11 : http2;
     }
 
+    /** Builds the value with letter codes, for a level from 2 on. */
     AsciiString make(ViaCodes codes, int version, boolean secure, boolean ipv6) {
         String number = version == 2 ? "2.0" : "1." + version;
         StringBuilder text = new StringBuilder(96)

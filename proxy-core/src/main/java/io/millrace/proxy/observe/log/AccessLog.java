@@ -105,7 +105,7 @@ public final class AccessLog implements AutoCloseable {
             left = deadline - System.nanoTime();
         }
         if (thread.isAlive()) {
-            LOGGER.warn("the access log could not be written completely at the end; its last records may be lost");
+            LOGGER.warn("the access log could not be written completely within 10 s; its last records may be lost");
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

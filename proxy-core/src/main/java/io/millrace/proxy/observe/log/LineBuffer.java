@@ -142,6 +142,7 @@ public final class LineBuffer {
         lines++;
     }
 
+    /** Counts a row whose bytes an encoder has written into {@link #array}. */
     void endRow() {
         lines++;
     }
@@ -302,6 +303,7 @@ public final class LineBuffer {
         }
     }
 
+    /** Returns true if the 16 bytes of an IPv6 address are an IPv4-mapped address (::ffff:0:0/96). */
     static boolean isMapped(byte[] source, int start) {
         for (int i = 0; i < MAPPED_PREFIX.length; i++) {
             if (source[start + i] != MAPPED_PREFIX[i]) {

@@ -81,6 +81,7 @@ public final class LoggedRecord {
         this.bytes = ringBytes;
     }
 
+    /** Makes this view show the record that begins at an index of the ring. */
     void wrap(int index) {
         start = index;
         flags = (int) INTS.get(bytes, index + AccessLogRecord.FLAGS_OFFSET);

@@ -339,7 +339,7 @@ public final class ObjectImports implements CopyTarget {
 
     /**
      * Returns a time by this machine's clock that is not after the fetch. The clock of the source may be ahead. So the
-     * age and the Date of the origin, which do not depend on that clock, limit the result.
+     * result is limited by the age and by the Date of the origin, which do not depend on the clock of the source.
      */
     private static long fetchedMillis(NewCopy copy, FieldSection fields, long nowMillis, long ageMillis) {
         long beforeExport = Math.max(0, copy.exportedMillis() - copy.requestMillis());

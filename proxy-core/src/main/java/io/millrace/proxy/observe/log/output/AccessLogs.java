@@ -182,7 +182,7 @@ public final class AccessLogs implements AutoCloseable {
 
     /**
      * Returns true if a log may keep its sender. A sender to journald or to an extension depends on the sample rate. A
-     * sender of a binary log depends on the schema, and so on the format.
+     * sender of a binary log depends on the schema, which the format determines.
      */
     private static boolean canKeepSender(LogOutputConfig before, LogOutputConfig after) {
         boolean hasRate = after.destination() instanceof LogDestination.ToJournald
@@ -302,7 +302,7 @@ public final class AccessLogs implements AutoCloseable {
             }
         }
         if (!ended) {
-            LOGGER.warn("an access log could not be written completely at the end; its last lines may be lost");
+            LOGGER.warn("an access log could not be written completely within 10 s; its last lines may be lost");
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
