@@ -18,11 +18,11 @@ import java.util.function.Supplier;
  */
 final class MergedMetricsResource implements AdminResource {
     private final AdminResource metrics;
-    private final List<Supplier<String>> own;
+    private final List<Supplier<String>> ownMetrics;
 
-    MergedMetricsResource(AdminResource metrics, List<Supplier<String>> own) {
+    MergedMetricsResource(AdminResource metrics, List<Supplier<String>> ownMetrics) {
         this.metrics = metrics;
-        this.own = List.copyOf(own);
+        this.ownMetrics = List.copyOf(ownMetrics);
     }
 
     @Override
@@ -60,7 +60,7 @@ final class MergedMetricsResource implements AdminResource {
         boolean isOpen = reply.contentType().startsWith(MetricsResource.OPEN_METRICS);
         int length = isOpen ? OpenMetrics.lengthWithoutEnd(reply.body()) : reply.body().length;
         body.write(reply.body(), 0, length);
-        for (Supplier<String> each : own) {
+        for (Supplier<String> each : ownMetrics) {
             String text = isOpen ? OpenMetrics.of(each.get()) : each.get();
             body.writeBytes(text.getBytes(StandardCharsets.UTF_8));
         }

@@ -61,16 +61,16 @@ final class PendingReply implements AdminResponder {
     }
 
     /** Counts the request as a change until the answer is written or the request is dropped. Call on the event loop. */
-    void countAsChange(ChangesInProgress all) {
-        all.began();
-        changes = all;
+    void countAsChange(ChangesInProgress inProgress) {
+        inProgress.began();
+        changes = inProgress;
     }
 
     private void endChange() {
-        ChangesInProgress all = changes;
+        ChangesInProgress inProgress = changes;
         changes = null;
-        if (all != null) {
-            all.ended();
+        if (inProgress != null) {
+            inProgress.ended();
         }
     }
 

@@ -24,9 +24,9 @@ public final class RequestLimits {
         general = compiled(limits.general()).toArray(NONE);
         for (List<RequestLimitConfig> own : limits.byRemap()) {
             all.addAll(own);
-            List<RequestLimit> both = new ArrayList<>(List.of(general));
-            both.addAll(compiled(own));
-            byRemap.add(own.isEmpty() ? general : both.toArray(NONE));
+            List<RequestLimit> generalAndOwn = new ArrayList<>(List.of(general));
+            generalAndOwn.addAll(compiled(own));
+            byRemap.add(own.isEmpty() ? general : generalAndOwn.toArray(NONE));
         }
         readsRandom = all.stream()
                 .anyMatch(limit -> limit.when() != null

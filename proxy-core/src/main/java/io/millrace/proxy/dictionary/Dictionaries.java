@@ -143,7 +143,7 @@ public final class Dictionaries {
             if (CompressionDictionary.RESPONSE_BYTES + content.memoryBytes() > maximum) {
                 return;
             }
-            put(url, key, dictionary.with(content));
+            put(url, key, dictionary.withContent(content));
             trim(maximum);
         } finally {
             lock.unlock();

@@ -31,12 +31,12 @@ public record StoredDictionary(
         int keyHash,
         PurgePoint readSince) {
 
-    /** Returns a copy with the same content in another object. */
+    /** Returns a copy whose content is another object with equal bytes. */
     @SuppressWarnings("ReferenceEquality") // no copy for the same object
-    StoredDictionary with(CompressionDictionary same) {
-        return same == content
+    StoredDictionary withContent(CompressionDictionary equal) {
+        return equal == content
                 ? this
-                : new StoredDictionary(url, terms, same, freshUntilMillis, keyUrl, key, head, keyHash, readSince);
+                : new StoredDictionary(url, terms, equal, freshUntilMillis, keyUrl, key, head, keyHash, readSince);
     }
 
     /** Returns a copy with the terms, head and lifetime after a validation. */

@@ -144,10 +144,10 @@ public final class ExplanationText {
 
     private boolean hasFilters(DryRunResult.@Nullable Rule rule) {
         List<List<FilterConfig>> byRule = config.filters().byRule();
-        boolean own = rule != null
+        boolean ruleHasFilters = rule != null
                 && rule.index() < byRule.size()
                 && !byRule.get(rule.index()).isEmpty();
-        return own || !config.filters().general().isEmpty();
+        return ruleHasFilters || !config.filters().general().isEmpty();
     }
 
     /** Returns true if the step {@code filters} describes the denial. Other denials have their own steps. */
@@ -370,11 +370,13 @@ public final class ExplanationText {
             step("reuse", "stale for " + stale + " s, used because of overload", "cache.overload");
         } else if (reuse instanceof Reuse.Validate validate) {
             validate(validate.reason(), head, settings);
-        } else if (reuse instanceof Reuse.NotUsable not) {
+        } else if (reuse instanceof Reuse.NotUsable notUsable) {
             step(
                     "reuse",
-                    "not for this request: " + not.reason().text(),
-                    not.reason() == Reuse.NotUsableReason.AUTHORIZATION ? "cache.reuse_with_authorization" : null);
+                    "not for this request: " + notUsable.reason().text(),
+                    notUsable.reason() == Reuse.NotUsableReason.AUTHORIZATION
+                            ? "cache.reuse_with_authorization"
+                            : null);
         } else if (reuse instanceof Reuse.Invalidated invalidated) {
             step(
                     "reuse",
@@ -481,10 +483,10 @@ public final class ExplanationText {
         if (policy == LifetimeRules.GuessedWithCookies.ALL || !(authorized || withCookie)) {
             return;
         }
-        boolean all = authorized || policy == LifetimeRules.GuessedWithCookies.NONE;
+        boolean forEveryType = authorized || policy == LifetimeRules.GuessedWithCookies.NONE;
         step(
                 "guess",
-                "no heuristic lifetime" + (all ? "" : " for text, JSON and XML") + ", as the request has "
+                "no heuristic lifetime" + (forEveryType ? "" : " for text, JSON and XML") + ", as the request has "
                         + (authorized ? "Authorization" : "Cookie"),
                 "cache.guessed_lifetime_with_cookies");
     }
@@ -535,17 +537,17 @@ public final class ExplanationText {
         if (rule == null || rule.index() >= config.remap().size()) {
             return "";
         }
-        RemapRuleConfig set = config.remap().get(rule.index());
-        SourceAddress ofGroup = originFetch.group() == null
+        RemapRuleConfig ruleConfig = config.remap().get(rule.index());
+        SourceAddress groupSource = originFetch.group() == null
                 ? null
                 : originFetch.group().config().sourceAddress();
-        SourceAddress source = ofGroup == null ? set.originSource() : ofGroup;
-        Path socket = result.branch() == null ? set.unixSocket() : null;
+        SourceAddress source = groupSource == null ? ruleConfig.originSource() : groupSource;
+        Path socket = result.branch() == null ? ruleConfig.unixSocket() : null;
         return (socket == null ? "" : ", on " + socket)
                 + (source.equals(SourceAddress.NONE) ? "" : ", from " + source)
-                + (set.transactionNanos() == 0
+                + (ruleConfig.transactionNanos() == 0
                         ? ""
-                        : ", within " + ValueType.DURATION.format(Duration.ofNanos(set.transactionNanos())));
+                        : ", within " + ValueType.DURATION.format(Duration.ofNanos(ruleConfig.transactionNanos())));
     }
 
     private void answer() {

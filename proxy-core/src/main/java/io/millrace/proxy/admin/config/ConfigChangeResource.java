@@ -83,7 +83,7 @@ public final class ConfigChangeResource implements AdminResource {
             Long to = Json.member(body, "to", Long.class);
             if (to != null && (to < 1 || to > Integer.MAX_VALUE)) {
                 throw new AdminException(
-                        400, "bad-request", "the member 'to' is the number of an entry of the history, from 1");
+                        400, "bad-request", "the member 'to' must be the number of an entry of the history, from 1");
             }
             return changer.rollback(to == null ? 0 : to.intValue(), request.caller());
         });

@@ -58,7 +58,9 @@ public final class ConfigDiffResource implements AdminResource {
             return Integer.parseInt(request.parameter(name));
         } catch (NumberFormatException e) {
             throw new AdminException(
-                    400, "bad-request", "the query parameter '" + name + "' is the number of an entry of the history");
+                    400,
+                    "bad-request",
+                    "the query parameter '" + name + "' must be the number of an entry of the history");
         }
     }
 

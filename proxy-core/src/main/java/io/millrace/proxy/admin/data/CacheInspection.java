@@ -233,8 +233,8 @@ public final class CacheInspection implements LookupSource {
         return "lifetime " + seconds + " s by " + source;
     }
 
-    private String purge(TargetUri keyUrl, StoredHead head, long length, Outdated by) {
-        long stamp = proxy.shared().invalidator().invalidations().purgeStamp(keyUrl, head, length, by);
+    private String purge(TargetUri keyUrl, StoredHead head, long length, Outdated outdated) {
+        long stamp = proxy.shared().invalidator().invalidations().purgeStamp(keyUrl, head, length, outdated);
         return stamp == 0 ? "" : ", before purge " + PurgeId.ofStamp(stamp);
     }
 

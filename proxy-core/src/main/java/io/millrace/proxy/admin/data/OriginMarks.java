@@ -50,7 +50,7 @@ public final class OriginMarks {
     private void restore(String line, Collection<OriginGroup> groups, long nowMillis) {
         String[] fields = line.split(" ", FIELDS);
         try {
-            OriginHealth.ManualDown put =
+            OriginHealth.ManualDown mark =
                     new OriginHealth.ManualDown(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
             boolean isGroupConfigured =
                     groups.stream().anyMatch(group -> group.name().equals(fields[0]));
@@ -58,8 +58,8 @@ public final class OriginMarks {
                     // A group that is missing now may have a new name. Then the host is marked in every group.
                     .filter(group -> !isGroupConfigured || group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
-                    .filter(host -> host.toString().equals(fields[1]) && put.until() > nowMillis)
-                    .forEach(host -> host.markDown(put, nowMillis));
+                    .filter(host -> host.toString().equals(fields[1]) && mark.until() > nowMillis)
+                    .forEach(host -> host.markDown(mark, nowMillis));
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
             log.warn("a line of {} cannot be read: {}", file, line);
         }
@@ -70,17 +70,17 @@ public final class OriginMarks {
         StringBuilder lines = new StringBuilder();
         for (OriginGroup group : groups) {
             for (OriginHost host : group.hosts()) {
-                OriginHealth.ManualDown put = host.health().manualDown();
-                if (put != null && put.until() > nowMillis) {
+                OriginHealth.ManualDown mark = host.health().manualDown();
+                if (mark != null && mark.until() > nowMillis) {
                     lines.append(group.name())
                             .append(' ')
                             .append(host)
                             .append(' ')
-                            .append(put.since());
+                            .append(mark.since());
                     lines.append(' ')
-                            .append(put.until())
+                            .append(mark.until())
                             .append(' ')
-                            .append(oneLine(put.reason()))
+                            .append(oneLine(mark.reason()))
                             .append('\n');
                 }
             }

@@ -36,18 +36,18 @@ public final class OriginMetrics {
     }
 
     private void replace(OriginGroups groups) {
-        Set<OriginHost> now = new HashSet<>();
+        Set<OriginHost> present = new HashSet<>();
         for (OriginGroup group : groups.all()) {
-            now.addAll(group.hosts());
+            present.addAll(group.hosts());
         }
         bound.removeIf(host -> {
-            boolean isGone = !now.contains(host);
+            boolean isGone = !present.contains(host);
             if (isGone) {
                 withdraw(host);
             }
             return isGone;
         });
-        for (OriginHost host : now) {
+        for (OriginHost host : present) {
             if (bound.add(host)) {
                 supply(host);
             }

@@ -78,13 +78,13 @@ public final class ProxyAlarms implements AlarmSource {
         if (down.isEmpty()) {
             return;
         }
-        Set<Origin> ofRules = proxy.settings().remap().rules().stream()
+        Set<Origin> ruleOrigins = proxy.settings().remap().rules().stream()
                 .filter(rule ->
                         rule.config().verb().isForward() && rule.config().origins() == null && !rule.isForwarding())
                 .map(rule -> OriginRequests.origin(new Mapped(rule)))
                 .collect(Collectors.toSet());
         down.stream()
-                .filter(report -> ofRules.contains(report.origin()))
+                .filter(report -> ruleOrigins.contains(report.origin()))
                 .limit(Alarm.OF_A_KIND_MAX)
                 .forEach(report -> alarms.add(new Alarm(
                         AlarmKind.ORIGIN_DOWN,

@@ -226,13 +226,13 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                 return;
             }
             loop.counters().increment(Counter.PURGES_UNDONE);
-            PurgeView done = new PurgeView(record.in(PurgeState.UNDONE), 0, null, null);
+            PurgeView changed = new PurgeView(record.in(PurgeState.UNDONE), 0, null, null);
             history()
                     .undone(
                             id,
                             ScopedPurges.client(caller),
                             Runnable::run,
-                            () -> share(change, "undo-" + id, loop, view, done));
+                            () -> share(change, "undo-" + id, loop, view, changed));
         });
         if (!begun) {
             throw new AdminException(
@@ -313,10 +313,10 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     /** Queues a change for the fleet, and completes the view when it is durable. */
     private void share(
-            FleetPurge change, String localId, ServingLoop loop, CompletableFuture<PurgeView> view, PurgeView done) {
+            FleetPurge change, String localId, ServingLoop loop, CompletableFuture<PurgeView> view, PurgeView changed) {
         history().fleet().add(change, localId, loop.loop(), notQueued -> {
             if (notQueued == null) {
-                view.complete(done);
+                view.complete(changed);
             } else {
                 view.completeExceptionally(FleetScopes.notQueued(notQueued));
             }
@@ -338,13 +338,13 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                 return;
             }
             loop.counters().increment(Counter.PURGES_CANCELLED);
-            PurgeView done = new PurgeView(record.in(PurgeState.CANCELLED), 0, null, null);
+            PurgeView changed = new PurgeView(record.in(PurgeState.CANCELLED), 0, null, null);
             history()
                     .cancelled(
                             id,
                             ScopedPurges.client(caller),
                             Runnable::run,
-                            () -> share(change, "cancel-" + id, loop, view, done));
+                            () -> share(change, "cancel-" + id, loop, view, changed));
         });
         if (!begun) {
             throw new AdminException(409, "not-in-progress", "purge " + id + " has just ended; nothing was changed");

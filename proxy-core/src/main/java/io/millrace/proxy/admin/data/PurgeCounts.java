@@ -34,7 +34,10 @@ final class PurgeCounts {
                     .count();
             if (running >= RUNNING_MAX) {
                 throw new AdminException(
-                        429, "too-many-counts", "running counts: actual=" + running + ", limit=" + RUNNING_MAX);
+                        429,
+                        "too-many-counts",
+                        running + " counts of purges are in progress, limit=" + RUNNING_MAX
+                                + "; try again when one has ended");
             }
             counts.put(record.id(), new Counted(record, count));
             if (counts.size() > KEPT_MAX) {

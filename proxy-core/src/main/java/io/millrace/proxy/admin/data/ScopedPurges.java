@@ -301,7 +301,7 @@ public final class ScopedPurges implements InvalidationService {
                     ? "stored responses are stale and are validated before their next use"
                     : "stored responses are gone";
             boolean isShared = shared != null && purges.fleet().isActive();
-            InvalidationReport done = new InvalidationReport(
+            InvalidationReport uncounted = new InvalidationReport(
                     word(requested, last.kind()),
                     plan.target(),
                     last.stamp(),
@@ -314,9 +314,9 @@ public final class ScopedPurges implements InvalidationService {
                     invalidator.release(last.stamp());
                     report.completeExceptionally(FleetScopes.notQueued(notQueued));
                 } else if (counts) {
-                    count(record, plan, previousStamps, done, report);
+                    count(record, plan, previousStamps, uncounted, report);
                 } else {
-                    report.complete(done);
+                    report.complete(uncounted);
                 }
             });
         };
@@ -340,10 +340,10 @@ public final class ScopedPurges implements InvalidationService {
             PurgeRecord record,
             Plan plan,
             long[] previousStamps,
-            InvalidationReport done,
+            InvalidationReport uncounted,
             CompletableFuture<InvalidationReport> report) {
         Invalidator invalidator = proxy.shared().invalidator();
-        long stamp = done.stamp();
+        long stamp = uncounted.stamp();
         PurgedPattern pattern = plan.pattern();
         PurgeCount count = pattern == null
                 ? PurgeCount.of(proxy.store(), invalidator, plan.scopes(), stamp, previousStamps)
@@ -357,19 +357,19 @@ public final class ScopedPurges implements InvalidationService {
         });
         count.firstSlice()
                 .thenAccept(begun -> report.complete(new InvalidationReport(
-                        done.scope(),
-                        done.target(),
-                        done.stamp(),
-                        done.detail(),
+                        uncounted.scope(),
+                        uncounted.target(),
+                        uncounted.stamp(),
+                        uncounted.detail(),
                         begun.isWhole() ? begun.count().objects() : -1,
                         !begun.isOver(),
-                        done.fleet())));
+                        uncounted.fleet())));
         try {
             purgeCounts.start(record, count);
         } catch (AdminException e) {
             // The purge is in force without a count.
             invalidator.release(stamp);
-            report.complete(done);
+            report.complete(uncounted);
         }
     }
 

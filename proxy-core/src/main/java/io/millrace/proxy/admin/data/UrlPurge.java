@@ -120,11 +120,11 @@ final class UrlPurge {
                 return;
             }
             loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
-            PurgeRecord done = record;
+            PurgeRecord recordToAdd = record;
             if (count != null) {
-                done = record.counted(count.objects(), count.bytes());
+                recordToAdd = record.counted(count.objects(), count.bytes());
             } else if (!wasPresent) {
-                done = record.counted(0, 0);
+                recordToAdd = record.counted(0, 0);
             }
             String note = wasPresent ? InvalidationScopes.noteOnPort(target) : noteOnAbsent();
             String detail = (wasPresent ? "every stored variant is gone" : "nothing was stored")
@@ -134,9 +134,9 @@ final class UrlPurge {
                     wasPresent,
                     detail,
                     record.id(),
-                    done.objects(),
+                    recordToAdd.objects(),
                     history.fleet().isActive() ? FleetOutbox.PENDING : null);
-            history.add(done, fleetPurge, loop.loop(), notQueued -> {
+            history.add(recordToAdd, fleetPurge, loop.loop(), notQueued -> {
                 if (notQueued == null) {
                     report.complete(answer);
                 } else {

@@ -116,7 +116,9 @@ public final class ObjectImports implements CopyTarget {
     private void begin(CopiedResponse response, CompletableFuture<Progress> reply) {
         if (uploads.size() + openingUploads >= UPLOADS_MAX) {
             reply.completeExceptionally(new AdminException(
-                    429, "busy", "uploads in progress: actual=" + UPLOADS_MAX + ", which is the limit; try again"));
+                    429,
+                    "busy",
+                    UPLOADS_MAX + " uploads are in progress, which is the limit; try again when one has ended"));
             return;
         }
         openingUploads++;
