@@ -422,7 +422,7 @@ class ExplainTest {
         assertEquals("fetch", explained.outcome());
         Map<String, String> texts = texts(explained);
         assertEquals(
-                "another request fetches it already: this one waits for that response, at most 7 s",
+                "another request fetches the response already: this request waits for it, at most 7 s",
                 texts.get("collapse"));
         assertEquals("cache.collapse_wait", by(explained, "collapse"));
         assertEquals(proxy.origin().url() + "/a is being fetched already", texts.get("origin"));
@@ -471,7 +471,7 @@ class ExplainTest {
         assertEquals(200, aside.status());
         assertTrue(aside.collapsed());
         assertEquals(
-                "another request fetches it already: no validation is begun",
+                "another request fetches the response already: no validation is begun",
                 texts(aside).get("collapse"));
         proxy.advanceSeconds(60);
         Explanation waiting = explain("/a");

@@ -56,8 +56,8 @@ record EdgeText(
                 + (esi.when() == EsiConfig.When.ALWAYS ? "is text/html or " : "")
                 + "has Surrogate-Control: content=\"ESI/1.0\", with up to "
                 + esi.includesMax() + " fragments on " + esi.depthMax() + " levels; all pages"
-                + " in assembly hold at most "
-                + EsiConfig.memoryBytesMax(config.values()) + " bytes (limits.memory_esi), or get 503";
+                + " in assembly together hold at most "
+                + EsiConfig.memoryBytesMax(config.values()) + " bytes (limits.memory_esi), further pages get 503";
     }
 
     private static String mirror(MirrorConfig mirror) {

@@ -423,8 +423,8 @@ public final class ExplanationText {
         step(
                 "collapse",
                 result.outcome() == Outcome.STALE
-                        ? "another request fetches it already: no validation is begun"
-                        : "another request fetches it already: this one waits for that response, at most "
+                        ? "another request fetches the response already: no validation is begun"
+                        : "another request fetches the response already: this request waits for it, at most "
                                 + (millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms"),
                 result.outcome() == Outcome.STALE ? null : "cache.collapse_wait");
     }

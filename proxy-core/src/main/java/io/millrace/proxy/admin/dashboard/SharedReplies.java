@@ -264,7 +264,8 @@ public final class SharedReplies {
     /** Returns the counters in the text format of Prometheus. */
     public String prometheusText() {
         return "# HELP " + METRIC + " Replies to open pages of the dashboard: rendered, shared with another viewer, and"
-                + " unchanged (of both kinds, those sent as 304 without content).\n# TYPE " + METRIC + " counter\n"
+                + " unchanged (rendered or shared replies that were sent as 304 without content).\n# TYPE " + METRIC
+                + " counter\n"
                 + line("rendered", rendered)
                 + line("shared", shared)
                 + line("unchanged", unchanged);

@@ -213,8 +213,10 @@ public final class ScopedPurges implements InvalidationService {
                 pattern = PurgedPattern.parse(limited, scope.soft());
             }
             if (pattern.isTooLong()) {
-                throw refused("an expression has at most " + PurgedPattern.TEXT_BYTES_MAX + " bytes"
-                        + (limited.equals(expression) ? "" : ", with the hosts of the token's sites"));
+                throw refused("an expression may have at most " + PurgedPattern.TEXT_BYTES_MAX + " bytes"
+                        + (limited.equals(expression)
+                                ? ""
+                                : ", including the hosts of the token's sites, which are added"));
             }
             return new Plan(List.of(), Counter.PURGES_PATTERN, limited, pattern, "");
         } catch (ExpressionException e) {

@@ -53,7 +53,7 @@ public final class LiveLogResource implements AdminResource {
             throw new AdminException(
                     400,
                     "bad-request",
-                    "where: belongs to the first request of a viewer, without the parameter viewer");
+                    "where: only the first request of a viewer, without the parameter viewer, may have a condition");
         }
         long confirmed = request.number("after", 0, Long.MAX_VALUE, 0);
         long wait = request.number("wait", 0, WAIT_SECONDS_MAX, WAIT_SECONDS);
