@@ -6,6 +6,7 @@ import io.millrace.proxy.spi.BodyTransformHook.Output;
 import io.millrace.proxy.spi.BodyTransformHook.Transform;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -109,7 +110,7 @@ final class TransformStep {
             return;
         }
         @SuppressWarnings("unchecked") // a reply takes changes of its view only
-        Consumer<Output> change = (Consumer<Output>) result;
+        Consumer<Output> change = (Consumer<Output>) Objects.requireNonNull(result, "no result yet");
         Written written = new Written(out);
         call(written, () -> change.accept(written));
     }
