@@ -35,7 +35,6 @@ import io.millrace.proxy.purge.record.PurgeRecord;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -339,8 +338,8 @@ final class SampleSources {
                 }
 
                 @Override
-                public Set<String> sites(String url, boolean isWholeHost) {
-                    return Set.of("h");
+                public List<Owner> owners(String url, boolean isWholeHost) {
+                    return List.of(new Owner("h", url, null));
                 }
             });
 
