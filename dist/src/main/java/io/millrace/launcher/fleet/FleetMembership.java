@@ -44,6 +44,7 @@ public final class FleetMembership implements AutoCloseable {
     private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long CLOSE_MILLIS = 3000;
 
+    private final Path directory;
     private final FleetOutboxFile outbox;
     private final FleetState state;
     private final String version;
@@ -69,6 +70,7 @@ public final class FleetMembership implements AutoCloseable {
 
     FleetMembership(
             Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
+        this.directory = directory;
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
         this.reads = new NodeReads(state.figures, state::mayHaveNode);
@@ -236,6 +238,17 @@ public final class FleetMembership implements AutoCloseable {
         OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state);
         session.onOwn(publishing::received);
         session.onRequests(() -> !draining.getAsBoolean() && !purges.target().isEmpty());
+        try (OutboxWatch watch = OutboxWatch.begin(directory, () -> LockSupport.unpark(own))) {
+            LOG.debug("fleet {}: the outbox is {}", present.name(), watch.isActive() ? "watched" : "polled");
+            serve(present, link, session, publishing);
+        }
+        session.leave();
+        publishing.end();
+    }
+
+    private void serve(FleetConfig present, FleetLink link, FleetSession session, OutboxPublisher publishing)
+            throws IOException, FleetException, InterruptedException {
+        WorkerPurges purges = Objects.requireNonNull(worker, "worker");
         ring.begin(present);
         reads.begin(present, link);
         sharing.begin(present);
@@ -255,7 +268,6 @@ public final class FleetMembership implements AutoCloseable {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
-        session.leave();
     }
 
     /** Waits until the time has passed or the settings change. */

@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Follows the stream of purges over one connection to NATS. It detects gaps (messages that this node missed), passes
  * messages to the worker, and sends reports about this node. The position is the last message that the worker has
- * applied. Confined to the thread of the fleet.
+ * applied durably. While the worker applies a batch, the thread of the fleet continues, and publishes new purges.
+ * Confined to the thread of the fleet.
  */
 final class FleetSession {
     /** Interval at which the stream is compared with the position. */
@@ -48,6 +49,9 @@ final class FleetSession {
 
     /** Minimum interval between two comparisons with the stream. */
     private static final long CHECK_QUICK_MILLIS = 20;
+
+    /** Limit of the wait for the worker at the end of the membership. */
+    private static final long LEAVE_MILLIS = 2000;
 
     /** Age of the last message at which the first live node adds a message without a purge (a mark). */
     static final long MARK_AFTER_MILLIS = 24 * 3600 * 1000L;
@@ -72,6 +76,9 @@ final class FleetSession {
 
     private Inbound inbound;
     private @Nullable FleetPosition position;
+    /** The batch that the worker applies; null for none. */
+    private @Nullable ReceivedBatch applying;
+
     private boolean positionKnown;
     private boolean following;
     private long connections = -1;
@@ -176,10 +183,13 @@ final class FleetSession {
             return false;
         }
         try {
-            if (!following || link.connections() != connections || isCheckDue(now)) {
-                check(now);
+            boolean worked = finish();
+            if (applying == null) {
+                if (!following || link.connections() != connections || isCheckDue(now)) {
+                    check(now);
+                }
+                worked |= following && receive();
             }
-            boolean worked = following && receive();
             report(now, false);
             checkPermissions(now);
             return worked;
@@ -411,7 +421,11 @@ final class FleetSession {
     }
 
     private boolean apply(FleetBatch batch) throws IOException, InterruptedException {
-        Outcome outcome = worker.apply(batch);
+        return moveTo(ReceivedBatch.outcome(worker.apply(batch)));
+    }
+
+    /** Moves the position. Returns false if the worker had another position. */
+    private boolean moveTo(@Nullable Outcome outcome) {
         if (outcome == null) {
             // Another worker has taken over, and its position differs.
             positionKnown = false;
@@ -423,6 +437,22 @@ final class FleetSession {
         state.figures.lastApplied.set(outcome.position().sequence());
         for (String refused : outcome.refused()) {
             state.reportRefusal(RefusedMessageException.Reason.INAPPLICABLE.word(), settings.node(), refused);
+        }
+        return true;
+    }
+
+    /** Moves the position if the worker has applied the batch. Returns false if there is no such batch. */
+    private boolean finish() throws IOException, InterruptedException {
+        ReceivedBatch batch = applying;
+        if (batch == null || !batch.isAnswered()) {
+            return false;
+        }
+        applying = null;
+        if (moveTo(batch.outcome())) {
+            state.figures.received.addAndGet(batch.passed().size());
+            purgedAfter = Math.max(purgedAfter, batch.lost());
+            anchors.addAll(batch.passed());
+            batch.own().forEach(at -> ownMessages.received(at.id(), at));
         }
         return true;
     }
@@ -440,7 +470,6 @@ final class FleetSession {
         List<FleetPosition> passed = new ArrayList<>();
         long lost = -1;
         int bytes = 0;
-        int count = 0;
         for (Received next = first; next != null; next = inbound.poll()) {
             if (next.sequence() > expected) {
                 // Messages were lost on the way, or are missing in the stream; the next check finds out.
@@ -449,7 +478,6 @@ final class FleetSession {
             }
             if (next.sequence() == expected) {
                 expected++;
-                count++;
                 FleetMessage message = readOrRefuse(next);
                 to = new FleetPosition(before.created(), next.sequence(), next.id());
                 passed.add(to);
@@ -467,12 +495,12 @@ final class FleetSession {
                 break;
             }
         }
-        if (!to.equals(before) && apply(new FleetBatch(before, to, false, isSoft(), messages))) {
-            state.figures.received.addAndGet(count);
+        if (!to.equals(before)) {
             state.figures.newest.accumulateAndGet(to.sequence(), Math::max);
-            purgedAfter = Math.max(purgedAfter, lost);
-            anchors.addAll(passed);
-            own.forEach(at -> ownMessages.received(at.id(), at));
+            var answer = worker.apply(new FleetBatch(before, to, false, isSoft(), messages));
+            applying = new ReceivedBatch(passed, own, lost, answer);
+            var unused = answer.whenComplete((outcome, failure) -> wakeUp.run());
+            finish();
         }
         return true;
     }
@@ -548,9 +576,17 @@ final class FleetSession {
         link.report(report.bytes());
     }
 
-    /** Tells the other nodes that this node ends its membership. */
-    void leave() {
+    /** Tells the other nodes that this node ends its membership. Waits for the worker if it applies a batch. */
+    void leave() throws InterruptedException {
         inbound.end();
+        ReceivedBatch last = applying;
+        if (last != null && last.awaitAnswer(LEAVE_MILLIS)) {
+            try {
+                finish();
+            } catch (IOException e) {
+                LOG.debug("fleet {}: the last messages were not applied", settings.name(), e);
+            }
+        }
         if (link.isConnected()) {
             report(state.nowMillis(), true);
         }

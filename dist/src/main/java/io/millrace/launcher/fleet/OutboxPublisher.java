@@ -36,8 +36,15 @@ final class OutboxPublisher {
     private static final int IN_FLIGHT_MAX = 512;
 
     private static final int READ_BYTES = 256 << 10;
-    /** Number of received bytes at which they are removed from the file even if later messages wait. */
+    /** Limit of received bytes at which they are removed from the file even if later messages wait. */
     private static final long REMOVE_BYTES = 1 << 20;
+    /** The limit is at most this part of the size of the outbox, so that received messages do not fill it. */
+    private static final int REMOVE_PART = 4;
+    /**
+     * Time after the last publication at which received messages are removed. A removal locks and rewrites the file,
+     * so it would delay the next purges.
+     */
+    static final long REMOVE_AFTER_MILLIS = 200;
 
     private static final long RETRY_MILLIS = 500;
     /** Time after which the stream is searched for an acknowledged message that this node has not received. */
@@ -62,6 +69,7 @@ final class OutboxPublisher {
     /** Bytes that were removed from the file since this object was created. */
     private long removedBytes;
 
+    private long publishedAt;
     private long retryAt;
     private long comparedAt;
 
@@ -123,15 +131,30 @@ final class OutboxPublisher {
         }
         if (size > publishedOffset && inFlight.size() < IN_FLIGHT_MAX) {
             publish();
+            publishedAt = state.nowMillis();
             worked = true;
         }
-        if (receivedOffset > 0 && ((inFlight.isEmpty() && receivedOffset == size) || receivedOffset >= REMOVE_BYTES)) {
+        boolean isQuiet =
+                inFlight.isEmpty() && receivedOffset == size && state.nowMillis() - publishedAt >= REMOVE_AFTER_MILLIS;
+        if (isQuiet || receivedOffset >= Math.min(REMOVE_BYTES, settings.outboxBytesMax() / REMOVE_PART)) {
+            removeReceived();
+        }
+        return worked;
+    }
+
+    private void removeReceived() throws IOException {
+        if (receivedOffset > 0) {
             outbox.removeBefore(receivedOffset);
             removedBytes += receivedOffset;
             publishedOffset -= receivedOffset;
             receivedOffset = 0;
         }
-        return worked;
+    }
+
+    /** Removes the messages that this node has received. Call at the end of the membership. */
+    void end() throws IOException {
+        advance();
+        removeReceived();
     }
 
     private void restart() {

@@ -3,9 +3,10 @@ package io.millrace.launcher.fleet;
 import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Passes purges and nodes of the fleet to the serving worker. Methods block for at most 30 s. */
+/** Passes purges and nodes of the fleet to the serving worker. Methods that throw block for at most 30 s. */
 interface WorkerPurges {
     /**
      * Returns an outcome with the position of the worker in the stream; null if it has no position.
@@ -16,12 +17,12 @@ interface WorkerPurges {
     Outcome position() throws IOException, InterruptedException;
 
     /**
-     * Applies a batch. Returns null if the batch does not continue at the worker's position.
+     * Begins to apply a batch.
      *
-     * @throws IOException if no worker answers, or the storage cannot be written
+     * @return completes on any thread when the batch is durable, within 30 s: with null if the batch does not continue
+     *     at the worker's position; with an IOException if no worker answers, or the storage cannot be written
      */
-    @Nullable
-    Outcome apply(FleetBatch batch) throws IOException, InterruptedException;
+    CompletableFuture<@Nullable Outcome> apply(FleetBatch batch);
 
     /** Returns a name that identifies the serving worker; empty while no worker serves. */
     String target();

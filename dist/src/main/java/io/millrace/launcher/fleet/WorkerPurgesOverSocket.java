@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
@@ -42,9 +43,25 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
     }
 
     @Override
-    public @Nullable Outcome apply(FleetBatch batch) throws IOException, InterruptedException {
-        AdminReply reply = send(FleetPositionResource.PATH, batch.bytes());
-        return reply.status() == CONFLICT ? null : outcome(reply);
+    public CompletableFuture<@Nullable Outcome> apply(FleetBatch batch) {
+        CompletableFuture<@Nullable Outcome> applied = new CompletableFuture<>();
+        Path to = socket.get();
+        if (to == null) {
+            applied.completeExceptionally(noWorker());
+            return applied;
+        }
+        client.send(to, FleetPositionResource.PATH, batch.bytes(), TIMEOUT).whenComplete((reply, failure) -> {
+            if (failure != null) {
+                applied.completeExceptionally(noAnswer(failure));
+                return;
+            }
+            try {
+                applied.complete(reply.status() == CONFLICT ? null : outcome(reply));
+            } catch (IOException e) {
+                applied.completeExceptionally(e);
+            }
+        });
+        return applied;
     }
 
     @Override
@@ -64,15 +81,22 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
     private AdminReply send(String path, byte @Nullable [] body) throws IOException, InterruptedException {
         Path to = socket.get();
         if (to == null) {
-            throw new IOException("no worker serves");
+            throw noWorker();
         }
         try {
             return client.send(to, path, body, TIMEOUT).toCompletableFuture().get();
         } catch (ExecutionException e) {
-            Throwable cause = e.getCause();
-            throw new IOException(
-                    "the worker did not answer: " + (cause == null ? e.getMessage() : cause.getMessage()), e);
+            throw noAnswer(e);
         }
+    }
+
+    private static IOException noWorker() {
+        return new IOException("no worker serves");
+    }
+
+    private static IOException noAnswer(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return new IOException("the worker did not answer: " + (cause == null ? failure : cause).getMessage(), failure);
     }
 
     private static @Nullable Outcome outcome(AdminReply reply) throws IOException {

@@ -251,6 +251,10 @@ final class FakeFleet {
         FleetPosition position;
 
         boolean up = true;
+        /** Whether the worker answers to a batch without a gap only when {@link #answer} is called. */
+        boolean isSlow;
+
+        private final List<Runnable> answers = new ArrayList<>();
 
         @Override
         public @Nullable Outcome position() throws IOException {
@@ -266,8 +270,28 @@ final class FakeFleet {
         }
 
         @Override
-        public @Nullable Outcome apply(FleetBatch batch) throws IOException {
-            check();
+        public CompletableFuture<@Nullable Outcome> apply(FleetBatch batch) {
+            try {
+                check();
+            } catch (IOException e) {
+                return CompletableFuture.failedFuture(e);
+            }
+            Outcome outcome = applied(batch);
+            if (!isSlow || batch.isGap()) {
+                return CompletableFuture.completedFuture(outcome);
+            }
+            CompletableFuture<@Nullable Outcome> answer = new CompletableFuture<>();
+            answers.add(() -> answer.complete(outcome));
+            return answer;
+        }
+
+        /** Sends the answers to the batches that were applied while the worker was slow. */
+        void answer() {
+            List.copyOf(answers).forEach(Runnable::run);
+            answers.clear();
+        }
+
+        private @Nullable Outcome applied(FleetBatch batch) {
             if (batch.after() == null ? position != null : !batch.after().equals(position)) {
                 return null;
             }

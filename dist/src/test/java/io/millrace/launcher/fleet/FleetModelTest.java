@@ -49,6 +49,7 @@ class FleetModelTest {
         FleetSession session;
         OutboxPublisher publishing;
         int purges;
+        long outboxBytesMax = 1 << 20;
 
         Node(FakeFleet fleet, String name, Path outboxDirectory) throws IOException {
             this.fleet = fleet;
@@ -63,7 +64,7 @@ class FleetModelTest {
                 fleet.links.remove(link);
             }
             state = new FleetState(EventSink.NONE, () -> now);
-            FleetConfig settings = settings(name);
+            FleetConfig settings = settings(name, outboxBytesMax);
             state.changeSettings(settings);
             link = fleet.new Link(name);
             session = new FleetSession(settings, link, worker, state, outbox, "1", () -> {});
@@ -97,7 +98,7 @@ class FleetModelTest {
         }
     }
 
-    private static FleetConfig settings(String node) {
+    private static FleetConfig settings(String node, long outboxBytesMax) {
         return new FleetConfig(
                 "cdn",
                 List.of("nats://h"),
@@ -112,7 +113,7 @@ class FleetModelTest {
                 null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
-                1L << 20,
+                outboxBytesMax,
                 null);
     }
 
@@ -141,7 +142,7 @@ class FleetModelTest {
         for (int i = 0; i < 120; i++) {
             Node node = nodes.get(random.nextInt(NODES));
             now += random.nextInt(400);
-            int choice = random.nextInt(18);
+            int choice = random.nextInt(21);
             trace.add(now + " " + node.name + " " + choice + ": stream " + fleet.state() + ", position "
                     + node.worker.position);
             switch (choice) {
@@ -162,6 +163,11 @@ class FleetModelTest {
                         fleet.rollBack(1 + random.nextInt(3), random.nextBoolean());
                     }
                 }
+                case 13 -> node.worker.isSlow = true;
+                case 14 -> {
+                    node.worker.isSlow = false;
+                    node.worker.answer();
+                }
                 default -> node.step();
             }
         }
@@ -181,6 +187,8 @@ class FleetModelTest {
         for (Node node : nodes) {
             node.link.up = true;
             node.worker.up = true;
+            node.worker.isSlow = false;
+            node.worker.answer();
         }
         for (int round = 0; round < 40; round++) {
             now += 300;
@@ -262,6 +270,71 @@ class FleetModelTest {
     }
 
     @Test
+    void aPurgeIsPublishedWhileTheWorkerAppliesABatch() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        Node slow = nodes.get(0);
+        slow.worker.isSlow = true;
+        String first = nodes.get(1).purge();
+        nodes.get(1).step();
+        slow.step();
+        FleetPosition before = slow.session.position();
+        String second = slow.purge();
+        slow.step();
+        assertTrue(fleet.acknowledged.containsKey(second));
+        assertEquals(before, slow.session.position(), "the purge of the other node is not durable yet");
+        slow.worker.answer();
+        slow.step();
+        assertEquals(fleet.last - 1, slow.session.position().sequence());
+        assertTrue(slow.worker.applied.contains(first));
+    }
+
+    /** A removal rewrites the file, which delays the next purge. */
+    @Test
+    void publishedPurgesStayInTheFileWhileNewOnesAreQueued() throws Exception {
+        Node node = settled(new FakeFleet()).get(0);
+        for (int round = 0; round < 3; round++) {
+            long before = node.outbox.size();
+            node.purge();
+            now += OutboxPublisher.REMOVE_AFTER_MILLIS - 1;
+            for (int step = 0; step < 3; step++) {
+                node.step();
+            }
+            assertTrue(node.outbox.size() > before);
+            assertEquals(0, node.state.figures.outboxBytes.get());
+        }
+        now += OutboxPublisher.REMOVE_AFTER_MILLIS;
+        node.step();
+        assertEquals(0, node.outbox.size());
+    }
+
+    /** The outbox must not be full because of purges that were published. */
+    @Test
+    void publishedPurgesAreRemovedBeforeTheyFillTheOutbox() throws Exception {
+        Node node = settled(new FakeFleet()).get(0);
+        node.outboxBytesMax = 2000;
+        node.start();
+        node.step();
+        for (int i = 0; i < 100; i++) {
+            node.purge();
+            node.step();
+            node.step();
+            assertTrue(node.outbox.size() < node.outboxBytesMax, () -> "purge " + node.purges);
+        }
+    }
+
+    @Test
+    void theEndOfTheMembershipRemovesPublishedPurges() throws Exception {
+        Node node = settled(new FakeFleet()).get(0);
+        node.purge();
+        node.step();
+        node.step();
+        assertTrue(node.outbox.size() > 0);
+        node.publishing.end();
+        assertEquals(0, node.outbox.size());
+    }
+
+    @Test
     void aPurgeThatWaitsWhenTheNodeIsRenamedIsPublishedUnderTheNewName() throws Exception {
         FakeFleet fleet = new FakeFleet();
         List<Node> nodes = settled(fleet);
@@ -308,7 +381,7 @@ class FleetModelTest {
         String lost = nodes.get(0).purge();
         nodes.get(0).step();
         nodes.get(0).step();
-        now += 20;
+        now += OutboxPublisher.REMOVE_AFTER_MILLIS;
         nodes.get(0).step();
         assertEquals(0, nodes.get(0).outbox.size());
         nodes.get(0).link.cut();

@@ -1,0 +1,60 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.admin.fleet.FleetService.Outcome;
+import io.millrace.proxy.purge.fleet.FleetPosition;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Received messages that the worker applies together. Immutable, except for the answer.
+ *
+ * @param passed the positions of all messages
+ * @param own the positions of this node's own messages
+ * @param lost number of the last message about losses of the servers; -1 for none
+ * @param answer the answer of the worker, as in {@link WorkerPurges#apply}
+ */
+record ReceivedBatch(
+        List<FleetPosition> passed, List<FleetPosition> own, long lost, CompletableFuture<@Nullable Outcome> answer) {
+
+    /** Returns true if the worker has answered, so that {@link #outcome} does not block. */
+    boolean isAnswered() {
+        return answer.isDone();
+    }
+
+    /** Waits for the answer. Returns false if it did not arrive within the time. */
+    boolean awaitAnswer(long millis) throws InterruptedException {
+        try {
+            answer.get(millis, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (ExecutionException e) {
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Returns the answer of the worker; null if it had another position. Blocks until the answer arrives.
+     *
+     * @throws IOException if no worker answered, or the storage could not be written
+     */
+    @Nullable
+    Outcome outcome() throws IOException, InterruptedException {
+        return outcome(answer);
+    }
+
+    /** Waits for the answer of a worker, as {@link #outcome()} does. */
+    static @Nullable Outcome outcome(CompletableFuture<@Nullable Outcome> answer)
+            throws IOException, InterruptedException {
+        try {
+            return answer.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getMessage(), e);
+        }
+    }
+}
