@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
@@ -95,7 +96,8 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
     }
 
     private static IOException noAnswer(Throwable failure) {
-        Throwable cause = failure.getCause();
+        boolean isWrapped = failure instanceof ExecutionException || failure instanceof CompletionException;
+        Throwable cause = isWrapped ? failure.getCause() : failure;
         return new IOException("the worker did not answer: " + (cause == null ? failure : cause).getMessage(), failure);
     }
 

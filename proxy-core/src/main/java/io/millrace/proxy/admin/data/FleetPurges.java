@@ -70,6 +70,11 @@ public final class FleetPurges implements FleetService {
     }
 
     @Override
+    public boolean mayBlock() {
+        return !history().fleet().isInstanceKnown();
+    }
+
+    @Override
     public CompletionStage<Outcome> apply(FleetBatch batch) {
         if (!busy.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(

@@ -43,10 +43,13 @@ public final class FleetPositionResource implements AdminResource {
         return PATH;
     }
 
-    /** Always true, because applying a batch reads the identifier of this node's state directory from a file. */
+    /**
+     * False once the identifier of this node's state directory is known, so that purges do not wait for other blocking
+     * requests.
+     */
     @Override
     public boolean isBlocking() {
-        return true;
+        return service.mayBlock();
     }
 
     @Override

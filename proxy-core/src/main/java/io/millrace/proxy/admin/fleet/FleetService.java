@@ -6,11 +6,14 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Applies purges of other nodes of a fleet. Thread-safe; never blocks. */
+/** Applies purges of other nodes of a fleet. Thread-safe. */
 public interface FleetService {
     /** Returns the position in the stream of purges; null for none. */
     @Nullable
     FleetPosition position();
+
+    /** Returns true if {@link #apply} may block, because it reads the identifier of the state directory from a file. */
+    boolean mayBlock();
 
     /**
      * Applies messages in their order, and moves the position to the last one.

@@ -114,6 +114,11 @@ public final class FleetOutbox implements AutoCloseable {
         return instance;
     }
 
+    /** Returns true if {@link #instance} does not block any more. */
+    public boolean isInstanceKnown() {
+        return file == null || !instance.isEmpty();
+    }
+
     /** Returns the reason why a purge must be refused now; null if the outbox accepts it. */
     public @Nullable String refusal(FleetPurge purge) {
         Member present = file == null ? null : member.get();

@@ -89,6 +89,17 @@ class FleetOutboxTest {
     }
 
     @Test
+    void onlyTheFirstReadOfTheInstanceBlocks() throws IOException {
+        try (FleetOutbox outbox = FleetOutbox.in(directory, () -> null)) {
+            assertEquals(false, outbox.isInstanceKnown());
+            String instance = outbox.instance();
+            assertEquals(true, outbox.isInstanceKnown());
+            assertEquals(new FleetOutboxFile(directory).instance(), instance);
+        }
+        assertEquals(true, FleetOutbox.none().isInstanceKnown());
+    }
+
+    @Test
     void theIdentifierOfADirectoryStays() throws IOException {
         String instance = new FleetOutboxFile(directory).instance();
         assertEquals(16, instance.length());
