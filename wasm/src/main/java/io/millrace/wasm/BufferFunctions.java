@@ -54,11 +54,17 @@ final class BufferFunctions {
     /** Parameters: buffer, pointer to the length, pointer to flags. */
     static int status(WasmInstance guest, long[] args) {
         BodyBuffer body = body(guest, args[0]);
-        byte[] buffer = body == null ? fixed(guest, args[0]) : null;
-        if (body == null && buffer == null) {
-            return Status.NOT_FOUND;
+        int length;
+        if (body != null) {
+            length = body.length();
+        } else {
+            byte[] buffer = fixed(guest, args[0]);
+            if (buffer == null) {
+                return Status.NOT_FOUND;
+            }
+            length = buffer.length;
         }
-        guest.memory().writeInt(args[1], body == null ? buffer.length : body.length());
+        guest.memory().writeInt(args[1], length);
         guest.memory().writeInt(args[2], 0);
         return Status.OK;
     }
