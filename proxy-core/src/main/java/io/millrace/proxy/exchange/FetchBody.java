@@ -186,6 +186,10 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         } else if (tee == null) {
             content.release();
         } else {
+            if (tee.isStoring() && fetch.isUnstorable()) {
+                // A transformation gave up. Its content may be long, so none of it is written in vain.
+                tee.discardStored();
+            }
             tee.content(content);
         }
     }

@@ -127,13 +127,14 @@ final class TransformStep {
             written.isClosed = true;
             extension.end(Hook.BODY_TRANSFORM, began);
         }
+        extension.succeeded(Hook.BODY_TRANSFORM);
         String reason = written.givenUpFor;
         if (reason == null) {
-            extension.succeeded(Hook.BODY_TRANSFORM);
             return;
         }
+        // Caused by the content, not by the extension: it must not open the circuit breaker for other responses.
         HookLimitException fault = new HookLimitException(reason);
-        extension.failed(Hook.BODY_TRANSFORM, fault);
+        extension.recordFailure(Hook.BODY_TRANSFORM, FailureReason.LIMIT, fault);
         if (extension.onError(Hook.BODY_TRANSFORM) == OnError.CLOSED) {
             throw new BodyTransforms.FailedException(extension.name(), fault);
         }

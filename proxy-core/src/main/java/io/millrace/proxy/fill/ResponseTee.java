@@ -102,7 +102,9 @@ public final class ResponseTee {
     /** True if the store keeps the received part when the origin fails. */
     private boolean partKept;
 
-    private boolean tooLarge;
+    /** True if the body is not stored, although its storing has begun. */
+    private boolean discarded;
+
     private long storedLengthMax = Long.MAX_VALUE;
     /** Evaluated at the end: true if the object must not be completed. */
     private BooleanSupplier unwanted = () -> false;
@@ -179,7 +181,7 @@ public final class ResponseTee {
             content.release();
             return;
         }
-        if (writer != null && !tooLarge) {
+        if (writer != null && !discarded) {
             store(writer, content);
         }
         long position = received();
@@ -204,14 +206,21 @@ public final class ResponseTee {
             to.write(received(), content.retainedDuplicate());
             return;
         }
-        tooLarge = true;
+        discarded = true;
         partKept = false;
         feed.onTooLarge(length);
     }
 
-    /** Aborts the storing of a body that exceeded the limit, once no reader needs its stored bytes. */
-    private void dropTooLarge() {
-        if (tooLarge && !completed && everyReaderPast(window.start())) {
+    /** Stops storing the body. Its readers still receive it, and the store keeps no part of it. */
+    public void discardStored() {
+        discarded = true;
+        partKept = false;
+        dropDiscarded();
+    }
+
+    /** Aborts the storing of a discarded body, once no reader needs its stored bytes. */
+    private void dropDiscarded() {
+        if (discarded && !completed && everyReaderPast(window.start())) {
             stopStoring();
         }
     }
@@ -255,7 +264,7 @@ public final class ResponseTee {
 
     private void completeStored() {
         // A purge can abort the writer. The writer then stays open, because lagging readers still read its bytes.
-        if (writer != null && !completed && !tooLarge && !writer.isFailed()) {
+        if (writer != null && !completed && !discarded && !writer.isFailed()) {
             if (unwanted.getAsBoolean()) {
                 partKept = false;
                 return;
@@ -286,7 +295,7 @@ public final class ResponseTee {
 
     /** Returns true if the content is being stored, and storing has not failed. */
     public boolean isStoring() {
-        return writer != null && !tooLarge && !writer.isFailed();
+        return writer != null && !discarded && !writer.isFailed();
     }
 
     /** Returns true if there are readers. */
@@ -435,7 +444,7 @@ public final class ResponseTee {
             }
             window.drop();
         }
-        dropTooLarge();
+        dropDiscarded();
         boolean wanted = window.length() <= bytesMax && (!storing || writableWriter());
         if (wanted != open && !ended) {
             open = wanted;
