@@ -504,8 +504,13 @@ final class VclBackendResponse extends Walker {
     private void exclude(Statement each, List<Condition> around) {
         RuleCondition conditions = state.fields().conditions();
         List<Condition> alternatives = new ArrayList<>();
-        for (List<Condition.Test> tests :
-                Condition.alternatives(new Condition.All(pathConditions().branches()))) {
+        List<List<Condition.Test>> all =
+                Condition.alternatives(new Condition.All(pathConditions().branches()));
+        if (all.equals(Condition.TOO_MANY)) {
+            // Without the negations of earlier branches, more responses are excluded.
+            all = Condition.alternatives(new Condition.All(around));
+        }
+        for (List<Condition.Test> tests : all) {
             Match match = Match.of(tests);
             boolean lifetime = tests.stream().anyMatch(test -> test.left().equalsIgnoreCase("beresp.ttl"));
             String excluded = lifetime ? conditions.ofExcluded(List.copyOf(tests)) : null;

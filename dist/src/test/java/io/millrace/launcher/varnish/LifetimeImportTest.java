@@ -229,6 +229,21 @@ final class LifetimeImportTest {
                 yaml("if (" + many + ") { set beresp.ttl = 1h; }"));
     }
 
+    /** The negations of earlier branches alone are more combinations than the importer compares. */
+    @Test
+    void responsesAreExcludedAfterManyBranches() throws IOException {
+        StringBuilder vcl = new StringBuilder("if (bereq.url ~ \"^/a\") { set beresp.ttl = 1h; }\n");
+        for (char c = 'A'; c <= 'G'; c++) {
+            vcl.append(c == 'A' ? "if" : " elsif")
+                    .append(" (beresp.http.A" + c + " ~ \"1\" && beresp.http.B" + c + " ~ \"1\")")
+                    .append(" { set beresp.http.X = \"1\"; }");
+        }
+        vcl.append(" elsif (beresp.http.X-Private) { set beresp.uncacheable = true; }");
+        List<String> rules = rules(vcl.toString());
+        assertTrue(rules.get(rules.size() - 1).endsWith("-> no-store"), rules::toString);
+        assertTrue(rules.get(rules.size() - 1).contains("X-Private"), rules::toString);
+    }
+
     @Test
     void staleResponsesGetNoLaterLifetime() throws IOException {
         String rule = rules("if (beresp.ttl <= 0s) { set beresp.uncacheable = true; }\nset beresp.ttl = 1h;")
