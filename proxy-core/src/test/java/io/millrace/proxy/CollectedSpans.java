@@ -4,6 +4,7 @@ import io.millrace.proxy.observe.trace.Span;
 import io.millrace.proxy.observe.trace.SpanCounts;
 import io.millrace.proxy.observe.trace.SpanExport;
 import io.millrace.proxy.observe.trace.SpanSink;
+import io.millrace.proxy.observe.trace.SpanView;
 import io.millrace.proxy.observe.trace.TraceConfig;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,9 +25,9 @@ final class CollectedSpans implements SpanExport {
         open++;
         return new SpanSink() {
             @Override
-            public void accept(Span span) {
+            public void accept(SpanView view) {
                 synchronized (CollectedSpans.this) {
-                    spans.add(span);
+                    spans.add(view.copy());
                     counts.exported(1);
                 }
             }

@@ -136,6 +136,7 @@ class LiveSettingsTest {
             Map.entry("traces.slow_threshold", "Traces, told at each reload"),
             Map.entry("traces.service_name", "Traces, told at each reload"),
             Map.entry("traces.query", "Traces, told at each reload"),
+            Map.entry("traces.compression", "Traces, told at each reload"),
             Map.entry("traces.headers_file", "Traces, told at each reload"),
             Map.entry("traces.tls.ca_file", "Traces, told at each reload"),
             Map.entry("traces.tls.certificate", "Traces, told at each reload"),

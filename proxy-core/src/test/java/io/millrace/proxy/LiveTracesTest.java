@@ -89,6 +89,15 @@ class LiveTracesTest {
         receives("service_name: <one|two>", "one", "two", TraceConfig::serviceName);
     }
 
+    @LiveKey("traces.compression")
+    void compression() throws Exception {
+        receives(
+                "compression: <none|gzip>",
+                TraceConfig.Compression.NONE,
+                TraceConfig.Compression.GZIP,
+                TraceConfig::compression);
+    }
+
     @LiveKey("traces.headers_file")
     void headersFile() throws Exception {
         receives("headers_file: /<one|two>", Path.of("/one"), Path.of("/two"), TraceConfig::headersFile);

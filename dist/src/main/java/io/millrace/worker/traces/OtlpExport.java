@@ -6,7 +6,7 @@ import io.millrace.proxy.observe.trace.TraceConfig;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Opens the export of spans. Loads no class of the OpenTelemetry SDK while no endpoint is configured. Stateless. */
+/** Opens the export of spans. Stateless. */
 public final class OtlpExport {
     private OtlpExport() {}
 

@@ -1,4 +1,4 @@
-/** Export of traces with the OpenTelemetry SDK. No class outside of this package uses the SDK. */
+/** Export of traces: encodes spans for OTLP and sends them to a collector. */
 @NullMarked
 package io.millrace.worker.traces;
 

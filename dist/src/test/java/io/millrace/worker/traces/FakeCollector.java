@@ -4,7 +4,9 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.opentelemetry.proto.collector.trace.v1.ExportTracePartialSuccess;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse;
 import io.opentelemetry.proto.common.v1.KeyValue;
 import io.opentelemetry.proto.resource.v1.Resource;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
@@ -38,6 +40,8 @@ public final class FakeCollector implements AutoCloseable {
     private Resource resource = Resource.getDefaultInstance();
     private int status = 200;
     private int failures;
+    private @Nullable String retryAfter;
+    private ExportTraceServiceResponse answer = ExportTraceServiceResponse.getDefaultInstance();
 
     /** Starts a collector on a free port. {@code tls} is null for one without TLS. */
     public FakeCollector(@Nullable SSLContext tls) throws IOException {
@@ -66,6 +70,20 @@ public final class FakeCollector implements AutoCloseable {
         status = with;
     }
 
+    /** Sets the field Retry-After of failures. */
+    public synchronized void retryAfter(String value) {
+        retryAfter = value;
+    }
+
+    /** Makes the collector answer that it did not take some spans. It keeps all of them here. */
+    public synchronized void reject(long rejected, String message) {
+        answer = ExportTraceServiceResponse.newBuilder()
+                .setPartialSuccess(ExportTracePartialSuccess.newBuilder()
+                        .setRejectedSpans(rejected)
+                        .setErrorMessage(message))
+                .build();
+    }
+
     private void handle(HttpExchange exchange) throws IOException {
         boolean isGzip = "gzip".equals(exchange.getRequestHeaders().getFirst("Content-Encoding"));
         ExportTraceServiceRequest request;
@@ -73,10 +91,16 @@ public final class FakeCollector implements AutoCloseable {
                 InputStream content = isGzip ? new GZIPInputStream(body) : body) {
             request = ExportTraceServiceRequest.parseFrom(content);
         }
-        int answer = take(exchange, request);
+        int taken = take(exchange, request);
+        byte[] content = content();
         exchange.getResponseHeaders().set("Content-Type", "application/x-protobuf");
-        exchange.sendResponseHeaders(answer, -1);
+        exchange.sendResponseHeaders(taken, content.length == 0 ? -1 : content.length);
+        exchange.getResponseBody().write(content);
         exchange.close();
+    }
+
+    private synchronized byte[] content() {
+        return answer.toByteArray();
     }
 
     private synchronized int take(HttpExchange exchange, ExportTraceServiceRequest request) {
@@ -86,6 +110,9 @@ public final class FakeCollector implements AutoCloseable {
         heads.add(head);
         if (failures > 0) {
             failures--;
+            if (retryAfter != null) {
+                exchange.getResponseHeaders().set("Retry-After", retryAfter);
+            }
             return status;
         }
         for (ResourceSpans each : request.getResourceSpansList()) {

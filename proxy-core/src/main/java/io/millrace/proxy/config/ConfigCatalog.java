@@ -501,6 +501,7 @@ public final class ConfigCatalog {
             TraceKeys.SLOW_THRESHOLD,
             TraceKeys.SERVICE_NAME,
             TraceKeys.QUERY,
+            TraceKeys.COMPRESSION,
             TraceKeys.HEADERS_FILE,
             TraceKeys.CA_FILE,
             TraceKeys.CERTIFICATE,

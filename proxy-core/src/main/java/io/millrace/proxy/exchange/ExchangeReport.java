@@ -465,7 +465,7 @@ final class ExchangeReport {
             log(ring, durationNanos, firstByteNanos, contentBytes);
         }
         if (trace != null) {
-            span(trace, durationNanos, firstByteNanos, contentBytes);
+            span(trace, durationNanos, firstByteNanos);
         }
     }
 
@@ -513,12 +513,12 @@ final class ExchangeReport {
     }
 
     /** Writes the span of the request, if it is exported. */
-    private void span(ExchangeTrace traced, long durationNanos, long firstByteNanos, long contentBytes) {
+    private void span(ExchangeTrace traced, long durationNanos, long firstByteNanos) {
         boolean isFailed = status >= FAILURE_STATUS_MIN || outcome.logOutcome().isFailure();
         AccessLogRing ring = traced.end(isFailed, firstByteNanos);
         AccessLogRecord record = ring == null ? null : ring.claim();
         if (ring != null && record != null) {
-            fill(ring, record.firstByteNanos(firstByteNanos), durationNanos, contentBytes);
+            fillShared(record, durationNanos);
             traced.addSpan(record, receivedNanos, rule);
             record.text(LogField.CACHE_RULES, outcome.cacheRules());
             ring.publish();
@@ -554,15 +554,13 @@ final class ExchangeReport {
         }
     }
 
+    /** Fills a record of a log. */
     private void fill(AccessLogRing ring, AccessLogRecord record, long durationNanos, long contentBytes) {
+        fillShared(record, durationNanos);
         record.receivedAtMillis(receivedMillis)
-                .durationNanos(durationNanos)
-                .status(status)
                 .originStatus(outcome.originStatus())
                 .sentBytes(switched ? stream.bytesSent() : Math.max(0, stream.bytesSent() - contentBytes), contentBytes)
                 .receivedBytes(receivedBytes)
-                .cache(outcome.result())
-                .outcome(outcome.logOutcome())
                 .hierarchy(outcome.wentToOrigin() ? LogHierarchy.DIRECT : LogHierarchy.NONE);
         InetAddress address = stream.clientAddress().getAddress();
         if (address != null) {
@@ -571,12 +569,6 @@ final class ExchangeReport {
         }
         if (exchangeLoop.settings().geo() != null) {
             record.text(LogField.COUNTRY, stream.connection().location().country());
-        }
-        if (outcome.isFromRam()) {
-            record.fromRam();
-        }
-        if (outcome.isCollapsed()) {
-            record.collapsed();
         }
         if (status == 304 && !outcome.wentToOrigin()) {
             record.notModified();
@@ -592,14 +584,32 @@ final class ExchangeReport {
         } else {
             record.text(LogField.CONTENT_TYPE, contentType);
         }
-        String detailAndRules = outcome.detailAndRules();
-        record.text(LogField.DETAIL, hostResults == null ? detailAndRules : detailAndRules + "; " + hostResults);
         RecordFields.tls(ring, record, stream.connection());
         RecordFields.captures(ring, record, request, originFields, storedHead);
         int originVersion = outcome.originVersion();
         if (originVersion != CacheOutcome.UNKNOWN_VERSION) {
             record.originVersion(originVersion == 2 ? 2 : 1, originVersion == 2 ? 0 : originVersion);
         }
+        RequestHead head = request;
+        if (head != null) {
+            RecordFields.referer(record, head);
+        }
+    }
+
+    /** Fills the values that logs and spans contain. Allocates nothing for a hit. */
+    private void fillShared(AccessLogRecord record, long durationNanos) {
+        record.durationNanos(durationNanos)
+                .status(status)
+                .cache(outcome.result())
+                .outcome(outcome.logOutcome());
+        if (outcome.isFromRam()) {
+            record.fromRam();
+        }
+        if (outcome.isCollapsed()) {
+            record.collapsed();
+        }
+        String detailAndRules = outcome.detailAndRules();
+        record.text(LogField.DETAIL, hostResults == null ? detailAndRules : detailAndRules + "; " + hostResults);
         RequestHead head = request;
         if (head != null) {
             RecordFields.request(record, head);

@@ -26,6 +26,11 @@ public final class TraceKeys {
     public static final ConfigKey<Boolean> QUERY = ConfigKey.builder("traces.query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description("Whether spans contain the query of URLs. Queries may contain personal data.");
+    public static final ConfigKey<TraceConfig.Compression> COMPRESSION = ConfigKey.builder(
+                    "traces.compression", ValueType.word(TraceConfig.Compression.class, false))
+            .defaultsTo(TraceConfig.Compression.NONE)
+            .description("Compression of the requests to the collector. gzip saves about nine tenths of the bytes, and"
+                    + " costs more CPU time than all other work for a span.");
     public static final ConfigKey<Path> HEADERS_FILE = ConfigKey.builder("traces.headers_file", ValueType.PATH)
             .description("File with fields of the requests to the collector, one 'Name: value' in a line, such as"
                     + " Authorization. Read again when it changes.");
@@ -47,6 +52,7 @@ public final class TraceKeys {
                 values.get(SLOW_THRESHOLD).toNanos(),
                 values.get(SERVICE_NAME),
                 values.get(QUERY),
+                values.get(COMPRESSION),
                 values.find(HEADERS_FILE),
                 values.find(CA_FILE),
                 values.find(CERTIFICATE),

@@ -24,13 +24,17 @@ public final class RecordFields {
 
     private RecordFields() {}
 
-    /** Writes version, method, URL, Referer and User-Agent of a request. */
+    /** Writes version, method, URL and User-Agent of a request. */
     public static void request(AccessLogRecord record, RequestHead head) {
         record.version(head.isHttp2() ? 2 : 1, head.isHttp2() ? 0 : head.minorVersion())
                 .text(LogField.METHOD, head.methodName());
         url(record, head.target());
-        field(record, LogField.REFERER, head.fields(), FieldName.REFERER);
         field(record, LogField.USER_AGENT, head.fields(), FieldName.USER_AGENT);
+    }
+
+    /** Writes Referer of a request. */
+    public static void referer(AccessLogRecord record, RequestHead head) {
+        field(record, LogField.REFERER, head.fields(), FieldName.REFERER);
     }
 
     /** Writes the TLS values that the ring's logs contain. */

@@ -113,6 +113,11 @@ public final class LoggedRecord {
         return view;
     }
 
+    /** Returns a view in which all values are absent. */
+    public static LoggedRecord empty() {
+        return ofCopy(new byte[AccessLogRecord.TEXTS_OFFSET]);
+    }
+
     /** Returns a copy of the record, for {@link #ofCopy}. The caller owns it. */
     public byte[] copy() {
         return Arrays.copyOfRange(bytes, start, start + length());
@@ -133,7 +138,8 @@ public final class LoggedRecord {
         textLengths[LogField.TLS_CLIENT_SUBJECT.index()] = -1;
     }
 
-    byte[] bytes() {
+    /** The array that contains the texts; borrowed, and must not be changed. */
+    public byte[] bytes() {
         return bytes;
     }
 
@@ -350,12 +356,12 @@ public final class LoggedRecord {
     }
 
     /** Returns the position of the text in {@link #bytes}. */
-    int textStart(LogField field) {
+    public int textStart(LogField field) {
         return textStarts[field.index()];
     }
 
     /** Returns the length of the text; -1 if it is absent. */
-    int textLength(LogField field) {
+    public int textLength(LogField field) {
         return textLengths[field.index()];
     }
 

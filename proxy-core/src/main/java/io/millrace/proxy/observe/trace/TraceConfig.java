@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param slowNanos requests whose first response byte takes at least this long are always exported; 0 for none
  * @param serviceName the attribute {@code service.name} of the resource
  * @param showsQuery whether spans contain the query of URLs
+ * @param compression of the requests to the collector
  * @param headersFile file with further fields of requests to the collector; null for none
  * @param caFile PEM file of the authorities for the collector's certificate; null for the authorities of the JVM
  * @param certificate PEM file of the proxy's certificate for the collector; null for none
@@ -22,7 +23,17 @@ public record TraceConfig(
         long slowNanos,
         String serviceName,
         boolean showsQuery,
+        Compression compression,
         @Nullable Path headersFile,
         @Nullable Path caFile,
         @Nullable Path certificate,
-        @Nullable Path key) {}
+        @Nullable Path key) {
+
+    /** The compression of requests to a collector. */
+    public enum Compression {
+        /** No compression. */
+        NONE,
+        /** gzip. */
+        GZIP
+    }
+}

@@ -72,7 +72,7 @@ public final class Traces implements AutoCloseable {
         if (before != null) {
             before.stop();
         }
-        pump = sink == null ? null : new Pump(sink, new SpanReader(changed.showsQuery()), before);
+        pump = sink == null ? null : new Pump(sink, new SpanView(changed.showsQuery()), before);
         if (pump != null) {
             pump.start();
         }
@@ -102,7 +102,7 @@ public final class Traces implements AutoCloseable {
     /** The thread of one sink. */
     private final class Pump {
         private final SpanSink sink;
-        private final SpanReader reader;
+        private final SpanView view;
         /** The pump that this pump replaces; null once that pump has stopped reading. Confined to the thread. */
         private @Nullable Pump before;
 
@@ -112,9 +112,9 @@ public final class Traces implements AutoCloseable {
         /** Confined to the thread. */
         private long clockZero;
 
-        Pump(SpanSink sink, SpanReader reader, @Nullable Pump before) {
+        Pump(SpanSink sink, SpanView view, @Nullable Pump before) {
             this.sink = sink;
-            this.reader = reader;
+            this.view = view;
             this.before = before;
             thread.setDaemon(true);
         }
@@ -157,13 +157,18 @@ public final class Traces implements AutoCloseable {
             for (LoopTraces loop : loops) {
                 loop.drain(logged -> {
                     try {
-                        sink.accept(reader.read(logged, epochNanosOfZero));
+                        sink.accept(view.show(logged, epochNanosOfZero));
                     } catch (RuntimeException e) {
                         counts.failed(1);
                         faults.report("a span was not exported", e);
                     }
                     return true;
                 });
+            }
+            try {
+                sink.endOfRound();
+            } catch (RuntimeException e) {
+                faults.report("spans were not exported", e);
             }
         }
 

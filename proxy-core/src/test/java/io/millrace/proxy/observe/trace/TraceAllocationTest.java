@@ -59,7 +59,8 @@ class TraceAllocationTest {
     }
 
     private void apply(double ratio) {
-        TraceConfig config = new TraceConfig("http://127.0.0.1:1", ratio, 0, "x", false, null, null, null, null);
+        TraceConfig config = new TraceConfig(
+                "http://127.0.0.1:1", ratio, 0, "x", false, TraceConfig.Compression.NONE, null, null, null, null);
         traces.apply(LoopTraces.Sampling.of(config));
     }
 

@@ -1,0 +1,158 @@
+package io.millrace.worker.traces;
+
+import io.millrace.proxy.Version;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.trace.TraceConfig;
+import io.netty.handler.ssl.JdkSslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import java.util.zip.Deflater;
+import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/** Sends requests to the collector by HTTP/1.1 on one persistent connection. Confined to one thread. */
+final class OtlpClient {
+    private static final long TIMEOUT_SECONDS = 10;
+    private static final String PATH = "/v1/traces";
+
+    private final HttpClient client;
+    private final URI url;
+    private final boolean compresses;
+    private final Supplier<Map<String, String>> fields;
+    private final ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+
+    private OtlpClient(HttpClient client, URI url, boolean compresses, Supplier<Map<String, String>> fields) {
+        this.client = client;
+        this.url = url;
+        this.compresses = compresses;
+        this.fields = fields;
+    }
+
+    /**
+     * Creates a client. Connects not yet.
+     *
+     * @throws IOException if a file of the settings cannot be read or used
+     */
+    static OtlpClient open(String endpoint, TraceConfig config, FaultLog faults) throws IOException {
+        Path headers = config.headersFile();
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(Duration.ofSeconds(TIMEOUT_SECONDS));
+        SSLContext tls = tls(config);
+        if (tls != null) {
+            builder.sslContext(tls);
+        }
+        return new OtlpClient(
+                builder.build(),
+                URI.create(withPath(endpoint)),
+                config.compression() == TraceConfig.Compression.GZIP,
+                headers == null ? Map::of : HeadersFile.open(headers, faults));
+    }
+
+    /** Returns the URL with the path of OTLP, if it has no path. */
+    static String withPath(String endpoint) {
+        String path = URI.create(endpoint).getRawPath();
+        if (path != null && path.length() > 1) {
+            return endpoint;
+        }
+        return (endpoint.endsWith("/") ? endpoint.substring(0, endpoint.length() - 1) : endpoint) + PATH;
+    }
+
+    private static @Nullable SSLContext tls(TraceConfig config) throws IOException {
+        Path authorities = config.caFile();
+        Path certificate = config.certificate();
+        Path key = config.key();
+        if (authorities == null && (certificate == null || key == null)) {
+            return null;
+        }
+        SslContextBuilder builder =
+                SslContextBuilder.forClient().sslProvider(SslProvider.JDK).protocols("TLSv1.3", "TLSv1.2");
+        try {
+            if (authorities != null) {
+                builder.trustManager(authorities.toFile());
+            }
+            if (certificate != null && key != null) {
+                builder.keyManager(certificate.toFile(), key.toFile());
+            }
+            return ((JdkSslContext) builder.build()).context();
+        } catch (IllegalArgumentException e) {
+            throw new IOException("the TLS files of traces.tls cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** The URL of the collector. */
+    URI url() {
+        return url;
+    }
+
+    /** Returns the content of a request, compressed if the settings say so. */
+    BodyPublisher body(byte[] bytes, int from, int length) throws IOException {
+        if (!compresses) {
+            return BodyPublishers.ofByteArray(bytes, from, length);
+        }
+        compressed.reset();
+        try (OutputStream gzip = new FastGzip(compressed)) {
+            gzip.write(bytes, from, length);
+        }
+        return BodyPublishers.ofByteArray(compressed.toByteArray());
+    }
+
+    /**
+     * Sends a request and waits for the answer, at most 10 s.
+     *
+     * @throws IOException if there is no answer
+     */
+    OtlpAnswer post(BodyPublisher body) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(url)
+                .setHeader("Content-Type", "application/x-protobuf")
+                .setHeader("User-Agent", "Millrace/" + Version.current())
+                .POST(body);
+        if (compresses) {
+            request.setHeader("Content-Encoding", "gzip");
+        }
+        fields.get().forEach(request::setHeader);
+        CompletableFuture<HttpResponse<byte[]>> answering =
+                client.sendAsync(request.build(), head -> new LimitedBody());
+        try {
+            HttpResponse<byte[]> answer = answering.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            return new OtlpAnswer(
+                    answer.statusCode(),
+                    OtlpAnswer.retryAfterNanos(
+                            answer.headers().firstValue("Retry-After").orElse(null), Instant.now()),
+                    PartialSuccess.decode(answer.body()));
+        } catch (TimeoutException e) {
+            throw new IOException("no answer within " + TIMEOUT_SECONDS + " s", e);
+        } catch (ExecutionException e) {
+            throw new IOException(String.valueOf(e.getCause()), e.getCause());
+        } finally {
+            answering.cancel(true);
+        }
+    }
+
+    /** Compresses fast: spans are repetitive, so that a higher level gains little. */
+    private static final class FastGzip extends GZIPOutputStream {
+        FastGzip(OutputStream out) throws IOException {
+            super(out);
+            def.setLevel(Deflater.BEST_SPEED);
+        }
+    }
+}
