@@ -13,7 +13,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -107,13 +106,14 @@ final class OtlpClient {
     /** Returns the content of a request, compressed if the settings say so. */
     BodyPublisher body(byte[] bytes, int from, int length) throws IOException {
         if (!compresses) {
-            return BodyPublishers.ofByteArray(bytes, from, length);
+            return new ArrayBody(bytes, from, length);
         }
         compressed.reset();
         try (OutputStream gzip = new FastGzip(compressed)) {
             gzip.write(bytes, from, length);
         }
-        return BodyPublishers.ofByteArray(compressed.toByteArray());
+        byte[] result = compressed.toByteArray();
+        return new ArrayBody(result, 0, result.length);
     }
 
     /**

@@ -68,7 +68,7 @@ final class ProtoBuffer {
         reserve(VARINT_MAX);
         long rest = value;
         while ((rest & ~VARINT_LOW) != 0) {
-            bytes[end++] = (byte) (rest & VARINT_LOW | VARINT_MORE);
+            bytes[end++] = (byte) ((rest & VARINT_LOW) | VARINT_MORE);
             rest >>>= VARINT_SHIFT;
         }
         bytes[end++] = (byte) rest;
@@ -160,8 +160,8 @@ final class ProtoBuffer {
             if (c < 0x80) {
                 bytes[end++] = (byte) c;
             } else {
-                bytes[end++] = (byte) (0xc0 | c >> 6);
-                bytes[end++] = (byte) (0x80 | c & 0x3f);
+                bytes[end++] = (byte) (0xc0 | (c >> 6));
+                bytes[end++] = (byte) (0x80 | (c & 0x3f));
             }
         }
     }

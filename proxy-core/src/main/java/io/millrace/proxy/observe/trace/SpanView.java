@@ -7,7 +7,7 @@ import io.millrace.proxy.observe.log.LoggedRecord;
 
 /**
  * A view of a finished span in the ring of an event loop. It is valid during {@link SpanSink#accept} and allocates
- * nothing, except in {@link #copy}. Confined to one thread.
+ * nothing for a hit, except in {@link #copy}. Confined to one thread.
  */
 public final class SpanView {
     private static final int CLIENT_ERROR_MIN = 400;
