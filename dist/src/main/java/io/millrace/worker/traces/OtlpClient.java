@@ -14,6 +14,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,6 +39,7 @@ final class OtlpClient {
     private final boolean compresses;
     private final Supplier<Map<String, String>> fields;
     private final ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+    private ByteBuffer content = ByteBuffer.allocate(0);
 
     private OtlpClient(HttpClient client, URI url, boolean compresses, Supplier<Map<String, String>> fields) {
         this.client = client;
@@ -103,17 +105,30 @@ final class OtlpClient {
         return url;
     }
 
-    /** Returns the content of a request, compressed if the settings say so. */
+    /** Returns the content of a request, compressed if the settings say so. Valid until the next call. */
     BodyPublisher body(byte[] bytes, int from, int length) throws IOException {
         if (!compresses) {
-            return new ArrayBody(bytes, from, length);
+            return copied(bytes, from, length);
         }
         compressed.reset();
         try (OutputStream gzip = new FastGzip(compressed)) {
             gzip.write(bytes, from, length);
         }
         byte[] result = compressed.toByteArray();
-        return new ArrayBody(result, 0, result.length);
+        return copied(result, 0, result.length);
+    }
+
+    private DirectBody copied(byte[] bytes, int from, int length) {
+        if (content.capacity() < length) {
+            content = ByteBuffer.allocateDirect(length + length / 2);
+        }
+        content.clear().put(bytes, from, length).flip();
+        return new DirectBody(content);
+    }
+
+    /** Gives up the memory of the last content, which the JDK's client may still read after a failure. */
+    void abandon() {
+        content = ByteBuffer.allocate(0);
     }
 
     /**

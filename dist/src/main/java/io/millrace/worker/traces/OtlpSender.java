@@ -53,13 +53,12 @@ final class OtlpSender implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             failure = e.toString();
         }
-        if (failure == null) {
-            // Only now does the client not read the array any more, which it may do after a failure.
-            queue.reuse(batch);
-            return;
+        if (failure != null) {
+            client.abandon();
+            counts.failed(batch.spans());
+            report("the collector of traces took no spans", batch.spans() + " spans: " + failure);
         }
-        counts.failed(batch.spans());
-        report("the collector of traces took no spans", batch.spans() + " spans: " + failure);
+        queue.reuse(batch);
     }
 
     /** Sends a batch, repeatedly if necessary. Returns the reason if the collector took nothing; null for success. */
