@@ -163,7 +163,7 @@ final class OtlpClient {
         }
     }
 
-    /** Compresses fast: spans are repetitive, so that a higher level gains little. */
+    /** Compresses at the fastest level, because CPU time counts more than bytes here. */
     private static final class FastGzip extends GZIPOutputStream {
         FastGzip(OutputStream out) throws IOException {
             super(out);

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Measures the CPU time of spans of hits, from the event loop to the collector. Not a test. One line per second: time
  * of the process and of the loop's thread per span, in ns, and the counts so far. Arguments: URL of the collector,
- * seconds, spans per second, {@code NONE} or {@code GZIP}.
+ * seconds, spans per second, {@code NONE} or {@code GZIP}. Run by hand; the results are in benchmarks/results.
  */
 public final class SpanCost {
     private static final int BURSTS = 100;

@@ -29,8 +29,8 @@ public final class TraceKeys {
     public static final ConfigKey<TraceConfig.Compression> COMPRESSION = ConfigKey.builder(
                     "traces.compression", ValueType.word(TraceConfig.Compression.class, false))
             .defaultsTo(TraceConfig.Compression.NONE)
-            .description("Compression of the requests to the collector. gzip saves about nine tenths of the bytes, and"
-                    + " costs more CPU time than all other work for a span.");
+            .description("Compression of the requests to the collector. gzip saves most of the bytes, for about"
+                    + " half as much CPU time as all other work for a span.");
     public static final ConfigKey<Path> HEADERS_FILE = ConfigKey.builder("traces.headers_file", ValueType.PATH)
             .description("File with fields of the requests to the collector, one 'Name: value' in a line, such as"
                     + " Authorization. Read again when it changes.");
