@@ -45,20 +45,29 @@ public final class BodyBuffer {
     public boolean append(byte[] piece, boolean isLast) {
         isEnd = isLast;
         inputBytes += piece.length;
-        boolean isWithinLimits = share.resize(grown(length + piece.length) + (long) released.length);
-        reserve(length + piece.length);
+        boolean isWithinLimits = reserve(length + piece.length);
+        if (!isWithinLimits && length + piece.length > content.length) {
+            content = Arrays.copyOf(content, length + piece.length);
+        }
         System.arraycopy(piece, 0, content, length, piece.length);
         length += piece.length;
         return isWithinLimits;
     }
 
-    /** Returns the size of the array for a number of bytes. Doubles it, so that many pieces are not copied each time. */
-    private int grown(int bytes) {
-        return bytes <= content.length ? content.length : Math.max(bytes, 2 * length);
-    }
-
-    private void reserve(int bytes) {
-        content = Arrays.copyOf(content, grown(bytes));
+    /**
+     * Makes the array large enough for a number of bytes. Doubles it if the limit permits, so that many pieces are not copied
+     * each time. Returns false if the contents of all responses have too many bytes; then the array is unchanged.
+     */
+    private boolean reserve(int bytes) {
+        if (bytes <= content.length) {
+            return share.resize(content.length + (long) released.length);
+        }
+        long granted = share.resize(bytes + (long) released.length, Math.max(bytes, 2L * length) + released.length);
+        if (granted < 0) {
+            return false;
+        }
+        content = Arrays.copyOf(content, (int) (granted - released.length));
+        return true;
     }
 
     /** The number of bytes that the module sees. */
@@ -107,11 +116,10 @@ public final class BodyBuffer {
         int first = (int) Math.min(start, length);
         int rest = length - first - (int) Math.min(size, length - first);
         int changed = first + value.length + rest;
-        if (!share.resize(grown(changed) + (long) released.length)) {
+        if (!reserve(changed)) {
             return Status.INTERNAL_FAILURE;
         }
         int restAt = length - rest;
-        reserve(Math.max(changed, length));
         System.arraycopy(content, restAt, content, first + value.length, rest);
         System.arraycopy(value, 0, content, first, value.length);
         length = changed;
@@ -132,13 +140,18 @@ public final class BodyBuffer {
         length = 0;
     }
 
-    /** Removes the released content. */
+    /**
+     * Removes the released content for the next output. The limit of the output after it counts only the input after it. So
+     * the released content stays here, and none is returned, while the content behind it exceeds that limit: the module may
+     * have enlarged it in proportion to earlier input.
+     */
     public byte[] takeReleased() {
+        if (released.length == 0 || (!isEnd && length > GROWTH_BYTES_MAX)) {
+            return EMPTY;
+        }
         byte[] taken = released;
         released = EMPTY;
-        if (taken.length > 0) {
-            inputBytes = 0;
-        }
+        inputBytes = 0;
         boolean ignored = share.resize(content.length);
         return taken;
     }

@@ -20,14 +20,26 @@ public final class HeldBytes {
 
         /** Sets the size of the share. Returns false at the limit, and after {@link #release}; then it is unchanged. */
         boolean resize(long size) {
+            return resize(size, size) >= 0;
+        }
+
+        /**
+         * Sets the size of the share to the wanted one. Near the limit, to the least one and half of the bytes that are left:
+         * then a content that grows further is copied few times, and others still have room.
+         *
+         * @return the size; -1 at the limit for the least size, and after {@link #release}; then it is unchanged
+         */
+        long resize(long least, long wanted) {
             lock.lock();
             try {
-                if (isReleased || size - held > BYTES_MAX - bytes) {
-                    return false;
+                long most = BYTES_MAX - bytes + held;
+                if (isReleased || least > most) {
+                    return -1;
                 }
+                long size = wanted <= most ? wanted : least + (most - least) / 2;
                 bytes += size - held;
                 held = size;
-                return true;
+                return size;
             } finally {
                 lock.unlock();
             }

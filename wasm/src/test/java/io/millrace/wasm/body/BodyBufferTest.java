@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.millrace.wasm.abi.Status;
+import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the content that a module sees, and the limits of its size. */
 class BodyBufferTest {
@@ -105,6 +108,61 @@ class BodyBufferTest {
         assertFalse(other.append(new byte[1], false), "after the end");
         assertTrue(body.append(new byte[10], false));
         body.close();
+        assertEquals(0, all.bytes());
+    }
+
+    /** Otherwise the thread of the instance copies all earlier pieces for each piece. */
+    @ParameterizedTest
+    @ValueSource(ints = {16 << 10, 1 << 20})
+    void earlierPiecesAreCopiedFewTimes(int pieceBytes) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        byte[] piece = new byte[pieceBytes];
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 32; i++) {
+            assertTrue(body.append(piece, false));
+        }
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertTrue(allocated < 6L * 32 * pieceBytes + 10_000, "allocated=" + allocated);
+    }
+
+    /** The key {@code body_limit} may be as large as the limit for all contents. */
+    @ParameterizedTest
+    @ValueSource(ints = {16 << 10, 1 << 20})
+    void oneContentMayHaveTheLimitOfAll(int pieceBytes) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        byte[] piece = new byte[pieceBytes];
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (long bytes = pieceBytes; bytes <= HeldBytes.BYTES_MAX; bytes += pieceBytes) {
+            assertTrue(body.append(piece, false), "bytes=" + bytes);
+            assertTrue(all.bytes() >= bytes && all.bytes() <= HeldBytes.BYTES_MAX, "bytes=" + bytes);
+        }
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertTrue(allocated < 20 * HeldBytes.BYTES_MAX, "allocated=" + allocated);
+        assertFalse(body.append(new byte[1], false));
+        assertEquals((int) HeldBytes.BYTES_MAX + 1, body.length());
+    }
+
+    /** The proxy limits each output to twice the input since the last output, plus 1 MiB. */
+    @ParameterizedTest
+    @CsvSource({"1, false", "1000, false", "524288, false", "524289, true", "3000000, true"})
+    void contentBehindTheReleasedOneIsWithinTheLimitOfTheNextOutput(int pieceBytes, boolean isLater) {
+        int most = 1 << 20;
+        assertTrue(body.append(bytes("first"), false));
+        body.release();
+        assertTrue(body.append(new byte[pieceBytes], false));
+        int written = 2 * pieceBytes;
+        assertTrue(body.hasRoom(0, pieceBytes, written));
+        assertEquals(Status.OK, body.replace(0, pieceBytes, new byte[written]));
+        int input = pieceBytes + 5;
+        int output = body.takeReleased().length;
+        assertEquals(isLater ? 0 : 5, output);
+        input = output > 0 ? 0 : input;
+        assertTrue(body.append(bytes("last"), true));
+        input += 4;
+        body.release();
+        int rest = body.takeReleased().length;
+        assertEquals(5 + written + 4, output + rest);
+        assertTrue(rest <= 2L * input + most, "rest=" + rest);
         assertEquals(0, all.bytes());
     }
 }
