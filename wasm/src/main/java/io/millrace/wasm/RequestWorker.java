@@ -131,6 +131,7 @@ final class RequestWorker {
         }
         while (isNeeded()) {
             try {
+                inbox.full(isFull());
                 waiting.await(inbox, waitNanos());
                 WorkQueue.Entry entry = waiting.poll(inbox);
                 if (entry != null) {
@@ -183,13 +184,12 @@ final class RequestWorker {
         }
         HttpContext message = call.message();
         boolean isKnown = contents.contains(message);
-        if (!isKnown && (paused.isFull() || contents.size() >= PausedRequests.COUNT_MAX)) {
-            call.failed(new WasmFailure(
-                    "too many messages are paused or have open contents: limit=" + PausedRequests.COUNT_MAX));
-            return;
-        }
         if (!isKnown && message.number() != 0) {
             call.failed(new WasmFailure("the instance of a response was discarded"));
+            return;
+        }
+        if (!isKnown && isFull()) {
+            call.refused("too many messages are paused or have open contents: limit=" + PausedRequests.COUNT_MAX);
             return;
         }
         if (!call.begin(inbox)) {
@@ -220,6 +220,11 @@ final class RequestWorker {
         if (paused.contains(message) && calls == null && current.tickMillis() == 0) {
             end(message, "the module has paused a message, and nothing can resume it");
         }
+    }
+
+    /** True if the instance has as many contexts as it may have. */
+    private boolean isFull() {
+        return paused.isFull() || contents.size() >= PausedRequests.COUNT_MAX;
     }
 
     private static void run(WasmInstance current, HttpContext message) {

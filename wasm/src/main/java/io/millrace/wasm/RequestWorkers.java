@@ -44,6 +44,14 @@ final class RequestWorkers implements AutoCloseable {
 
         /** Receives a failure. Called on a thread of the pool, or on the caller's thread in {@link RequestWorkers#submit}. */
         void failed(Throwable cause);
+
+        /**
+         * Receives the refusal of a call at a limit of the pool, before its {@link #begin}. Called as {@link #failed}. A
+         * message without an earlier callback may continue unchanged.
+         */
+        default void refused(String reason) {
+            failed(new WasmFailure(reason));
+        }
     }
 
     private final WorkQueue waiting = new WorkQueue(WAITING_MAX);
@@ -87,7 +95,7 @@ final class RequestWorkers implements AutoCloseable {
     }
 
     /**
-     * Passes a call to the next free instance. Never blocks. If the queue is full, the call fails.
+     * Passes a call to the next free instance. Never blocks. If the queue is full, the call is refused.
      *
      * @return false if the pool is closed; then the call was not passed
      */
@@ -96,7 +104,7 @@ final class RequestWorkers implements AutoCloseable {
             return false;
         }
         if (!waiting.offer(call)) {
-            call.failed(new WasmFailure("too many calls wait for an instance: limit=" + WAITING_MAX));
+            call.refused("too many calls wait for an instance: limit=" + WAITING_MAX);
             return true;
         }
         return !isClosed || !waiting.remove(call);

@@ -127,5 +127,15 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
         public void failed(Throwable cause) {
             result.fail(cause);
         }
+
+        /** Lets {@code on_error} decide about a first piece. The module has seen nothing of the content. */
+        @Override
+        public void refused(String reason) {
+            if (inbox == null) {
+                result.proceed(out -> out.giveUp(ByteBuffer.wrap(bytes), reason));
+            } else {
+                failed(new WasmFailure(reason));
+            }
+        }
     }
 }

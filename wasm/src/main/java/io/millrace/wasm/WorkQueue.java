@@ -4,6 +4,7 @@ import io.millrace.wasm.callout.CalloutResponse;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -39,6 +40,33 @@ final class WorkQueue {
         private final Condition wake = lock.newCondition();
         private boolean isWoken;
         private boolean isClosed;
+        private boolean isFull;
+
+        private Inbox() {
+            lock.lock();
+            try {
+                workers++;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /**
+         * Sets whether the worker has as many contexts as it may have. Then it gets no calls that another worker can take.
+         * Called by the worker only.
+         */
+        void full(boolean isNowFull) {
+            if (isFull == isNowFull) {
+                return;
+            }
+            lock.lock();
+            try {
+                isFull = isNowFull;
+                fullWorkers += isNowFull ? 1 : -1;
+            } finally {
+                lock.unlock();
+            }
+        }
 
         /** Adds an entry, and wakes the worker. Returns false if it is closed; then the entry is dropped. */
         boolean add(Entry entry) {
@@ -49,6 +77,8 @@ final class WorkQueue {
                     return false;
                 }
                 entries.add(entry);
+                // A new call must wake another worker: this one serves the entry first.
+                idle.remove(this);
                 wake.signal();
                 return true;
             } finally {
@@ -77,7 +107,11 @@ final class WorkQueue {
         List<RequestWorkers.Call> close() {
             lock.lock();
             try {
-                isClosed = true;
+                if (!isClosed) {
+                    isClosed = true;
+                    workers--;
+                    fullWorkers -= isFull ? 1 : 0;
+                }
                 List<RequestWorkers.Call> waiting = new ArrayList<>();
                 for (Entry entry : entries) {
                     drop(entry);
@@ -110,6 +144,11 @@ final class WorkQueue {
     /** Workers that wait. Each new call wakes the one that has waited longest, so that all get contexts. */
     private final Deque<Inbox> idle = new ArrayDeque<>();
 
+    /** Workers that have not ended, and those of them that are full. */
+    private int workers;
+
+    private int fullWorkers;
+
     /** @param callsMax limit of the calls that wait */
     WorkQueue(int callsMax) {
         this.callsMax = callsMax;
@@ -128,14 +167,28 @@ final class WorkQueue {
                 return false;
             }
             calls.add(call);
-            Inbox worker = idle.pollFirst();
-            if (worker != null) {
-                worker.wake.signal();
-            }
+            wakeForCall();
             return true;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Wakes the worker that has waited longest and takes calls. Call with the lock. */
+    private void wakeForCall() {
+        for (Iterator<Inbox> each = idle.iterator(); each.hasNext(); ) {
+            Inbox worker = each.next();
+            if (takesCalls(worker)) {
+                each.remove();
+                worker.wake.signal();
+                return;
+            }
+        }
+    }
+
+    /** A full worker takes calls only if all workers are full. It refuses them, so that they do not wait for long. */
+    private boolean takesCalls(Inbox worker) {
+        return !worker.isFull || fullWorkers == workers;
     }
 
     /** Removes a call. Returns false if a worker has taken it. */
@@ -150,15 +203,23 @@ final class WorkQueue {
 
     /**
      * Removes the next work of a worker; null if there is none. Entries for this worker alone come first: they belong to
-     * messages that have begun, and new calls must not delay them without a limit.
+     * messages that have begun, and new calls must not delay them without a limit. A full worker gets a call only if all
+     * workers are full.
      */
     @Nullable
     Entry poll(Inbox worker) {
         lock.lock();
         try {
             Entry own = worker.entries.poll();
-            RequestWorkers.Call call = own == null ? calls.poll() : null;
-            return call == null ? own : new CallEntry(call);
+            if (own != null) {
+                if (!calls.isEmpty()) {
+                    // The call may have woken this worker, which serves its own entry now.
+                    wakeForCall();
+                }
+                return own;
+            }
+            RequestWorkers.Call call = takesCalls(worker) ? calls.poll() : null;
+            return call == null ? null : new CallEntry(call);
         } finally {
             lock.unlock();
         }
@@ -178,7 +239,7 @@ final class WorkQueue {
         lock.lock();
         try {
             long left = nanos;
-            while (left > 0 && !worker.isWoken && calls.isEmpty() && worker.entries.isEmpty()) {
+            while (left > 0 && !worker.isWoken && !hasWork(worker)) {
                 idle.add(worker);
                 try {
                     left = worker.wake.awaitNanos(left);
@@ -191,5 +252,9 @@ final class WorkQueue {
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean hasWork(Inbox worker) {
+        return !worker.entries.isEmpty() || (!calls.isEmpty() && takesCalls(worker));
     }
 }

@@ -194,7 +194,7 @@ class ReloadTest {
         }
     }
 
-    private record Context(System.Logger log, ExtensionConfig config) implements ExtensionContext {
+    record Context(System.Logger log, ExtensionConfig config) implements ExtensionContext {
         @Override
         public String name() {
             return "test";
@@ -211,7 +211,7 @@ class ReloadTest {
         }
     }
 
-    private record Config(Map<String, String> texts) implements ExtensionConfig {
+    record Config(Map<String, String> texts) implements ExtensionConfig {
         @Override
         public Set<String> keys() {
             return texts.keySet();

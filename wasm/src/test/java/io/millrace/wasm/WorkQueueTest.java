@@ -16,9 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the results that wait for a worker. */
 class WorkQueueTest {
@@ -80,7 +83,7 @@ class WorkQueueTest {
         List<Thread> workers = new ArrayList<>();
         try {
             for (String name : List.of("a", "b", "c")) {
-                Thread worker = new Thread(() -> serve(name, served));
+                Thread worker = new Thread(() -> serve(queue.inbox(), entry -> served.add(name)));
                 workers.add(worker);
                 worker.start();
                 awaitWaiting(worker);
@@ -95,10 +98,92 @@ class WorkQueueTest {
             }
             assertEquals(List.of("a", "b", "c", "a", "b", "c"), order);
         } finally {
-            for (Thread worker : workers) {
-                worker.interrupt();
-                worker.join();
+            stop(workers);
+        }
+    }
+
+    /** Otherwise the call waits until the worker has served its own entry, although another worker waits. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aCallDoesNotWaitForAWorkerWithAnEntryOfItsOwn(boolean isEntryFirst) throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch callServed = new CountDownLatch(1);
+        List<Thread> workers = new ArrayList<>();
+        try {
+            for (WorkQueue.Inbox own : List.of(inbox, queue.inbox())) {
+                Thread worker = new Thread(() -> serve(own, entry -> {
+                    if (entry instanceof WorkQueue.End) {
+                        end.await();
+                    } else {
+                        callServed.countDown();
+                    }
+                }));
+                workers.add(worker);
+                worker.start();
+                awaitWaiting(worker);
             }
+            WorkQueue.End entry = new WorkQueue.End(HttpContext.ofRequest(TestCall.REQUEST, true));
+            if (isEntryFirst) {
+                assertTrue(inbox.add(entry));
+                assertTrue(queue.offer(new TestCall()));
+            } else {
+                assertTrue(queue.offer(new TestCall()));
+                assertTrue(inbox.add(entry));
+            }
+            Awaitility.await().until(() -> callServed.getCount() == 0);
+        } finally {
+            stop(workers);
+        }
+    }
+
+    /** Otherwise a full worker refuses calls that others could serve. */
+    @Test
+    void aFullWorkerTakesCallsOnlyIfAllAreFull() {
+        WorkQueue.Inbox other = queue.inbox();
+        TestCall[] calls = {new TestCall(), new TestCall(), new TestCall()};
+        for (TestCall call : calls) {
+            assertTrue(queue.offer(call));
+        }
+        inbox.full(true);
+        assertNull(queue.poll(inbox));
+        assertTrue(inbox.add(new WorkQueue.CallEntry(calls[0])), "for a message in its instance");
+        assertEquals(new WorkQueue.CallEntry(calls[0]), queue.poll(inbox));
+        other.full(true);
+        assertEquals(new WorkQueue.CallEntry(calls[0]), queue.poll(inbox), "which it refuses");
+        other.full(false);
+        assertNull(queue.poll(inbox));
+        assertEquals(new WorkQueue.CallEntry(calls[1]), queue.poll(other));
+        other.close();
+        other.close();
+        assertEquals(new WorkQueue.CallEntry(calls[2]), queue.poll(inbox), "there is no other");
+    }
+
+    @Test
+    void newCallsDoNotWakeAFullWorker() throws Exception {
+        BlockingQueue<String> served = new LinkedBlockingQueue<>();
+        List<Thread> workers = new ArrayList<>();
+        inbox.full(true);
+        try {
+            for (WorkQueue.Inbox own : List.of(inbox, queue.inbox())) {
+                String name = own == inbox ? "full" : "other";
+                Thread worker = new Thread(() -> serve(own, entry -> served.add(name)));
+                workers.add(worker);
+                worker.start();
+                awaitWaiting(worker);
+            }
+            for (int i = 0; i < 3; i++) {
+                assertTrue(queue.offer(new TestCall()));
+                assertEquals("other", served.take());
+            }
+        } finally {
+            stop(workers);
+        }
+    }
+
+    private static void stop(List<Thread> workers) throws InterruptedException {
+        for (Thread worker : workers) {
+            worker.interrupt();
+            worker.join();
         }
     }
 
@@ -106,13 +191,18 @@ class WorkQueueTest {
         Awaitility.await().until(() -> worker.getState() == Thread.State.TIMED_WAITING);
     }
 
-    private void serve(String name, BlockingQueue<String> served) {
-        WorkQueue.Inbox own = queue.inbox();
+    /** The work for an entry. */
+    private interface Work {
+        void run(WorkQueue.Entry entry) throws InterruptedException;
+    }
+
+    private void serve(WorkQueue.Inbox own, Work work) {
         try {
             while (true) {
                 queue.await(own, Long.MAX_VALUE);
-                if (queue.poll(own) != null) {
-                    served.add(name);
+                WorkQueue.Entry entry = queue.poll(own);
+                if (entry != null) {
+                    work.run(entry);
                 }
             }
         } catch (InterruptedException e) {
