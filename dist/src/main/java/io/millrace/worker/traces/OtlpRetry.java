@@ -27,7 +27,7 @@ final class OtlpRetry {
         if (askedNanos >= 0) {
             return Math.min(askedNanos, ASKED_MAX_NANOS);
         }
-        double nanos = Math.min(FIRST_NANOS * Math.pow(FACTOR, attempts - 1), BACKOFF_MAX_NANOS);
+        double nanos = Math.min((double) FIRST_NANOS * Math.pow(FACTOR, attempts - 1), (double) BACKOFF_MAX_NANOS);
         return (long) (nanos * (1 - JITTER + 2 * JITTER * random));
     }
 }

@@ -135,8 +135,9 @@ class OtlpSpanWriterTest {
     void batchesOfSpansAreEncoded(int spans) throws Exception {
         RecordedSpans all = RecordedSpans.only(
                 traces -> {
+                    List<SpanCase> shapes = List.of(SpanCase.values());
                     for (int i = 0; i < spans; i++) {
-                        SpanCase.values()[i % SpanCase.values().length].write(traces);
+                        shapes.get(i % shapes.size()).write(traces);
                     }
                 },
                 false);
