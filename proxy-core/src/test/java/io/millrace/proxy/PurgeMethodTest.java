@@ -266,6 +266,30 @@ class PurgeMethodTest {
         assertEquals(0, proxy.origin().requests());
     }
 
+    /** The effect is the same as without the remark: the purge covers what the request names. */
+    @ParameterizedTest
+    @CsvSource({
+        "PURGE /a, typo.example, Fastly-Soft-Purge: 1, no remap rule maps this URL",
+        "PURGE /a, test.example:443, Fastly-Soft-Purge: 1, port 443 is not the default port of http: without a port",
+        "PURGE /a, port.example, Fastly-Soft-Purge: 1, no remap rule maps this URL",
+        "BAN /, test.example:443, X-Ban-Url: a, port 443 is not the default port of http: without a port",
+        "BAN /, port.example, X-Ban-Url: a, no remap rule maps this host with this port; rules map port.example:8080",
+        "PURGE /x.*y, port.example, X-Any: 1, no remap rule maps this host with this port; rules map port.example:8080",
+    })
+    void aPurgeThatProbablyCoversNothingHasARemark(String request, String host, String field, String remark)
+            throws Exception {
+        proxy.start(sent -> sent.ok(FRESH, RawInput.latin1("x")), config -> ProxyConfig.builder()
+                .listen("127.0.0.1:0")
+                .map("http://test.example/", proxy.origin().url())
+                .map("http://port.example:8080/", proxy.origin().url())
+                .set("cache.ram_size", "32MiB")
+                .set("log.access.enabled", "false")
+                .set("worker.event_loops", "1"));
+        RawClient.Response answer = send(request + " HTTP/1.1\r\nHost: " + host + "\r\n" + field + "\r\n\r\n");
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(answer.text().contains("; " + remark), answer.text());
+    }
+
     /** Returns the identifier of the last purge, and a line end. */
     private String id() throws IOException {
         return proxy.proxy().shared().purges().latest(null, 1).get(0).id() + "\n";

@@ -179,6 +179,22 @@ class ScopedPurgesTest {
 
     @ParameterizedTest
     @CsvSource({
+        "http://typo.example/a, true",
+        "http://port.example/a, true",
+        "http://port.example:8090/a, false",
+        "http://test.example/a, false"
+    })
+    void aUrlThatNoRuleMapsIsNamedWhenItIsMadeStale(String url, boolean isNamed) throws Exception {
+        proxy.withoutRules();
+        proxy.start(request -> request.ok(FRESH, RawInput.latin1("answer " + request.number())), config -> config.map(
+                        "http://test.example/", proxy.origin().url())
+                .map("http://port.example:8090/", proxy.origin().url()));
+        String detail = invalidate(Kind.URL, null, url, true).detail();
+        assertEquals(isNamed, detail.endsWith("; no remap rule maps this URL"), detail);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
         "a b, k, not a site",
         "s/, k, not a site",
         "s, '', a tag is empty",

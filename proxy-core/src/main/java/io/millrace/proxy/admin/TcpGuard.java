@@ -96,8 +96,7 @@ final class TcpGuard {
         boolean isOneHost =
                 authority != null && fields.getAll(HttpHeaderNames.HOST).size() == 1;
         if (!isOneHost || (!link.isSecure() && !isKnown(host(authority)))) {
-            return new AdminException(
-                    403, "host-refused", "the Host must be an address, localhost, or the configured name");
+            return new AdminException(403, "host-refused", "the Host must be an IP address or localhost");
         }
         String origin = fields.get(HttpHeaderNames.ORIGIN);
         String own = (link.isSecure() ? "https://" : "http://") + authority;

@@ -205,6 +205,8 @@ final class PurgeExchange implements RequestHandler {
         }
         if (PurgeRequest.isSoft(request)) {
             scopeText = target;
+            note = InvalidationScopes.noteOnUrl(
+                    request.target(), mapped || exchangeLoop.settings().remap().forwards());
             invalidate(InvalidationScopes.urls(urls, exchangeLoop.settings().remap()), Counter.PURGES_URL_SOFT);
             return;
         }
@@ -318,7 +320,10 @@ final class PurgeExchange implements RequestHandler {
             answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
             return;
         }
-        note = InvalidationScopes.noteOnRules(rules, settings.remap().forwards());
+        boolean forwards = settings.remap().forwards();
+        note = everywhere
+                ? InvalidationScopes.noteOnRules(rules, forwards)
+                : InvalidationScopes.noteOnHost(url, rules, forwards);
         if (everywhere && matching.isEverything()) {
             purgeEverything();
             return;

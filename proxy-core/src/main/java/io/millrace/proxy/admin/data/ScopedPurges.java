@@ -143,10 +143,15 @@ public final class ScopedPurges implements InvalidationService {
             case URL -> {
                 TargetUri url = url(scope);
                 PurgePermission.checkUrl(caller, url, rules);
+                List<TargetUri> urls = PurgeRequest.urls(url);
+                boolean isMapped = rules.forwards()
+                        || urls.stream().anyMatch(each -> !rules.matches(each).isEmpty());
                 yield new Plan(
-                        InvalidationScopes.urls(PurgeRequest.urls(url), rules),
+                        InvalidationScopes.urls(urls, rules),
                         Counter.PURGES_URL_SOFT,
-                        url.asString());
+                        url.asString(),
+                        null,
+                        InvalidationScopes.noteOnUrl(url, isMapped));
             }
             case PREFIX -> {
                 TargetUri url = url(scope);

@@ -141,6 +141,16 @@ public final class InvalidationScopes {
     }
 
     /**
+     * Returns a remark on a purge of one URL that probably covers nothing; empty for other purges.
+     *
+     * @param isMapped whether a rule or the forward proxy maps the URL
+     */
+    public static String noteOnUrl(TargetUri url, boolean isMapped) {
+        String onPort = noteOnPort(url);
+        return onPort.isEmpty() && !isMapped ? "no remap rule maps this URL" : onPort;
+    }
+
+    /**
      * Returns a remark on a URL whose port is the default port of the other scheme, such as {@code http://h:443/}.
      * Empty for other ports. Responses of {@code https://h/} have a different cache key.
      */
