@@ -102,6 +102,47 @@ final class GivenUpTransformTest {
         }
     }
 
+    /** Fails at its first piece, or at the end, of every response. */
+    private static final class Fails extends TestExtension implements BodyTransformHook {
+        private final boolean isAtEnd;
+
+        Fails(boolean isAtEnd) {
+            this.isAtEnd = isAtEnd;
+        }
+
+        @Override
+        public Transform bodyTransform(OriginResponseView response) {
+            return new Transform() {
+                @Override
+                public void chunk(ByteBuffer in, Output out) {
+                    if (!isAtEnd) {
+                        throw new IllegalStateException("the fault of the test");
+                    }
+                    out.write(in);
+                }
+
+                @Override
+                public void end(Output out) {
+                    throw new IllegalStateException("the fault of the test");
+                }
+            };
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aTransformationThatFailsInEveryResponseIsNotCalledAnyMore(boolean isAtEnd) throws Exception {
+        proxy.with(new Fails(isAtEnd).entry(OnError.OPEN))
+                .start(request -> request.ok("Cache-Control: max-age=600\r\n", RawInput.latin1("ab")));
+        for (int i = 0; i < LONG_RESPONSES; i++) {
+            try (RawClient client = proxy.client()) {
+                readToTheEnd(client.get("/" + i));
+            }
+        }
+        assertTrue(proxy.proxy().extensions().all().get(0).isCircuitOpen());
+        assertEquals("ab", proxy.get("/next").text());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"/unstored", "/giveup"})
     void theFetchOfContentThatIsNotStoredEndsWithItsOnlyClient(String path) throws Exception {

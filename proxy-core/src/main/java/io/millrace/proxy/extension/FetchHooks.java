@@ -322,7 +322,10 @@ public final class FetchHooks {
                 changed.seen = edits.applyTo(changed.seen);
             }
             collectResults(response);
-            extension.succeeded(hook);
+            if (hook != Hook.BODY_TRANSFORM) {
+                // A transformation succeeds when it has ended the content.
+                extension.succeeded(hook);
+            }
         } catch (Throwable e) {
             extension.failed(hook, e);
             responseFailed(extension, hook);

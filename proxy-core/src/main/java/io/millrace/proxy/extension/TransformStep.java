@@ -31,6 +31,8 @@ final class TransformStep {
     private long inputBytes;
     /** True if the transformation has given up. Further content is not changed. */
     private boolean isGivenUp;
+    /** True after the call that ends the content. */
+    private boolean isEnding;
 
     /** @param onGivenUp called if the content is passed on without the transformation */
     TransformStep(LoadedExtension extension, Transform transform, Consumer<LoadedExtension> onGivenUp) {
@@ -71,6 +73,7 @@ final class TransformStep {
         if (isGivenUp) {
             return null;
         }
+        isEnding = true;
         if (transform instanceof AsyncTransform later) {
             return begin(later::end);
         }
@@ -106,7 +109,7 @@ final class TransformStep {
             throw new BodyTransforms.FailedException(extension.name(), fault);
         }
         if (result == HookReply.UNCHANGED) {
-            extension.succeeded(Hook.BODY_TRANSFORM);
+            succeeded();
             return;
         }
         @SuppressWarnings("unchecked") // a reply takes changes of its view only
@@ -127,9 +130,9 @@ final class TransformStep {
             written.isClosed = true;
             extension.end(Hook.BODY_TRANSFORM, began);
         }
-        extension.succeeded(Hook.BODY_TRANSFORM);
         String reason = written.givenUpFor;
         if (reason == null) {
+            succeeded();
             return;
         }
         // Caused by the content, not by the extension: it must not open the circuit breaker for other responses.
@@ -140,6 +143,16 @@ final class TransformStep {
         }
         isGivenUp = true;
         onGivenUp.accept(extension);
+    }
+
+    /**
+     * Counts a success for the circuit breaker at the end of the content only. Otherwise a success of the first pieces
+     * of each response would hide that all of them fail later.
+     */
+    private void succeeded() {
+        if (isEnding) {
+            extension.succeeded(Hook.BODY_TRANSFORM);
+        }
     }
 
     /** Ends the transformation. */
