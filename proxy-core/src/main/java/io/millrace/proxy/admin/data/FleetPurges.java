@@ -78,16 +78,17 @@ public final class FleetPurges implements FleetService {
     public CompletionStage<Outcome> apply(FleetBatch batch) {
         if (!busy.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(
-                    new AdminException(409, "fleet-busy", "another batch of purges is being applied"));
+                    new AdminException(409, BUSY, "another batch of purges is being applied"));
         }
         CompletableFuture<Outcome> outcome = new CompletableFuture<>();
-        var unused = outcome.whenComplete((done, failure) -> busy.set(false));
+        // Callers receive the dependent stage, so that the next batch is accepted before the answer is sent.
+        CompletionStage<Outcome> freed = outcome.whenComplete((done, failure) -> busy.set(false));
         try {
             begin(batch, outcome);
         } catch (AdminException | RuntimeException | IOException e) {
             outcome.completeExceptionally(e);
         }
-        return outcome;
+        return freed;
     }
 
     private void begin(FleetBatch batch, CompletableFuture<Outcome> outcome) throws AdminException, IOException {

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Applies purges of other nodes of a fleet. Thread-safe. */
 public interface FleetService {
+    /** The error code of a batch that is refused because an earlier batch is still being applied. */
+    String BUSY = "fleet-busy";
+
     /** Returns the position in the stream of purges; null for none. */
     @Nullable
     FleetPosition position();
