@@ -235,18 +235,20 @@ public final class FleetMembership implements AutoCloseable {
         Thread own = Thread.currentThread();
         FleetSession session =
                 new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
-        OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state);
-        session.onOwn(publishing::received);
         session.onRequests(() -> !draining.getAsBoolean() && !purges.target().isEmpty());
-        try (OutboxWatch watch = OutboxWatch.begin(directory, () -> LockSupport.unpark(own))) {
-            LOG.debug("fleet {}: the outbox is {}", present.name(), watch.isActive() ? "watched" : "polled");
-            serve(present, link, session, publishing);
+        try (OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state)) {
+            session.onOwn(publishing::received);
+            try (OutboxWatch watch = OutboxWatch.begin(directory, () -> LockSupport.unpark(own))) {
+                LOG.debug("fleet {}: the outbox is {}", present.name(), watch.isActive() ? "watched" : "polled");
+                serve(present, link, session, publishing, watch);
+            }
+            session.leave();
+            publishing.end();
         }
-        session.leave();
-        publishing.end();
     }
 
-    private void serve(FleetConfig present, FleetLink link, FleetSession session, OutboxPublisher publishing)
+    private void serve(
+            FleetConfig present, FleetLink link, FleetSession session, OutboxPublisher publishing, OutboxWatch watch)
             throws IOException, FleetException, InterruptedException {
         WorkerPurges purges = Objects.requireNonNull(worker, "worker");
         ring.begin(present);
@@ -263,6 +265,7 @@ public final class FleetMembership implements AutoCloseable {
             }
             ring.step(present, purges);
             sharing.step(link);
+            watch.check(state.nowMillis());
             worked |= publishing.step(session.subscriptions(), session.position());
             if (!worked) {
                 LockSupport.parkNanos(this, IDLE_NANOS);

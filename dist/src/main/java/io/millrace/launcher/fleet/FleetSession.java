@@ -61,6 +61,9 @@ final class FleetSession {
     /** Number of applied messages after which the stream is compared with the position before the interval ends. */
     private static final int ANCHORS_CHECKED = 256;
 
+    /** Time after which a batch is sent again to a worker that still applied an earlier one. */
+    static final long BUSY_RETRY_MILLIS = 200;
+
     private static final int BATCH_MESSAGES = 256;
     private static final int BATCH_BYTES = 48 << 10;
     private static final Logger LOG = LoggerFactory.getLogger(FleetSession.class);
@@ -78,6 +81,12 @@ final class FleetSession {
     private @Nullable FleetPosition position;
     /** The batch that the worker applies; null for none. */
     private @Nullable ReceivedBatch applying;
+    /** The batch that a busy worker refused, and that is sent again at {@link #retryAt}; null for none. */
+    private @Nullable ReceivedBatch delayed;
+
+    private long retryAt;
+    /** The end of the stream in the message about lost messages that was queued since the last subscription. */
+    private @Nullable FleetPosition told;
 
     private boolean positionKnown;
     private boolean following;
@@ -184,7 +193,8 @@ final class FleetSession {
         }
         try {
             boolean worked = finish();
-            if (applying == null) {
+            sendDelayed(now);
+            if (applying == null && delayed == null) {
                 if (!following || link.connections() != connections || isCheckDue(now)) {
                     check(now);
                 }
@@ -204,6 +214,7 @@ final class FleetSession {
     }
 
     private void forgetPosition() {
+        delayed = null;
         following = false;
         positionKnown = false;
     }
@@ -332,6 +343,8 @@ final class FleetSession {
         inbound = next;
         expected = from.sequence() + 1;
         subscriptions++;
+        // From now on, queued messages are published, so a later loss needs another message.
+        told = null;
         link.follow(expected, next::put);
         // The subscription belongs to the stream that existed when it began.
         following = link.state().created().equals(stream.created());
@@ -350,7 +363,7 @@ final class FleetSession {
         FleetPosition to = new FleetPosition(stream.created(), stream.last(), id == null ? "" : id);
         FleetPosition before = position;
         if (gap.mayHideLosses() && before != null && before.sequence() > 0) {
-            tellOthers(stream);
+            tellOthers(stream, to);
         }
         if (!apply(new FleetBatch(before, to, true, isSoft(), List.of()))) {
             return false;
@@ -389,10 +402,15 @@ final class FleetSession {
     /**
      * Queues a message for nodes that had not applied the lost messages, because these nodes cannot detect the loss.
      */
-    private void tellOthers(StreamState stream) throws IOException {
+    private void tellOthers(StreamState stream, FleetPosition to) throws IOException {
+        if (to.equals(told)) {
+            // The worker refused the batch after the message was queued.
+            return;
+        }
         String last = Long.toString(stream.last());
         String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + last;
         queue(localId, FleetPurge.of(FleetPurge.Action.LOST, List.of(last), isSoft()));
+        told = to;
     }
 
     /**
@@ -441,20 +459,44 @@ final class FleetSession {
         return true;
     }
 
-    /** Moves the position if the worker has applied the batch. Returns false if there is no such batch. */
+    /** Moves the position if the worker has applied the batch. Returns false if no batch was applied or refused. */
     private boolean finish() throws IOException, InterruptedException {
         ReceivedBatch batch = applying;
         if (batch == null || !batch.isAnswered()) {
             return false;
         }
         applying = null;
-        if (moveTo(batch.outcome())) {
+        Outcome outcome;
+        try {
+            outcome = batch.outcome();
+        } catch (WorkerPurges.BusyException e) {
+            LOG.debug("fleet {}: {}", settings.name(), e.getMessage());
+            delayed = batch;
+            retryAt = state.nowMillis() + BUSY_RETRY_MILLIS;
+            return false;
+        }
+        if (moveTo(outcome)) {
             state.figures.received.addAndGet(batch.passed().size());
             purgedAfter = Math.max(purgedAfter, batch.lost());
             anchors.addAll(batch.passed());
             batch.own().forEach(at -> ownMessages.received(at.id(), at));
         }
         return true;
+    }
+
+    /** Sends the batch again that a busy worker refused, when its time has come. */
+    private void sendDelayed(long now) throws IOException, InterruptedException {
+        ReceivedBatch batch = delayed;
+        if (batch != null && now >= retryAt) {
+            delayed = null;
+            send(batch.again(worker.apply(batch.sent())));
+        }
+    }
+
+    private void send(ReceivedBatch batch) throws IOException, InterruptedException {
+        applying = batch;
+        var unused = batch.answer().whenComplete((outcome, failure) -> wakeUp.run());
+        finish();
     }
 
     /** Passes received messages to the worker. Returns false if there are none. */
@@ -497,10 +539,8 @@ final class FleetSession {
         }
         if (!to.equals(before)) {
             state.figures.newest.accumulateAndGet(to.sequence(), Math::max);
-            var answer = worker.apply(new FleetBatch(before, to, false, isSoft(), messages));
-            applying = new ReceivedBatch(passed, own, lost, answer);
-            var unused = answer.whenComplete((outcome, failure) -> wakeUp.run());
-            finish();
+            FleetBatch batch = new FleetBatch(before, to, false, isSoft(), messages);
+            send(new ReceivedBatch(batch, passed, own, lost, worker.apply(batch)));
         }
         return true;
     }

@@ -4,6 +4,7 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.FleetMessage;
 import io.millrace.proxy.purge.fleet.FleetOutboxFile;
+import io.millrace.proxy.purge.fleet.FleetOutboxIdentity;
 import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * messages that are not removed are published again; their identifiers let servers recognize them. Confined to the
  * thread of the fleet.
  */
-final class OutboxPublisher {
+final class OutboxPublisher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OutboxPublisher.class);
 
     /** Limit of published messages that this node has not received from the stream yet. */
@@ -55,6 +56,7 @@ final class OutboxPublisher {
     private final FleetConfig settings;
     private final FleetLink link;
     private final FleetOutboxFile outbox;
+    private final FleetOutboxIdentity identity;
     private final FleetState state;
     private final Deque<InFlight> inFlight = new ArrayDeque<>();
     private final Map<String, InFlight> inFlightById = new HashMap<>();
@@ -99,6 +101,7 @@ final class OutboxPublisher {
         this.settings = settings;
         this.link = link;
         this.outbox = outbox;
+        this.identity = new FleetOutboxIdentity(outbox);
         this.state = state;
     }
 
@@ -114,14 +117,13 @@ final class OutboxPublisher {
             restart();
             subscription = present;
         }
+        boolean isReplaced = identity.hasChanged();
         long size = outbox.size();
-        state.figures.outboxBytes.set(Math.max(0, size - receivedOffset));
-        if (size < publishedOffset) {
-            // The file was deleted.
-            restart();
+        if (isReplaced || size < publishedOffset) {
             receivedOffset = 0;
-            publishedOffset = 0;
+            restart();
         }
+        state.figures.outboxBytes.set(Math.max(0, size - receivedOffset));
         boolean worked = advance();
         if (position != null && link.isConnected()) {
             compare(position);
@@ -145,6 +147,8 @@ final class OutboxPublisher {
     private void removeReceived() throws IOException {
         if (receivedOffset > 0) {
             outbox.removeBefore(receivedOffset);
+            // The removal itself has replaced the file.
+            var unused = identity.hasChanged();
             removedBytes += receivedOffset;
             publishedOffset -= receivedOffset;
             receivedOffset = 0;
@@ -155,6 +159,16 @@ final class OutboxPublisher {
     void end() throws IOException {
         advance();
         removeReceived();
+    }
+
+    /** Closes the file. Messages that are not removed stay in it. */
+    @Override
+    public void close() {
+        try {
+            identity.close();
+        } catch (IOException e) {
+            LOG.debug("{} cannot be closed", outbox, e);
+        }
     }
 
     private void restart() {

@@ -14,15 +14,27 @@ import org.slf4j.LoggerFactory;
 /**
  * Wakes the thread of the fleet when a worker writes to the outbox, so that a purge does not wait for the next poll. On
  * Linux the kernel reports the writes (inotify). Where it does not, as on network file systems or above its limit of
- * watches, the poll still finds each purge. Thread-safe.
+ * watches, the poll still finds each purge. Thread-safe, except for {@link #check}.
  */
 final class OutboxWatch implements AutoCloseable {
+    /** Minimum interval between two attempts to watch a directory that was deleted. */
+    static final long RETRY_MILLIS = 1000;
+
     private static final Logger LOG = LoggerFactory.getLogger(OutboxWatch.class);
 
-    private final @Nullable WatchService watch;
+    private final Path directory;
+    private final Runnable wakeUp;
+    /** Null if the directory could not be watched at the beginning. */
+    private final @Nullable WatchService changes;
 
-    private OutboxWatch(@Nullable WatchService watch) {
-        this.watch = watch;
+    private volatile boolean active;
+    private long triedAt;
+
+    private OutboxWatch(Path directory, Runnable wakeUp, @Nullable WatchService changes) {
+        this.directory = directory;
+        this.wakeUp = wakeUp;
+        this.changes = changes;
+        this.active = changes != null;
     }
 
     /**
@@ -39,23 +51,26 @@ final class OutboxWatch implements AutoCloseable {
             directory.register(opened, StandardWatchEventKinds.ENTRY_MODIFY);
         } catch (IOException | UnsupportedOperationException e) {
             LOG.debug("{}: changes are only polled: {}", directory, e.toString());
-            new OutboxWatch(opened).close();
-            return new OutboxWatch(null);
+            new OutboxWatch(directory, wakeUp, opened).close();
+            return new OutboxWatch(directory, wakeUp, null);
         }
+        OutboxWatch watch = new OutboxWatch(directory, wakeUp, opened);
         WatchService changes = opened;
-        Thread thread = new Thread(() -> run(changes, wakeUp), "millrace-outbox-watch");
+        Thread thread = new Thread(() -> watch.run(changes), "millrace-outbox-watch");
         thread.setDaemon(true);
         thread.start();
-        return new OutboxWatch(changes);
+        return watch;
     }
 
-    private static void run(WatchService changes, Runnable wakeUp) {
+    private void run(WatchService changes) {
         try {
-            boolean isValid = true;
-            while (isValid) {
+            while (true) {
                 WatchKey key = changes.take();
                 key.pollEvents();
-                isValid = key.reset();
+                if (!key.reset()) {
+                    active = false;
+                    LOG.debug("{}: changes are only polled, because the directory was deleted", directory);
+                }
                 wakeUp.run();
             }
         } catch (ClosedWatchServiceException e) {
@@ -65,16 +80,35 @@ final class OutboxWatch implements AutoCloseable {
         }
     }
 
+    /** Watches the directory again if it was deleted and exists now. Call often, on one thread. */
+    void check(long nowMillis) {
+        WatchService present = changes;
+        if (present == null || active || nowMillis - triedAt < RETRY_MILLIS) {
+            return;
+        }
+        triedAt = nowMillis;
+        // Set first, because the new directory may be deleted at once.
+        active = true;
+        try {
+            directory.register(present, StandardWatchEventKinds.ENTRY_MODIFY);
+            LOG.debug("{}: changes are reported again", directory);
+        } catch (IOException e) {
+            active = false;
+            LOG.trace("{} cannot be watched", directory, e);
+        }
+    }
+
     /** Returns true if changes are reported. */
     boolean isActive() {
-        return watch != null;
+        return active;
     }
 
     @Override
     public void close() {
+        active = false;
         try {
-            if (watch != null) {
-                watch.close();
+            if (changes != null) {
+                changes.close();
             }
         } catch (IOException e) {
             LOG.debug("the watch of the outbox cannot be closed", e);

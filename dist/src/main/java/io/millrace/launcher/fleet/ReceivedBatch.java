@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.purge.fleet.FleetPosition;
 import java.io.IOException;
@@ -13,13 +14,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * Received messages that the worker applies together. Immutable, except for the answer.
  *
+ * @param sent the batch as the worker receives it
  * @param passed the positions of all messages
  * @param own the positions of this node's own messages
  * @param lost number of the last message about losses of the servers; -1 for none
  * @param answer the answer of the worker, as in {@link WorkerPurges#apply}
  */
 record ReceivedBatch(
-        List<FleetPosition> passed, List<FleetPosition> own, long lost, CompletableFuture<@Nullable Outcome> answer) {
+        FleetBatch sent,
+        List<FleetPosition> passed,
+        List<FleetPosition> own,
+        long lost,
+        CompletableFuture<@Nullable Outcome> answer) {
+
+    /** Returns the same messages with the answer to another attempt. */
+    ReceivedBatch again(CompletableFuture<@Nullable Outcome> next) {
+        return new ReceivedBatch(sent, passed, own, lost, next);
+    }
 
     /** Returns true if the worker has answered, so that {@link #outcome} does not block. */
     boolean isAnswered() {

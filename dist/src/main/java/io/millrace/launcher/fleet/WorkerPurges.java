@@ -8,6 +8,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Passes purges and nodes of the fleet to the serving worker. Methods that throw block for at most 30 s. */
 interface WorkerPurges {
+    /** The worker still applies an earlier batch, so the batch must be sent again later. */
+    final class BusyException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        BusyException() {
+            super("the worker still applies earlier purges");
+        }
+    }
+
     /**
      * Returns an outcome with the position of the worker in the stream; null if it has no position.
      *
@@ -20,7 +29,8 @@ interface WorkerPurges {
      * Begins to apply a batch.
      *
      * @return completes on any thread when the batch is durable, within 30 s: with null if the batch does not continue
-     *     at the worker's position; with an IOException if no worker answers, or the storage cannot be written
+     *     at the worker's position; with a {@link BusyException} if the worker still applies an earlier batch; with
+     *     another IOException if no worker answers, or the storage cannot be written
      */
     CompletableFuture<@Nullable Outcome> apply(FleetBatch batch);
 

@@ -3,6 +3,7 @@ package io.millrace.launcher.fleet;
 import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetMembersResource;
 import io.millrace.proxy.admin.fleet.FleetPositionResource;
+import io.millrace.proxy.admin.fleet.FleetService;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
@@ -57,7 +58,7 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
                 return;
             }
             try {
-                applied.complete(reply.status() == CONFLICT ? null : outcome(reply));
+                applied.complete(reply.status() == CONFLICT ? conflict(reply) : outcome(reply));
             } catch (IOException e) {
                 applied.completeExceptionally(e);
             }
@@ -99,6 +100,14 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
         boolean isWrapped = failure instanceof ExecutionException || failure instanceof CompletionException;
         Throwable cause = isWrapped ? failure.getCause() : failure;
         return new IOException("the worker did not answer: " + (cause == null ? failure : cause).getMessage(), failure);
+    }
+
+    /** Returns null for another position of the worker. */
+    private static @Nullable Outcome conflict(AdminReply reply) throws BusyException {
+        if (new String(reply.body(), StandardCharsets.UTF_8).contains('"' + FleetService.BUSY + '"')) {
+            throw new BusyException();
+        }
+        return null;
     }
 
     private static @Nullable Outcome outcome(AdminReply reply) throws IOException {

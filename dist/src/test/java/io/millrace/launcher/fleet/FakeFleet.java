@@ -253,6 +253,10 @@ final class FakeFleet {
         boolean up = true;
         /** Whether the worker answers to a batch without a gap only when {@link #answer} is called. */
         boolean isSlow;
+        /** Whether the worker refuses each batch because it applies an earlier one. */
+        boolean isBusy;
+        /** Number of batches received. */
+        int batches;
 
         private final List<Runnable> answers = new ArrayList<>();
 
@@ -275,6 +279,10 @@ final class FakeFleet {
                 check();
             } catch (IOException e) {
                 return CompletableFuture.failedFuture(e);
+            }
+            batches++;
+            if (isBusy) {
+                return CompletableFuture.failedFuture(new BusyException());
             }
             Outcome outcome = applied(batch);
             if (!isSlow || batch.isGap()) {

@@ -13,6 +13,7 @@ import io.millrace.proxy.purge.fleet.FleetOutboxFile;
 import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -62,6 +63,7 @@ class FleetModelTest {
         void start() throws IOException {
             if (link != null) {
                 fleet.links.remove(link);
+                publishing.close();
             }
             state = new FleetState(EventSink.NONE, () -> now);
             FleetConfig settings = settings(name, outboxBytesMax);
@@ -180,6 +182,7 @@ class FleetModelTest {
             }
             assertEquals(fleet.last, node.worker.position.sequence(), node.name);
             assertEquals(0, node.outbox.size(), node.name);
+            node.publishing.close();
         }
     }
 
@@ -287,6 +290,74 @@ class FleetModelTest {
         slow.step();
         assertEquals(fleet.last - 1, slow.session.position().sequence());
         assertTrue(slow.worker.applied.contains(first));
+    }
+
+    @Test
+    void aBusyWorkerReceivesTheSameBatchAgainAfterAPause() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        Node busy = nodes.get(0);
+        long subscriptions = busy.session.subscriptions();
+        int batches = busy.worker.batches;
+        busy.worker.isBusy = true;
+        String id = nodes.get(1).purge();
+        nodes.get(1).step();
+        assertTrue(busy.session.step(), "the message was received");
+        for (int attempt = 1; attempt <= 20; attempt++) {
+            assertEquals(batches + attempt, busy.worker.batches);
+            now += FleetSession.BUSY_RETRY_MILLIS - 1;
+            assertEquals(false, busy.session.step(), "the thread of the fleet waits");
+            assertEquals(batches + attempt, busy.worker.batches);
+            now++;
+            assertEquals(false, busy.session.step(), "the thread of the fleet waits");
+        }
+        busy.worker.isBusy = false;
+        now += FleetSession.BUSY_RETRY_MILLIS;
+        busy.session.step();
+        assertTrue(busy.worker.applied.contains(id));
+        assertEquals(fleet.last, busy.session.position().sequence());
+        assertEquals(subscriptions, busy.session.subscriptions());
+    }
+
+    @Test
+    void aBusyWorkerDoesNotRepeatTheMessageAboutALoss() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        Node busy = settled(fleet).get(0);
+        fleet.rollBack(2, true);
+        busy.worker.isBusy = true;
+        assertThrows(WorkerPurges.BusyException.class, busy.session::step);
+        long queued = busy.outbox.size();
+        assertTrue(queued > 0);
+        now += FleetSession.BUSY_RETRY_MILLIS;
+        assertThrows(WorkerPurges.BusyException.class, busy.session::step);
+        assertEquals(queued, busy.outbox.size());
+    }
+
+    /** The new file is at least as long as the published part of the former one, and may have the same inode number. */
+    @Test
+    void aReplacedOutboxIsPublishedFromItsBeginning() throws Exception {
+        for (int purges = 1; purges <= 2; purges++) {
+            Path outboxes = directory.resolve("replaced" + purges);
+            FakeFleet fleet = new FakeFleet();
+            Node node = new Node(fleet, "n0", outboxes);
+            settle(List.of(node));
+            node.purge();
+            node.step();
+            node.step();
+            long published = node.outbox.size();
+            assertTrue(published > 0);
+            Files.delete(outboxes.resolve("outbox.jsonl"));
+            List<String> ids = new ArrayList<>();
+            for (int i = 0; i < purges; i++) {
+                ids.add(node.purge());
+            }
+            assertTrue(node.outbox.size() >= published);
+            settle(List.of(node));
+            for (String id : ids) {
+                assertTrue(fleet.acknowledged.containsKey(id), () -> id + " of " + ids);
+            }
+            assertEquals(0, node.outbox.size());
+        }
     }
 
     /** A removal rewrites the file, which delays the next purge. */

@@ -40,6 +40,34 @@ class OutboxWatchTest {
         }
     }
 
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aDirectoryThatIsCreatedAgainIsWatchedAgain() throws Exception {
+        Path fleet = directory.resolve("fleet");
+        long now = OutboxWatch.RETRY_MILLIS;
+        try (OutboxWatch watch = OutboxWatch.begin(fleet, wakeUps::release)) {
+            for (int round = 0; round < 2; round++) {
+                Files.delete(fleet);
+                while (watch.isActive()) {
+                    wakeUps.acquire();
+                }
+                now += OutboxWatch.RETRY_MILLIS;
+                watch.check(now);
+                assertTrue(!watch.isActive(), "there is no directory");
+                Files.createDirectory(fleet);
+                watch.check(now + OutboxWatch.RETRY_MILLIS - 1);
+                assertTrue(!watch.isActive(), "it is too early");
+                now += OutboxWatch.RETRY_MILLIS;
+                watch.check(now);
+                assertTrue(watch.isActive());
+                wakeUps.drainPermits();
+                Path file = Files.writeString(fleet.resolve("file"), "line");
+                wakeUps.acquire();
+                Files.delete(file);
+            }
+        }
+    }
+
     /** The poll of the outbox still finds purges where a directory cannot be watched. */
     @Test
     void aDirectoryThatCannotBeWatchedIsNoFailure() throws IOException {

@@ -91,6 +91,11 @@ public final class FleetOutboxFile {
         });
     }
 
+    /** Returns the path of the file, which may not exist. */
+    Path path() {
+        return file;
+    }
+
     /** Returns the length of the file in bytes; 0 if there is none. */
     public long size() throws IOException {
         try {
