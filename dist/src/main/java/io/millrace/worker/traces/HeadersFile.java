@@ -7,7 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -15,11 +17,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * The fields of requests to the collector, from a file with one {@code Name: value} in a line. Empty lines and lines
  * that begin with # are ignored. The file is read again when its time or size has changed; if that fails, the last
- * valid fields stay in use. Thread-safe. Error messages never contain the value of a field.
+ * valid fields stay in use. Thread-safe. Error messages never contain the value of a field: values that the JDK's client
+ * would refuse are refused here, because the client's messages contain them.
  */
 final class HeadersFile implements Supplier<Map<String, String>> {
     private static final int BYTES_MAX = 64 << 10;
     private static final String NAME_CHARACTERS = "!#$%&'*+-.^_`|~";
+    /** Names of the fields that the product or the JDK's client sets, in lower case. */
+    private static final Set<String> RESERVED = Set.of(
+            "connection",
+            "content-encoding",
+            "content-length",
+            "content-type",
+            "expect",
+            "host",
+            "transfer-encoding",
+            "upgrade");
 
     private final Path file;
     private final FaultLog faults;
@@ -88,9 +101,31 @@ final class HeadersFile implements Supplier<Map<String, String>> {
             if (name.isEmpty() || !name.chars().allMatch(HeadersFile::isNameCharacter)) {
                 throw new IOException(file + ":" + number + ": the line does not have the format 'Name: value'");
             }
-            found.put(name, content.substring(colon + 1).strip());
+            if (RESERVED.contains(name.toLowerCase(Locale.ROOT))) {
+                throw new IOException(
+                        file + ":" + number + ": Millrace sets the field " + name + " itself; remove the line");
+            }
+            String value = content.substring(colon + 1).strip();
+            int invalid = invalidCharacter(value);
+            if (invalid >= 0) {
+                int column = line.indexOf(value, line.indexOf(':') + 1) + invalid + 1;
+                throw new IOException(file + ":" + number + ": the character in column " + column
+                        + " is not allowed; a value has visible ASCII characters, spaces and tabs");
+            }
+            found.put(name, value);
         }
         return Map.copyOf(found);
+    }
+
+    /** Returns the index of the first character that is not visible ASCII, a space or a tab; -1 if there is none. */
+    private static int invalidCharacter(String value) {
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if ((c < ' ' || c > '~') && c != '\t') {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private static boolean isNameCharacter(int c) {

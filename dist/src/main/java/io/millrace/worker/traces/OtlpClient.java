@@ -33,15 +33,17 @@ import org.jspecify.annotations.Nullable;
 final class OtlpClient {
     private static final long TIMEOUT_SECONDS = 10;
     private static final String PATH = "/v1/traces";
+    private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
     private final HttpClient client;
     private final URI url;
     private final boolean compresses;
     private final Supplier<Map<String, String>> fields;
     private final ByteArrayOutputStream compressed = new ByteArrayOutputStream();
-    private ByteBuffer content = ByteBuffer.allocate(0);
+    private ByteBuffer content = NONE;
 
-    private OtlpClient(HttpClient client, URI url, boolean compresses, Supplier<Map<String, String>> fields) {
+    /** Creates a client. {@code fields} returns further header fields for each request. */
+    OtlpClient(HttpClient client, URI url, boolean compresses, Supplier<Map<String, String>> fields) {
         this.client = client;
         this.url = url;
         this.compresses = compresses;
@@ -120,19 +122,17 @@ final class OtlpClient {
 
     private DirectBody copied(byte[] bytes, int from, int length) {
         if (content.capacity() < length) {
+            // The garbage collector can then free the smaller buffer before the larger one is allocated.
+            content = NONE;
             content = ByteBuffer.allocateDirect(length + length / 2);
         }
         content.clear().put(bytes, from, length).flip();
         return new DirectBody(content);
     }
 
-    /** Gives up the memory of the last content, which the JDK's client may still read after a failure. */
-    void abandon() {
-        content = ByteBuffer.allocate(0);
-    }
-
     /**
-     * Sends a request and waits for the answer, at most 10 s.
+     * Sends a request and waits for the answer, at most 10 s. Without an answer, the JDK's client may still read the
+     * content, so the next content gets another buffer.
      *
      * @throws IOException if there is no answer
      */
@@ -147,8 +147,10 @@ final class OtlpClient {
         fields.get().forEach(request::setHeader);
         CompletableFuture<HttpResponse<byte[]>> answering =
                 client.sendAsync(request.build(), head -> new LimitedBody());
+        boolean isAnswered = false;
         try {
             HttpResponse<byte[]> answer = answering.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            isAnswered = true;
             return new OtlpAnswer(
                     answer.statusCode(),
                     OtlpAnswer.retryAfterNanos(
@@ -157,10 +159,18 @@ final class OtlpClient {
         } catch (TimeoutException e) {
             throw new IOException("no answer within " + TIMEOUT_SECONDS + " s", e);
         } catch (ExecutionException e) {
-            throw new IOException(String.valueOf(e.getCause()), e.getCause());
+            throw new IOException(text(e.getCause()), e.getCause());
         } finally {
             answering.cancel(true);
+            if (!isAnswered) {
+                content = NONE;
+            }
         }
+    }
+
+    /** Returns the text of a failure; without the message if this can contain the value of a header field. */
+    private static String text(@Nullable Throwable failure) {
+        return failure instanceof RuntimeException ? failure.getClass().getName() : String.valueOf(failure);
     }
 
     /** Compresses at the fastest level, because CPU time counts more than bytes here. */

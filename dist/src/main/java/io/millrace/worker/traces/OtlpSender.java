@@ -50,11 +50,14 @@ final class OtlpSender implements AutoCloseable {
         } catch (InterruptedException e) {
             counts.failed(batch.spans());
             throw e;
-        } catch (IOException | RuntimeException e) {
+        } catch (RuntimeException e) {
+            // The text of such an exception can contain the value of a header field, for example a key.
+            failure = e.getClass().getName();
+        } catch (Throwable e) {
+            // Without direct memory, for example, this batch is lost; the next one may succeed.
             failure = e.toString();
         }
         if (failure != null) {
-            client.abandon();
             counts.failed(batch.spans());
             report("the collector of traces took no spans", batch.spans() + " spans: " + failure);
         }

@@ -9,6 +9,7 @@ import com.google.protobuf.ByteString;
 import com.sun.net.httpserver.HttpServer;
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.trace.SpanCounts;
 import io.millrace.proxy.observe.trace.SpanSink;
 import io.millrace.proxy.observe.trace.TraceConfig;
@@ -42,6 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 /** Tests the export of spans: from requests of clients to a collector that decodes them. */
 class OtlpExportTest {
@@ -260,12 +262,43 @@ class OtlpExportTest {
         assertNull(OtlpExport.open(settings(null, null), new SpanCounts()));
     }
 
-    @Test
-    void anInvalidHeadersFileIsNamedWithItsLineAndWithoutItsValue() throws Exception {
-        Path file = Files.writeString(directory.resolve("headers"), "A: b\nsecret\n");
-        IOException problem = assertThrows(
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "secret | the line does not have the format 'Name: value'",
+                ": secret | the line does not have the format 'Name: value'",
+                "X Org: secret | the line does not have the format 'Name: value'",
+                "\u200bX-Org: secret | the line does not have the format 'Name: value'",
+                "X-Org:secr\u200bet | the character in column 11 is not allowed; a value has visible ASCII characters,"
+                        + " spaces and tabs",
+                "X-Org: \u201dsecret\u201d | the character in column 8 is not allowed; a value has visible ASCII"
+                        + " characters, spaces and tabs",
+                "X: sec\u0001ret | the character in column 7 is not allowed; a value has visible ASCII characters,"
+                        + " spaces and tabs",
+                "X: secr\u00e9t | the character in column 8 is not allowed; a value has visible ASCII characters,"
+                        + " spaces and tabs",
+                "Host: secret | Millrace sets the field Host itself; remove the line",
+                "content-length: 7 | Millrace sets the field content-length itself; remove the line",
+                "Transfer-Encoding: chunked | Millrace sets the field Transfer-Encoding itself; remove the line",
+                "Content-Type: text/plain | Millrace sets the field Content-Type itself; remove the line",
+            })
+    void anInvalidHeadersFileIsNamedWithItsLineAndWithoutItsValue(String line, String problem) throws Exception {
+        Path file = Files.writeString(directory.resolve("headers"), "A: b\td\n" + line + "\r\n");
+        IOException thrown = assertThrows(
                 IOException.class, () -> OtlpExport.open(settings("http://127.0.0.1:1", file), new SpanCounts()));
-        assertEquals(file + ":2: the line does not have the format 'Name: value'", problem.getMessage());
+        assertEquals(file + ":2: " + problem, thrown.getMessage());
+    }
+
+    @Test
+    void anInvalidChangeOfTheHeadersFileKeepsTheFields() throws Exception {
+        Path file = Files.writeString(directory.resolve("headers"), "Authorization: Bearer one\n");
+        FaultLog faults = new FaultLog(LoggerFactory.getLogger(OtlpExportTest.class), 1, System::nanoTime);
+        HeadersFile fields = HeadersFile.open(file, faults);
+        Files.writeString(file, "Authorization: Bearer second\u200b\n");
+        assertEquals(Map.of("Authorization", "Bearer one"), fields.get());
+        assertEquals(Map.of("Authorization", "Bearer one"), fields.get());
+        assertEquals(1, faults.total());
     }
 
     @Test
