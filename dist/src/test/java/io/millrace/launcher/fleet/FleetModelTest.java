@@ -331,6 +331,12 @@ class FleetModelTest {
         now += FleetSession.BUSY_RETRY_MILLIS;
         assertThrows(WorkerPurges.BusyException.class, busy.session::step);
         assertEquals(queued, busy.outbox.size());
+        busy.worker.isBusy = false;
+        settle(List.of(busy));
+        // The servers lose the message about the first loss, so the stream ends as at the first loss.
+        fleet.rollBack(1, true);
+        busy.session.step();
+        assertTrue(busy.outbox.size() > 0, "the second loss is told too");
     }
 
     /** The new file is at least as long as the published part of the former one, and may have the same inode number. */
