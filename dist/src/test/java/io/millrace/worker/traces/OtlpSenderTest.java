@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 class OtlpSenderTest {
     private static final String SECRET = "c2VjcmV0";
 
-    /** What goes wrong with the first request. */
+    /** The failure of the first request. */
     private enum Failure {
         INVALID_VALUE("java.lang.IllegalArgumentException") {
             @Override
