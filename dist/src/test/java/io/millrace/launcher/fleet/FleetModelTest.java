@@ -336,7 +336,7 @@ class FleetModelTest {
         // The servers lose the message about the first loss, so the stream ends as at the first loss.
         fleet.rollBack(1, true);
         busy.session.step();
-        assertTrue(busy.outbox.size() > 0, "the second loss is told too");
+        assertTrue(busy.outbox.size() > 0, "no message about the second loss is queued");
     }
 
     /** The new file is at least as long as the published part of the former one, and may have the same inode number. */
