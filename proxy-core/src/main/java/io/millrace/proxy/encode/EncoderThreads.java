@@ -103,12 +103,8 @@ public final class EncoderThreads implements Executor, AutoCloseable {
         nanosWorked.add(nanos);
     }
 
-    /** Returns the time that encoders and decoders have worked since the start, in whole seconds. */
-    public long secondsWorked() {
-        return TimeUnit.NANOSECONDS.toSeconds(nanosWorked());
-    }
-
-    long nanosWorked() {
+    /** Returns the time that encoders and decoders have worked since the start. */
+    public long nanosWorked() {
         return nanosWorked.sum();
     }
 

@@ -16,7 +16,6 @@ import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -68,9 +67,9 @@ public final class ApplicationMeters implements AutoCloseable {
     /** A metric whose label values are not known in advance. */
     private record DynamicMetric(Metric family, Supplier<Map<String, Double>> values, Map<String, Meter.Id> series) {}
 
-    void counter(Metric family, LongSupplier value, Tags labels) {
+    void counter(Metric family, DoubleSupplier value, Tags labels) {
         add(
-                FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
+                FunctionCounter.builder(family.metricName(), value, DoubleSupplier::getAsDouble)
                         .description(family.description())
                         .tags(tags.and(labels))
                         .register(registry),

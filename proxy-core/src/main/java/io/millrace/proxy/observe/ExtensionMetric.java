@@ -26,7 +26,7 @@ public enum ExtensionMetric implements Metric {
             "millrace_extension_seconds_total",
             Kind.COUNTER,
             "seconds",
-            "Time of event loops that hooks have used, in whole seconds; without the time that requests wait for"
+            "Time of event loops that hooks have used; without the time that requests wait for"
                     + " asynchronous hooks.",
             "extension",
             "hook"),

@@ -266,7 +266,7 @@ public enum MetricFamily implements Metric {
             "millrace_compression_seconds_total",
             Kind.COUNTER,
             "seconds",
-            "Time that encoders and decoders worked, in whole seconds; if it is a large share of the processors' time,"
+            "Time that encoders and decoders worked; if it is a large share of the processors' time,"
                     + " lower the levels of compression."),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",

@@ -43,6 +43,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MetricsRegistry implements AutoCloseable {
     static final String APPLICATION = "millrace";
+    private static final double NANOS_PER_SECOND = 1e9;
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(new BucketExemplars());
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
@@ -52,7 +53,7 @@ public final class MetricsRegistry implements AutoCloseable {
      * The suppliers of counter series. This map keeps them from garbage collection, because Micrometer's
      * FunctionCounter holds its supplier by a weak reference only.
      */
-    private final Map<Meter.Id, LongSupplier> sources = new ConcurrentHashMap<>();
+    private final Map<Meter.Id, DoubleSupplier> sources = new ConcurrentHashMap<>();
 
     /** The number of the latest scrape. */
     private final AtomicLong scrapes = new AtomicLong();
@@ -249,8 +250,22 @@ public final class MetricsRegistry implements AutoCloseable {
      * @param labelValues one for each label of the family
      */
     public void supplyCounter(Metric family, LongSupplier value, String... labelValues) {
+        supply(family, value::getAsLong, labelValues);
+    }
+
+    /**
+     * Adds a counter series of seconds, with fractions, whose value is queried at each scrape.
+     *
+     * @param nanos called on the scraping thread; must not block
+     * @param labelValues one for each label of the family
+     */
+    public void supplySeconds(Metric family, LongSupplier nanos, String... labelValues) {
+        supply(family, () -> nanos.getAsLong() / NANOS_PER_SECOND, labelValues);
+    }
+
+    private void supply(Metric family, DoubleSupplier value, String... labelValues) {
         requireKind(family, Metric.Kind.COUNTER);
-        FunctionCounter series = FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
+        FunctionCounter series = FunctionCounter.builder(family.metricName(), value, DoubleSupplier::getAsDouble)
                 .description(family.description())
                 .tags(tags(family, labelValues))
                 .register(registry);

@@ -7,7 +7,6 @@ import io.millrace.proxy.extension.HookFigures;
 import io.millrace.proxy.extension.LoadedExtension;
 import io.millrace.proxy.observe.ExtensionMetric;
 import io.millrace.proxy.observe.MetricsRegistry;
-import java.util.concurrent.TimeUnit;
 
 /** Registers the metrics of extensions. Stateless. */
 public final class ExtensionMetrics {
@@ -20,11 +19,7 @@ public final class ExtensionMetrics {
             for (Hook hook : extension.hooks()) {
                 HookFigures figures = extension.figures(hook);
                 metrics.supplyCounter(ExtensionMetric.CALLS, figures::calls, name, hook.label());
-                metrics.supplyCounter(
-                        ExtensionMetric.SECONDS,
-                        () -> TimeUnit.NANOSECONDS.toSeconds(figures.nanos()),
-                        name,
-                        hook.label());
+                metrics.supplySeconds(ExtensionMetric.SECONDS, figures::nanos, name, hook.label());
                 for (FailureReason reason : FailureReason.values()) {
                     metrics.supplyCounter(
                             ExtensionMetric.FAILURES,

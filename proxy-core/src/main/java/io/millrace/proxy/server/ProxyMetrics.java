@@ -32,7 +32,7 @@ public final class ProxyMetrics {
 
     /** Adds the metrics of compression that event loops do not count. */
     public static void bind(MetricsRegistry metrics, EncoderThreads encoders) {
-        metrics.supplyCounter(MetricFamily.COMPRESSION_TIME, encoders::secondsWorked);
+        metrics.supplySeconds(MetricFamily.COMPRESSION_TIME, encoders::nanosWorked);
     }
 
     /** Adds the metrics of dictionaries for compression. */

@@ -97,6 +97,13 @@ class MetricsRegistryTest {
     }
 
     @Test
+    void exportsSecondsWithFractions() {
+        metrics.supplySeconds(MetricFamily.COMPRESSION_TIME, () -> TimeUnit.MILLISECONDS.toNanos(1250));
+
+        assertSample("millrace_compression_seconds_total{application=\"millrace\"} 1.25");
+    }
+
+    @Test
     void acceptsASupplierOfEveryFamilyUnderItsName() {
         for (Metric family : Metric.all()) {
             String[] labelValues = new String[family.labels().size()];
