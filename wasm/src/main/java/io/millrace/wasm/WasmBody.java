@@ -7,10 +7,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of one response, which a module transforms. The first piece goes to any instance for requests, the others
- * to the same one, because it has the context of the response.
+ * The content of one response, which a module transforms. Any instance of the module may process the first piece. The
+ * same instance then processes all later pieces, because it has the context of the response.
  *
- * <p>Confined to the event loop of the response, except for its calls.
+ * <p>Confined to the event loop of the response. The methods of {@link Piece} run on the thread of the instance.
  */
 final class WasmBody implements BodyTransformHook.AsyncTransform {
     private static final byte[] EMPTY = {};
@@ -56,7 +56,10 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
         }
     }
 
-    /** Ends the context of the response. The thread of its instance sees either the queue's entry or the closed body. */
+    /**
+     * Ends the context of the response. If the first piece begins at the same time, its thread learns of the end by the
+     * entry in its queue or by the closed body.
+     */
     @Override
     public void close() {
         body.close();
@@ -88,7 +91,7 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
             inbox = instance;
             boolean isWithinLimits = body.append(bytes, isLast);
             if (!isWithinLimits) {
-                giveUp("the contents that the module holds have more bytes than the limit for all responses");
+                giveUp("the module holds more content of all responses together than their common limit");
             }
             return isWithinLimits;
         }
@@ -107,7 +110,10 @@ final class WasmBody implements BodyTransformHook.AsyncTransform {
             }
         }
 
-        /** Lets {@code on_error} decide. If the module has changed content, the rest alone would be wrong content. */
+        /**
+         * Applies {@code on_error}: fails the response, or lets it continue with its original content. If the module has
+         * already changed content, the original rest would not fit it, so that the response fails in any case.
+         */
         private void giveUp(String reason) {
             if (body.isChanged()) {
                 result.fail(new WasmFailure(reason + ", after it has changed content"));

@@ -1,8 +1,8 @@
 package io.millrace.store.curve;
 
 /**
- * A doubly linked list of key ids, in arrays that several lists of one cache share. Confined to the thread of its
- * curve.
+ * A doubly linked list of key ids, in arrays that all lists of one simulated cache share. Confined to the
+ * thread that computes the curve of hit ratios.
  */
 final class KeyQueue {
     /** The links of all lists of one cache. A key is in at most one of them. */

@@ -83,7 +83,7 @@ public abstract class RamEntry {
         return phase << HEAP_BITS | (int) Math.min(HEAP_BYTES_MAX, heapBytes);
     }
 
-    /** Returns the allocated bytes of a buffer, which exceed its capacity. */
+    /** Returns the allocated bytes of a buffer, which are at least its capacity. */
     private static long allocatedBytes(ByteBuf buffer) {
         if (buffer instanceof CountedBuffer counted) {
             return counted.bytes();

@@ -146,12 +146,12 @@ public final class ConfigReader {
                 : site.yaml(listen, target);
         ConfigDocument document =
                 new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
-        // A configuration for one origin is not parsed from this text. Otherwise error messages would name lines of a
-        // file that does not exist, instead of the command-line options.
         if (other != null) {
             ConfigSource source = new ConfigSource(document.withPushed(other), overrides, Map.of());
             return new Reading(source, source.load());
         }
+        // With --origin alone, the options are parsed instead of the text, so that errors name the options and not lines of
+        // a file that does not exist.
         ConfigResult result = site == null
                 ? ConfigLoader.forOrigin(listen, target, overrides)
                 : ConfigLoader.parse(text, document.name(), document.directory(), overrides);

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Determines the nodes that are hosts of origin groups with {@code hosts_from}, and passes them to the worker by a file.
- * A node without a connection, or with a new one, removes no node, because it may not have received the reports of nodes
- * that live. Confined to the thread of the fleet, except {@link #countsByTier}.
+ * While this node is disconnected or has only just connected, it removes no other node, because it may have missed the
+ * reports of live nodes. Confined to the thread of the fleet, except {@link #countsByTier}.
  */
 final class RingMembers {
     /** Time without a report after which a node gets no more requests. Nodes send a report each second. */
@@ -29,7 +29,7 @@ final class RingMembers {
     /** Interval at which the nodes are determined. */
     static final long STEP_MILLIS = 200;
 
-    /** Limit of nodes of a tier; those with the first names are used. */
+    /** Most nodes of a tier. If it has more, the first in the order of their names are used. */
     private static final int NODES_MAX = 256;
 
     private static final Logger LOG = LoggerFactory.getLogger(RingMembers.class);
@@ -91,7 +91,7 @@ final class RingMembers {
                 reader = target;
             }
         } catch (IOException e) {
-            LOG.debug("fleet {}: the nodes are passed to the worker again", settings.name(), e);
+            LOG.debug("fleet {}: the nodes cannot be written or passed to the worker; the next round tries again", settings.name(), e);
         }
     }
 

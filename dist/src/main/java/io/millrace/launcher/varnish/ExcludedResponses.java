@@ -16,7 +16,7 @@ final class ExcludedResponses extends Walker {
     private int lifetimes;
 
     private boolean byResponse;
-    /** First statement whose condition rules cannot test. */
+    /** First statement with a condition that no element of {@code rules} can express. */
     private @Nullable Statement unknown;
 
     private ExcludedResponses(VclImportState state) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param rule the remap rule; null for none
  * @param stored the selected response; null for none
  * @param reason a sentence that explains why a request would get the response or not
- * @param others the results for other keys of the URL, which depend on the port of the request; usually empty
+ * @param others results for the other cache keys that the URL has on other listening ports; usually empty
  */
 public record CacheLookup(
         String url,

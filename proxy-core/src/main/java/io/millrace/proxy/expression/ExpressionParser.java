@@ -236,8 +236,8 @@ final class ExpressionParser<S> {
                 throw new ExpressionException(
                         text,
                         literal.offset(),
-                        "the regular expressions together have programs of " + steps + " steps, limit="
-                                + Regex.STEPS_MAX);
+                        "the regular expressions are too complex: together they have " + steps
+                                + " steps after compilation, limit=" + Regex.STEPS_MAX);
             }
             return pattern;
         } catch (PatternSyntaxException e) {

@@ -189,7 +189,7 @@ final class RequestOpener {
         }
     }
 
-    /** Refuses a well-formed request with an error response. */
+    /** Refuses a request whose frames are correct with an error response. */
     private void refuse(int streamId, BadRequest reason, boolean endStream) throws Http2Exception {
         Http2Stream stream = new Http2Stream(connection, streamId, sendWindow);
         connection.streams().put(stream);

@@ -67,7 +67,7 @@ public final class FilterKeys {
     }
 
     /** Returns true if the elements of the key are filters or names of filters. */
-    public static boolean isUse(ConfigKey<?> key) {
+    public static boolean isFilterList(ConfigKey<?> key) {
         return USES.contains(key);
     }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A rule of {@code cache_rules}: conditions on a request and the resulting cache settings. Immutable.
  *
  * @param index index in the file, from 0
- * @param name name in logs and responses: {@code cache_rules[2]}, or the rule that sets a lifetime
+ * @param name name in logs and responses: {@code cache_rules[2]}, or the path of an element of {@code rules} that sets a lifetime
  * @param when conditions, which must all be true
  * @param then settings for matching requests
  * @param location file position, such as {@code millrace.yaml:12:5}; null for a rule set in code
@@ -126,7 +126,7 @@ public record CacheRuleConfig(
      * Returns a rule without conditions that only sets a lifetime.
      *
      * @param index its index, after those of {@code cache_rules}
-     * @param name the rule of {@code rules} that sets the lifetime
+     * @param name the path of the element of {@code rules} that sets the lifetime
      */
     public static CacheRuleConfig lifetime(int index, String name, Duration ttl, @Nullable String location) {
         Conditions always = new Conditions(null, null, null, null, null, null, List.of(), null, null, List.of(), null);

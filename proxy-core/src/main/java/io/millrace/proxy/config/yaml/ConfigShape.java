@@ -70,7 +70,7 @@ final class ConfigShape {
                 : list == RequestLimitKeys.OF_REMAP
                         ? RequestLimitKeys.LIMITS
                         : list == ErrorPageKeys.OF_REMAP ? ErrorPageKeys.PAGES : list;
-        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : canonical);
+        ConfigShape shape = ELEMENTS.get(FilterKeys.isFilterList(list) ? FilterKeys.FILTERS : canonical);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");
         }
@@ -78,8 +78,8 @@ final class ConfigShape {
     }
 
     /**
-     * Returns the key that an element sets if it is a single word. Returns null if elements of the list are always
-     * sections.
+     * Returns the key that a scalar element sets: {@code - :80} is short for {@code - address: :80}. Returns null if
+     * elements of the list are always sections.
      */
     static @Nullable ConfigKey<?> keyOfWord(ConfigKey<?> list) {
         if (list == ConfigKeys.LISTEN) {
@@ -91,7 +91,7 @@ final class ConfigShape {
         if (list == AcmeKeys.ISSUERS) {
             return AcmeKeys.DIRECTORY;
         }
-        return FilterKeys.isUse(list) ? FilterKeys.NAME : null;
+        return FilterKeys.isFilterList(list) ? FilterKeys.NAME : null;
     }
 
     private void add(String pathWithin, ConfigKey<?> key) {
