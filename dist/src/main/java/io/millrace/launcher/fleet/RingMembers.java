@@ -91,7 +91,10 @@ final class RingMembers {
                 reader = target;
             }
         } catch (IOException e) {
-            LOG.debug("fleet {}: the nodes cannot be written or passed to the worker; the next round tries again", settings.name(), e);
+            LOG.debug(
+                    "fleet {}: the nodes cannot be written or passed to the worker; the next round tries again",
+                    settings.name(),
+                    e);
         }
     }
 

@@ -96,7 +96,8 @@ final class TcpGuard {
         boolean isOneHost =
                 authority != null && fields.getAll(HttpHeaderNames.HOST).size() == 1;
         if (!isOneHost || (!link.isSecure() && !isKnown(host(authority)))) {
-            return new AdminException(403, "host-refused", "the Host must be an IP address or localhost");
+            return new AdminException(
+                    403, "host-refused", "the Host must be an IP address, localhost or the host name in admin.listen");
         }
         String origin = fields.get(HttpHeaderNames.ORIGIN);
         String own = (link.isSecure() ? "https://" : "http://") + authority;

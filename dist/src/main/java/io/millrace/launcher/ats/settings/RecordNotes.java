@@ -267,7 +267,9 @@ final class RecordNotes {
         never("http.redirect.", "redirections of origins are sent to the client");
         never("http.redirect_use_orig_cache_key", "redirections of origins are sent to the client");
         never("http.referer_filter", "taken into account for map_with_referer");
-        never("http.referer_format_redirect", "the format codes in the URL of referer_redirect are always replaced by their values");
+        never(
+                "http.referer_format_redirect",
+                "the format codes in the URL of referer_redirect are always replaced by their values");
         never("http.referer_default_redirect", "taken into account for map_with_referer");
         never("http.doc_in_cache_skip_dns", "no DNS lookup is made for responses from the cache");
         unless("0", "http.max_proxy_cycles", "a request that came through this proxy before is always refused");
@@ -317,8 +319,12 @@ final class RecordNotes {
                 "origin.connections_total_max counts the connections to each host and port");
         unless("0", "http.per_server.connection.min", "connections are not opened in advance");
         unless("0", "http.origin_min_keep_alive_connections", "connections are not opened in advance");
-        never("http.server_session_sharing.", "each event loop has its own idle connections and reuses them for the same host and port only");
-        never("http.share_server_sessions", "each event loop has its own idle connections and reuses them for the same host and port only");
+        never(
+                "http.server_session_sharing.",
+                "each event loop has its own idle connections and reuses them for the same host and port only");
+        never(
+                "http.share_server_sessions",
+                "each event loop has its own idle connections and reuses them for the same host and port only");
         unless("1", "http.keep_alive_enabled_in", "set limits.requests_per_connection: 1");
         unless("1", "http.keep_alive_enabled_out", "set origin.keep_alive: 0");
         unless("1", "http.keep_alive_post_out", "connections are kept after POST as after other methods");

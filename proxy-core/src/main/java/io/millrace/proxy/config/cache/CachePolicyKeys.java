@@ -95,8 +95,8 @@ public final class CachePolicyKeys {
             .perRule()
             .atsName("proxy.config.http.cache.cache_responses_to_cookies")
             .description("Content types that are stored and reused if the request has Cookie or the response has"
-                    + " Set-Cookie: none; all; images; all but text (not_text); or all but text with"
-                    + " Set-Cookie and without public (not_text_unless_public).");
+                    + " Set-Cookie: none; all; images; not_text: all but text;"
+                    + " not_text_unless_public: all but text that has Set-Cookie and lacks public.");
     public static final ConfigKey<StoringRules.LeakGuardLevel> LEAK_GUARD = ConfigKey.builder(
                     "cache.leak_guard", ValueType.word(StoringRules.LeakGuardLevel.class, false))
             .defaultsTo(StoringRules.LeakGuardLevel.ON)

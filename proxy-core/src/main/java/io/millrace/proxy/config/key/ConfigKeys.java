@@ -120,7 +120,9 @@ public final class ConfigKeys {
     public static final ConfigKey<List<ConfigValues>> STORAGE = ConfigKey.builder("storage", ValueType.LIST)
             .rolling()
             .atsName("storage.config")
-            .description("Storage paths of the cache on disk; without any, the cache is in RAM only.");
+            .description(
+                    "Storage paths of the cache on disk. Without this key, millrace run uses 1 GiB in cache/ of the state"
+                            + " directory, and an embedded proxy uses RAM only. []: RAM only.");
     public static final ConfigKey<Path> STORAGE_PATH = ConfigKey.builder("storage[].path", ValueType.PATH)
             .rolling()
             .required()

@@ -156,8 +156,9 @@ public final class ConfigReference {
               groups, and a compiled program of 20000 steps, of which 4000 may be branches. All regular expressions together may
               have 1000000 steps.
             - The file and its included files may have at most 16 MiB in total; at most 1000 problems are shown.
-            - Words are accepted in upper and lower case, and with hyphens instead of underscores: `http-01` means `http_01`. If
-              Traffic Server has numbers for the words of a key, the numbers are accepted too.
+            - Values of the type `word` are accepted in upper and lower case, and with hyphens instead of underscores: `http-01`
+              means `http_01`. Names that you choose are compared exactly. If Traffic Server has numbers for the words of a
+              key, the numbers are accepted too.
             - A relative path is relative to the directory of the file that names it.
             - The column `change` shows how a new value is applied. *live*: by the running worker, also to open connections and
               tunnels. *rolling*: by a new worker, while the old one finishes its requests. *relaunch*: by a new
