@@ -28,6 +28,7 @@ public final class WorkerProcess {
     private @Nullable Channel control;
     private ControlMessage.@Nullable Ready ready;
     private @Nullable String failure;
+    private @Nullable String killReason;
     private boolean threadDumpRequested;
     private int protocolVersion = ControlMessage.PROTOCOL_VERSION;
     private final boolean warms;
@@ -245,6 +246,12 @@ public final class WorkerProcess {
         return failure;
     }
 
+    /** The reason for which the launcher killed this worker; null if there is none. */
+    @Nullable
+    public String killReason() {
+        return killReason;
+    }
+
     /** Records that the class archive was discarded, because it may have caused the failed start. */
     public void classArchiveDiscarded() {
         isClassArchiveDiscarded = true;
@@ -282,7 +289,17 @@ public final class WorkerProcess {
 
     /** Sends SIGKILL, which also ends a stopped process. */
     public void kill() {
+        kill(null);
+    }
+
+    /**
+     * Kills the process, as {@link #kill()} does.
+     *
+     * @param reason what it did, such as {@code did not become ready in time}; null for none
+     */
+    public void kill(@Nullable String reason) {
         if (state != WorkerState.GONE) {
+            killReason = reason;
             enter(WorkerState.DYING);
             process.destroyForcibly();
         }

@@ -77,7 +77,7 @@ final class HandOver {
      */
     void begin(WorkerProcess serving, WorkerProcess successor) {
         deadline = loop.schedule(
-                () -> killer.kill(successor, "did not take over from the old worker in time"),
+                () -> killer.kill(successor, "did not take over from the old worker within " + TIMEOUT_SECONDS + " s"),
                 TIMEOUT_SECONDS,
                 TimeUnit.SECONDS);
         serving.send(new ControlMessage.ReleaseStore());

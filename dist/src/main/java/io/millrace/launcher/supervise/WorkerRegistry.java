@@ -233,6 +233,10 @@ final class WorkerRegistry {
         if (failure != null) {
             return "failed: " + failure;
         }
+        String killReason = worker.killReason();
+        if (killReason != null) {
+            return killReason + " and was killed by the launcher";
+        }
         return exitValue > SIGNALLED && exitValue < 160
                 ? "was killed by signal " + (exitValue - SIGNALLED)
                 : "exited with status " + exitValue;
@@ -299,7 +303,7 @@ final class WorkerRegistry {
 
     void kill(WorkerProcess worker, String reason) {
         LOG.error("worker {} {}; killing the worker", worker.pid(), reason);
-        worker.kill();
+        worker.kill(reason);
         listener.killed(worker);
     }
 }

@@ -69,13 +69,8 @@ class WorkerRegistryTest {
      * @param ready true if the worker becomes ready before the command continues after reading its input
      */
     private String exitOf(String command, boolean ready) throws Exception {
-        WorkerRegistry workforce =
-                new WorkerRegistry(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), listener);
-        ConfigSource source =
-                new ConfigSource(new ConfigDocument("m.yaml", Path.of("/"), "", Map.of()), Map.of(), Map.of());
         Shell shell = new Shell(command);
-        WorkerProcess worker = loop.submit(() -> workforce.launch(new WorkerPlan(source, shell, null), false))
-                .get();
+        WorkerProcess worker = launched(registry(), shell);
         if (ready) {
             loop.submit(() -> worker.connected(new EmbeddedChannel())).get();
             loop.submit(() -> worker.becameReady(new ControlMessage.Ready("epoll", "none", "17"), System.nanoTime()))
@@ -83,6 +78,17 @@ class WorkerRegistryTest {
         }
         shell.started.getOutputStream().close();
         return exit.get();
+    }
+
+    private WorkerRegistry registry() {
+        return new WorkerRegistry(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), listener);
+    }
+
+    private WorkerProcess launched(WorkerRegistry workforce, Shell shell) throws Exception {
+        ConfigSource source =
+                new ConfigSource(new ConfigDocument("m.yaml", Path.of("/"), "", Map.of()), Map.of(), Map.of());
+        return loop.submit(() -> workforce.launch(new WorkerPlan(source, shell, null), false))
+                .get();
     }
 
     @AfterEach
@@ -121,11 +127,18 @@ class WorkerRegistryTest {
     }
 
     @Test
+    void theCauseOfAKillIsTheReasonOfTheLauncher() throws Exception {
+        WorkerRegistry workforce = registry();
+        WorkerProcess worker = launched(workforce, new Shell("true"));
+        loop.submit(() -> workforce.kill(worker, "did not become ready in time")).get();
+        assertEquals("did not become ready in time and was killed by the launcher", exit.get());
+    }
+
+    @Test
     void aWorkerThatIsTakenOverBeatsAsItsLauncherHadIt() throws Exception {
         Process left = new ProcessBuilder("sleep", "60").start();
         try {
-            WorkerRegistry workforce =
-                    new WorkerRegistry(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), listener);
+            WorkerRegistry workforce = registry();
             long patience = TimeUnit.MINUTES.toNanos(10);
             WorkerIdentity.Survivor survivor = new WorkerIdentity.Survivor(left.toHandle(), 1, patience);
 
