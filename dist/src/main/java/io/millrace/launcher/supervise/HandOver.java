@@ -26,8 +26,12 @@ import org.slf4j.LoggerFactory;
  * <p>Not thread-safe; confined to the event loop.
  */
 final class HandOver {
-    /** Time limit from the order to release the store until the successor accepts connections. */
-    static final long TIMEOUT_SECONDS = 10;
+    /**
+     * Time limit from the order to release the store until the successor accepts connections. The serving worker answers
+     * meanwhile, so a longer time costs clients nothing. With 10 s, new workers were killed on machines with ten times
+     * the load that their processors can do.
+     */
+    static final long TIMEOUT_SECONDS = 30;
 
     private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);
 

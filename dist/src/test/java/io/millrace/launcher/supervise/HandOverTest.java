@@ -45,7 +45,7 @@ class HandOverTest {
         oldControl.freezeTime();
         handOver = new HandOver(
                 oldControl.eventLoop(), new WorkerIdentity(directory.resolve("worker.pid")), (worker, reason) -> {
-                    assertEquals("did not take over from the old worker within 10 s", reason);
+                    assertEquals("did not take over from the old worker within 30 s", reason);
                     killed.add(worker);
                 });
         old.becameReady(READY, 0);
