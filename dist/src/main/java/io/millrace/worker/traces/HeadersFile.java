@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The fields of requests to the collector, from a file with one {@code Name: value} in a line. Empty lines and lines
  * that begin with # are ignored. The file is read again when its time or size has changed; if that fails, the last
- * valid fields stay in use. Thread-safe. Error messages never contain the value of a field: values that the JDK's client
- * would refuse are refused here, because the client's messages contain them.
+ * valid fields stay in use. Thread-safe. Error messages never contain the value of a field: values that are
+ * not allowed in HTTP are refused here, with their position.
  */
 final class HeadersFile implements Supplier<Map<String, String>> {
     private static final int BYTES_MAX = 64 << 10;
     private static final String NAME_CHARACTERS = "!#$%&'*+-.^_`|~";
-    /** Names of the fields that the product or the JDK's client sets, in lower case. */
+    /** Names of the fields that the product sets, in lower case. */
     private static final Set<String> RESERVED = Set.of(
             "connection",
             "content-encoding",

@@ -3,48 +3,53 @@ package io.millrace.worker.traces;
 import io.millrace.proxy.Version;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.trace.TraceConfig;
-import io.netty.handler.ssl.JdkSslContext;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufOutputStream;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublisher;
-import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
-import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /** Sends requests to the collector by HTTP/1.1 on one persistent connection. Confined to one thread. */
-final class OtlpClient {
-    private static final long TIMEOUT_SECONDS = 10;
+final class OtlpClient implements AutoCloseable {
     private static final String PATH = "/v1/traces";
-    private static final ByteBuffer NONE = ByteBuffer.allocate(0);
+    private static final int GZIP_PART_BYTES = 8 << 10;
+    /** Content that cannot be compressed gets longer, by less than this share of it and this number of bytes. */
+    private static final int GZIP_SHARE = 1000;
 
-    private final HttpClient client;
+    private static final int GZIP_MORE_BYTES = 64;
+
+    private final OtlpConnection connection;
     private final URI url;
     private final boolean compresses;
     private final Supplier<Map<String, String>> fields;
-    private final ByteArrayOutputStream compressed = new ByteArrayOutputStream();
-    private ByteBuffer content = NONE;
+    private ByteBuf content = Unpooled.EMPTY_BUFFER;
 
-    /** Creates a client. {@code fields} returns further header fields for each request. */
-    OtlpClient(HttpClient client, URI url, boolean compresses, Supplier<Map<String, String>> fields) {
-        this.client = client;
+    /**
+     * Creates a client. Connects not yet.
+     *
+     * @param tls null for http
+     * @param fields returns further header fields for each request
+     */
+    OtlpClient(URI url, @Nullable SslContext tls, boolean compresses, Supplier<Map<String, String>> fields) {
+        this.connection = new OtlpConnection(url, tls);
         this.url = url;
         this.compresses = compresses;
         this.fields = fields;
@@ -57,16 +62,11 @@ final class OtlpClient {
      */
     static OtlpClient open(String endpoint, TraceConfig config, FaultLog faults) throws IOException {
         Path headers = config.headersFile();
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(Duration.ofSeconds(TIMEOUT_SECONDS));
-        SSLContext tls = tls(config);
-        if (tls != null) {
-            builder.sslContext(tls);
-        }
+        URI url = URI.create(withPath(endpoint));
+        SslContext tls = tls(config);
         return new OtlpClient(
-                builder.build(),
-                URI.create(withPath(endpoint)),
+                url,
+                "https".equalsIgnoreCase(url.getScheme()) ? tls : null,
                 config.compression() == TraceConfig.Compression.GZIP,
                 headers == null ? Map::of : HeadersFile.open(headers, faults));
     }
@@ -80,15 +80,14 @@ final class OtlpClient {
         return (endpoint.endsWith("/") ? endpoint.substring(0, endpoint.length() - 1) : endpoint) + PATH;
     }
 
-    private static @Nullable SSLContext tls(TraceConfig config) throws IOException {
+    private static SslContext tls(TraceConfig config) throws IOException {
         Path authorities = config.caFile();
         Path certificate = config.certificate();
         Path key = config.key();
-        if (authorities == null && (certificate == null || key == null)) {
-            return null;
-        }
-        SslContextBuilder builder =
-                SslContextBuilder.forClient().sslProvider(SslProvider.JDK).protocols("TLSv1.3", "TLSv1.2");
+        SslContextBuilder builder = SslContextBuilder.forClient()
+                .sslProvider(SslProvider.JDK)
+                .protocols("TLSv1.3", "TLSv1.2")
+                .endpointIdentificationAlgorithm("HTTPS");
         try {
             if (authorities != null) {
                 builder.trustManager(authorities.toFile());
@@ -96,7 +95,7 @@ final class OtlpClient {
             if (certificate != null && key != null) {
                 builder.keyManager(certificate.toFile(), key.toFile());
             }
-            return ((JdkSslContext) builder.build()).context();
+            return builder.build();
         } catch (IllegalArgumentException e) {
             throw new IOException("the TLS files of traces.tls cannot be used: " + e.getMessage(), e);
         }
@@ -107,76 +106,69 @@ final class OtlpClient {
         return url;
     }
 
-    /** Returns the content of a request, compressed if the settings say so. Valid until the next call. */
-    BodyPublisher body(byte[] bytes, int from, int length) throws IOException {
+    /** Returns the content of a request, compressed if the settings say so. Valid until the next call; borrowed. */
+    ByteBuf body(byte[] bytes, int from, int length) throws IOException {
+        ByteBuf empty = empty(length);
         if (!compresses) {
-            return copied(bytes, from, length);
+            return empty.writeBytes(bytes, from, length);
         }
-        compressed.reset();
-        try (OutputStream gzip = new FastGzip(compressed)) {
+        try (OutputStream gzip = new FastGzip(new ByteBufOutputStream(empty))) {
             gzip.write(bytes, from, length);
         }
-        byte[] result = compressed.toByteArray();
-        return copied(result, 0, result.length);
-    }
-
-    private DirectBody copied(byte[] bytes, int from, int length) {
-        if (content.capacity() < length) {
-            // The garbage collector can then free the smaller buffer before the larger one is allocated.
-            content = NONE;
-            content = ByteBuffer.allocateDirect(length + length / 2);
-        }
-        content.clear().put(bytes, from, length).flip();
-        return new DirectBody(content);
+        return empty;
     }
 
     /**
-     * Sends a request and waits for the answer, at most 10 s. Without an answer, the JDK's client may still read the
-     * content, so the next content gets another buffer.
-     *
-     * @throws IOException if there is no answer
+     * Returns an empty buffer in direct memory: sockets would copy an array again after each partial write. The garbage
+     * collector frees it.
      */
-    OtlpAnswer post(BodyPublisher body) throws IOException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(url)
-                .setHeader("Content-Type", "application/x-protobuf")
-                .setHeader("User-Agent", "Millrace/" + Version.current())
-                .POST(body);
-        if (compresses) {
-            request.setHeader("Content-Encoding", "gzip");
+    private ByteBuf empty(int length) {
+        // A connection that closes without an answer, or before it has read the request, may still read the buffer.
+        int needed = length + (compresses ? length / GZIP_SHARE + GZIP_MORE_BYTES : 0);
+        if (content.refCnt() > 1 || content.capacity() < needed) {
+            // The garbage collector can then free the smaller buffer before the larger one is allocated.
+            content = Unpooled.EMPTY_BUFFER;
+            content = Unpooled.wrappedBuffer(ByteBuffer.allocateDirect(needed + needed / 2));
         }
-        fields.get().forEach(request::setHeader);
-        CompletableFuture<HttpResponse<byte[]>> answering =
-                client.sendAsync(request.build(), head -> new LimitedBody());
-        boolean isAnswered = false;
-        try {
-            HttpResponse<byte[]> answer = answering.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            isAnswered = true;
-            return new OtlpAnswer(
-                    answer.statusCode(),
-                    OtlpAnswer.retryAfterNanos(
-                            answer.headers().firstValue("Retry-After").orElse(null), Instant.now()),
-                    PartialSuccess.decode(answer.body()));
-        } catch (TimeoutException e) {
-            throw new IOException("no answer within " + TIMEOUT_SECONDS + " s", e);
-        } catch (ExecutionException e) {
-            throw new IOException(text(e.getCause()), e.getCause());
-        } finally {
-            answering.cancel(true);
-            if (!isAnswered) {
-                content = NONE;
-            }
-        }
+        return content.clear();
     }
 
-    /** Returns the text of a failure; without the message if this can contain the value of a header field. */
-    private static String text(@Nullable Throwable failure) {
-        return failure instanceof RuntimeException ? failure.getClass().getName() : String.valueOf(failure);
+    /**
+     * Sends a request and waits for the answer, at most 10 s.
+     *
+     * @param body result of {@link #body}; borrowed
+     * @throws IOException if there is no answer
+     */
+    OtlpAnswer post(ByteBuf body) throws IOException, InterruptedException {
+        String query = url.getRawQuery();
+        HttpHeaders head = new DefaultHttpHeaders()
+                .set(HttpHeaderNames.HOST, url.getPort() < 0 ? url.getHost() : url.getHost() + ":" + url.getPort())
+                .set(HttpHeaderNames.CONTENT_TYPE, "application/x-protobuf")
+                .set(HttpHeaderNames.USER_AGENT, "Millrace/" + Version.current())
+                .set(HttpHeaderNames.CONTENT_LENGTH, body.readableBytes());
+        if (compresses) {
+            head.set(HttpHeaderNames.CONTENT_ENCODING, "gzip");
+        }
+        fields.get().forEach(head::set);
+        return connection.exchange(new DefaultFullHttpRequest(
+                HttpVersion.HTTP_1_1,
+                HttpMethod.POST,
+                query == null ? url.getRawPath() : url.getRawPath() + "?" + query,
+                body.retainedDuplicate(),
+                head,
+                EmptyHttpHeaders.INSTANCE));
+    }
+
+    /** Closes the connection. */
+    @Override
+    public void close() {
+        connection.close();
     }
 
     /** Compresses at the fastest level, because CPU time counts more than bytes here. */
     private static final class FastGzip extends GZIPOutputStream {
         FastGzip(OutputStream out) throws IOException {
-            super(out);
+            super(out, GZIP_PART_BYTES);
             def.setLevel(Deflater.BEST_SPEED);
         }
     }

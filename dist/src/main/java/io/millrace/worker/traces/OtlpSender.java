@@ -2,8 +2,8 @@ package io.millrace.worker.traces;
 
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.trace.SpanCounts;
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.net.http.HttpRequest.BodyPublisher;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +40,8 @@ final class OtlpSender implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             counts.failed(queue.spans());
+        } finally {
+            client.close();
         }
     }
 
@@ -67,7 +69,7 @@ final class OtlpSender implements AutoCloseable {
     /** Sends a batch, repeatedly if necessary. Returns the reason if the collector took nothing; null for success. */
     private @Nullable String attempts(OtlpBatch batch) throws IOException, InterruptedException {
         int start = batch.complete();
-        BodyPublisher body =
+        ByteBuf body =
                 client.body(batch.buffer().bytes(), start, batch.buffer().end() - start);
         boolean isLast = false;
         for (int attempts = 1; ; attempts++) {

@@ -48,9 +48,10 @@ final class OtlpSpanWriter implements SpanWriter {
     private static final int BOOL_VALUE = 2;
     private static final int INT_VALUE = 3;
 
-    /** The field {@link #KEY} of each attribute, encoded. */
+    /** The field {@link #KEY} of each attribute and the tag of its value, encoded. */
     private static final byte[][] KEYS = keys();
 
+    private final EncodedAttributes repeated = new EncodedAttributes(KEYS.length);
     private ProtoBuffer out = new ProtoBuffer(0);
     private int message;
     private boolean isParentRemote;
@@ -66,8 +67,9 @@ final class OtlpSpanWriter implements SpanWriter {
     }
 
     private static byte[] key(byte[] name) {
-        ProtoBuffer key = new ProtoBuffer(name.length + 2);
+        ProtoBuffer key = new ProtoBuffer(name.length + 3);
         key.text(KEY, name, 0, name.length, name.length);
+        key.varint(tag(VALUE, LENGTH));
         return Arrays.copyOf(key.bytes(), key.end());
     }
 
@@ -117,31 +119,51 @@ final class OtlpSpanWriter implements SpanWriter {
     }
 
     /** Begins an attribute whose value, an AnyValue, has this length. */
-    private void key(byte[] key, int valueLength) {
-        out.varint(tag(ATTRIBUTES, LENGTH));
-        out.varint(key.length + 1 + ProtoBuffer.varintLength(valueLength) + valueLength);
-        out.raw(key);
-        out.varint(tag(VALUE, LENGTH));
-        out.varint(valueLength);
+    private static void key(ProtoBuffer to, SpanAttribute name, int valueLength) {
+        byte[] key = KEYS[name.index()];
+        to.varint(tag(ATTRIBUTES, LENGTH));
+        to.varint(key.length + ProtoBuffer.varintLength(valueLength) + valueLength);
+        to.raw(key);
+        to.varint(valueLength);
     }
 
     @Override
     public void attribute(SpanAttribute name, byte[] bytes, int from, int length) {
+        text(out, name, bytes, from, length);
+    }
+
+    private static void text(ProtoBuffer to, SpanAttribute name, byte[] bytes, int from, int length) {
         int utf8Length = ProtoBuffer.utf8Length(bytes, from, length);
-        key(KEYS[name.index()], 1 + ProtoBuffer.varintLength(utf8Length) + utf8Length);
-        out.text(STRING_VALUE, bytes, from, length, utf8Length);
+        key(to, name, 1 + ProtoBuffer.varintLength(utf8Length) + utf8Length);
+        to.text(STRING_VALUE, bytes, from, length, utf8Length);
+    }
+
+    @Override
+    public void constant(SpanAttribute name, byte[] text) {
+        int index = name.index();
+        if (!repeated.has(index, text)) {
+            text(repeated.begin(), name, text, 0, text.length);
+            repeated.end(index, text);
+        }
+        out.raw(repeated.encoded(index));
     }
 
     @Override
     public void attribute(SpanAttribute name, long value) {
-        key(KEYS[name.index()], 1 + ProtoBuffer.varintLength(value));
-        out.varint(tag(INT_VALUE, VARINT));
-        out.varint(value);
+        int index = name.index();
+        if (!repeated.has(index, value)) {
+            ProtoBuffer to = repeated.begin();
+            key(to, name, 1 + ProtoBuffer.varintLength(value));
+            to.varint(tag(INT_VALUE, VARINT));
+            to.varint(value);
+            repeated.end(index, value);
+        }
+        out.raw(repeated.encoded(index));
     }
 
     @Override
     public void attribute(SpanAttribute name) {
-        key(KEYS[name.index()], 2);
+        key(out, name, 2);
         out.varint(tag(BOOL_VALUE, VARINT));
         out.varint(1);
     }

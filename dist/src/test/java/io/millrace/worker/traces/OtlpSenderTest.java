@@ -8,7 +8,6 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.trace.SpanCounts;
 import java.lang.reflect.Proxy;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -29,7 +28,7 @@ class OtlpSenderTest {
         INVALID_VALUE("java.lang.IllegalArgumentException") {
             @Override
             Map<String, String> fields() {
-                return Map.of("Authorization", "Bearer " + SECRET + "\u200b");
+                return Map.of("Authorization", "Bearer " + SECRET + "\u0001");
             }
         },
         EXCEPTION("java.lang.IllegalStateException") {
@@ -81,8 +80,8 @@ class OtlpSenderTest {
         AtomicBoolean hasFailed = new AtomicBoolean();
         try (FakeCollector collector = new FakeCollector(null)) {
             OtlpClient client = new OtlpClient(
-                    HttpClient.newHttpClient(),
                     URI.create(collector.url("127.0.0.1")),
+                    null,
                     false,
                     () -> hasFailed.getAndSet(true) ? Map.of() : failure.fields());
             queue.add(batch(2));

@@ -20,6 +20,7 @@ public final class LoggedRecord {
     private final byte[] bytes;
     private final int[] textStarts = new int[LogField.COUNT];
     private final int[] textLengths = new int[LogField.COUNT];
+    /** Only valid for texts that are present. */
     private final boolean[] truncated = new boolean[LogField.COUNT];
     private int start;
     private int flags;
@@ -85,10 +86,7 @@ public final class LoggedRecord {
     void wrap(int index) {
         start = index;
         flags = (int) INTS.get(bytes, index + AccessLogRecord.FLAGS_OFFSET);
-        for (int i = 0; i < LogField.COUNT; i++) {
-            textLengths[i] = -1;
-            truncated[i] = false;
-        }
+        Arrays.fill(textLengths, -1);
         int position = index + AccessLogRecord.TEXTS_OFFSET;
         int end = position + (int) INTS.get(bytes, index + AccessLogRecord.TEXTS_LENGTH_OFFSET);
         while (position < end) {
@@ -367,6 +365,6 @@ public final class LoggedRecord {
 
     /** Returns true if the text was longer than the limit of the field. */
     public boolean isTruncated(LogField field) {
-        return truncated[field.index()];
+        return textLengths[field.index()] >= 0 && truncated[field.index()];
     }
 }

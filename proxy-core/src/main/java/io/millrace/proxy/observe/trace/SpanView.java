@@ -64,10 +64,10 @@ public final class SpanView {
                 start,
                 start + logged.durationNanos());
         if (method == null) {
-            text(to, SpanAttribute.METHOD, SpanTexts.OTHER_METHOD);
+            to.constant(SpanAttribute.METHOD, SpanTexts.OTHER_METHOD);
             text(to, SpanAttribute.METHOD_ORIGINAL, LogField.METHOD);
         } else {
-            text(to, SpanAttribute.METHOD, method);
+            to.constant(SpanAttribute.METHOD, method);
         }
         boolean isError = isClient ? client(to) : server(to);
         long linked = SpanIds.read(logged, SpanIds.LINK_SPAN_ID);
@@ -97,7 +97,7 @@ public final class SpanView {
     private boolean server(SpanWriter to) {
         if (parseUrl()) {
             byte[] bytes = logged.bytes();
-            text(to, SpanAttribute.URL_SCHEME, url.isSecure() ? SpanTexts.HTTPS : SpanTexts.HTTP);
+            to.constant(SpanAttribute.URL_SCHEME, url.isSecure() ? SpanTexts.HTTPS : SpanTexts.HTTP);
             to.attribute(SpanAttribute.URL_PATH, bytes, url.pathStart(), url.pathEnd() - url.pathStart());
             if (showsQuery && url.hasQuery()) {
                 to.attribute(SpanAttribute.URL_QUERY, bytes, url.queryStart(), url.end() - url.queryStart());
@@ -118,7 +118,8 @@ public final class SpanView {
             return true;
         }
         if (outcome.isFailure()) {
-            text(to, SpanAttribute.ERROR_TYPE, SpanTexts.bytes(outcome.squidCode()));
+            byte[] code = SpanTexts.bytes(outcome.squidCode());
+            to.attribute(SpanAttribute.ERROR_TYPE, code, 0, code.length);
             return true;
         }
         return false;
@@ -127,10 +128,10 @@ public final class SpanView {
     private void cache(SpanWriter to) {
         CacheResult result = logged.cacheResult();
         if (result != CacheResult.NONE) {
-            text(to, SpanAttribute.CACHE_RESULT, SpanTexts.of(result));
+            to.constant(SpanAttribute.CACHE_RESULT, SpanTexts.of(result));
         }
         if (result == CacheResult.HIT || result == CacheResult.STALE || result == CacheResult.REVALIDATED) {
-            text(to, SpanAttribute.CACHE_TIER, logged.isFromRam() ? SpanTexts.RAM : SpanTexts.DISK);
+            to.constant(SpanAttribute.CACHE_TIER, logged.isFromRam() ? SpanTexts.RAM : SpanTexts.DISK);
         }
         if (logged.isCollapsed()) {
             to.attribute(SpanAttribute.CACHE_COLLAPSED);
@@ -188,7 +189,7 @@ public final class SpanView {
 
     private static void protocol(SpanWriter to, int major, int minor) {
         if (major > 0) {
-            text(to, SpanAttribute.PROTOCOL_VERSION, SpanTexts.version(major, minor));
+            to.constant(SpanAttribute.PROTOCOL_VERSION, SpanTexts.version(major, minor));
         }
     }
 
@@ -208,10 +209,6 @@ public final class SpanView {
             rest /= 10;
         }
         return from + digits;
-    }
-
-    private static void text(SpanWriter to, SpanAttribute name, byte[] constant) {
-        to.attribute(name, constant, 0, constant.length);
     }
 
     private void text(SpanWriter to, SpanAttribute name, LogField field) {

@@ -27,6 +27,11 @@ public interface SpanWriter {
     /** Receives an attribute that is a text. */
     void attribute(SpanAttribute name, byte[] bytes, int from, int length);
 
+    /** Receives an attribute that is one of few texts. The array is the same for each span with this text. */
+    default void constant(SpanAttribute name, byte[] text) {
+        attribute(name, text, 0, text.length);
+    }
+
     /** Receives an attribute that is a number, at least 0. */
     void attribute(SpanAttribute name, long value);
 
