@@ -96,9 +96,8 @@ final class OtlpAnswerHandler extends ChannelDuplexHandler {
                 OtlpAnswer.retryAfterNanos(response.headers().get(HttpHeaderNames.RETRY_AFTER), Instant.now()),
                 PartialSuccess.decode(content.toByteArray()));
         // An answer before the end of the request leaves a rest that the collector may not read.
-        boolean keepsConnection = isWritten
-                && HttpUtil.isKeepAlive(response)
-                && status != HttpResponseStatus.SWITCHING_PROTOCOLS.code();
+        boolean keepsConnection =
+                isWritten && HttpUtil.isKeepAlive(response) && status != HttpResponseStatus.SWITCHING_PROTOCOLS.code();
         exchange.result().complete(new OtlpExchange.Result(answer, keepsConnection));
     }
 

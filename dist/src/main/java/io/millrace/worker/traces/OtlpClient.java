@@ -159,6 +159,11 @@ final class OtlpClient implements AutoCloseable {
                 EmptyHttpHeaders.INSTANCE));
     }
 
+    /** Returns true if the next request needs a new connection. */
+    boolean isUnconnected() {
+        return connection.isUnconnected();
+    }
+
     /** Closes the connection. */
     @Override
     public void close() {

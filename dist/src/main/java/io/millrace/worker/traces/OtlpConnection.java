@@ -109,7 +109,7 @@ final class OtlpConnection implements AutoCloseable {
 
     private ChannelFuture open() {
         Channel kept = channel;
-        if (kept != null && kept.isActive()) {
+        if (kept != null && !isUnconnected()) {
             return kept.newSucceededFuture();
         }
         ChannelFuture opening = bootstrap.connect(host, port);
@@ -117,10 +117,17 @@ final class OtlpConnection implements AutoCloseable {
         return opening;
     }
 
+    /** Returns true if the next request opens another connection. */
+    boolean isUnconnected() {
+        Channel kept = channel;
+        return kept == null || !kept.isActive();
+    }
+
     /** Returns the text of a failure; without the message if this can contain the value of a header field. */
     private static String text(@Nullable Throwable failure) {
         // Netty wraps the failures of handshakes.
-        Throwable cause = failure instanceof DecoderException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause =
+                failure instanceof DecoderException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof ClosedChannelException) {
             return "the connection was closed";
         }
@@ -130,9 +137,11 @@ final class OtlpConnection implements AutoCloseable {
         if (cause instanceof RuntimeException) {
             return cause.getClass().getName();
         }
-        // The names of Netty's subclasses say less than their messages.
-        boolean isNetty = cause instanceof ConnectException || cause instanceof Errors.NativeIoException;
-        return isNetty ? String.valueOf(cause.getMessage()) : String.valueOf(cause);
+        // The names of these classes say less than their messages.
+        boolean isPlain = cause instanceof ConnectException
+                || cause instanceof Errors.NativeIoException
+                || (cause != null && cause.getClass() == IOException.class);
+        return isPlain ? String.valueOf(cause.getMessage()) : String.valueOf(cause);
     }
 
     /** Closes the connection and ends the event loop, without waiting for it. */

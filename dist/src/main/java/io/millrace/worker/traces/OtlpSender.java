@@ -69,8 +69,7 @@ final class OtlpSender implements AutoCloseable {
     /** Sends a batch, repeatedly if necessary. Returns the reason if the collector took nothing; null for success. */
     private @Nullable String attempts(OtlpBatch batch) throws IOException, InterruptedException {
         int start = batch.complete();
-        ByteBuf body =
-                client.body(batch.buffer().bytes(), start, batch.buffer().end() - start);
+        ByteBuf body = client.body(batch.buffer().bytes(), start, batch.buffer().end() - start);
         boolean isLast = false;
         for (int attempts = 1; ; attempts++) {
             String failure;

@@ -73,9 +73,7 @@ class OtlpClientTest {
             ByteBuf body = client.body(random, 0, length);
             byte[] compressed = new byte[body.readableBytes()];
             body.readBytes(compressed);
-            assertEquals(
-                    length,
-                    new GZIPInputStream(new ByteArrayInputStream(compressed)).readAllBytes().length);
+            assertEquals(length, new GZIPInputStream(new ByteArrayInputStream(compressed)).readAllBytes().length);
         }
     }
 }
