@@ -12,20 +12,28 @@ import io.millrace.proxy.observe.trace.SpanCounts;
 import io.millrace.proxy.observe.trace.TraceConfig;
 import io.millrace.proxy.observe.trace.Traces;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.LoggerFactory;
 
 /**
  * Measures the CPU time of spans of hits, from the event loop to the collector. Not a test. One line per second: time
- * of the process and of the loop's thread per span, in ns, and the counts so far. Arguments: URL of the collector,
+ * of the process and of the loop's thread per span, in ns, and the counts so far. At the end one line per thread of
+ * Java, which has the time of the second half per exported span, without compilations. Spans are written more slowly if
+ * the export is behind, so that a busy machine drops none. Arguments: URL of the collector,
  * seconds, spans per second, {@code NONE} or {@code GZIP}. Run by hand; the results are in benchmarks/results.
  */
 public final class SpanCost {
     private static final int BURSTS = 100;
+    /** Limit of spans that were written and not exported: fewer than the ring can take. */
+    private static final int WAITING_MAX = 3000;
+
     private static final byte[] METHOD = ascii("GET");
     private static final byte[] URL = ascii("http://www.example.com/objects/500/17");
     private static final byte[] USER_AGENT = ascii("Mozilla/5.0 (X11; Linux x86_64) wrk/4.2");
@@ -59,13 +67,37 @@ public final class SpanCost {
                     null,
                     null,
                     null));
-            for (int second = 0; second < Integer.parseInt(arguments[1]); second++) {
-                second(loop, spans, counts[0]);
+            int seconds = Integer.parseInt(arguments[1]);
+            Map<String, Long> before = Map.of();
+            long exportedBefore = 0;
+            for (int second = 0; second < seconds; second++) {
+                if (second == seconds / 2) {
+                    before = threadTimes();
+                    exportedBefore = counts[0].exported();
+                }
+                second(loop, spans, counts[0], (long) second * (spans / BURSTS) * BURSTS);
+            }
+            long exported = counts[0].exported() - exportedBefore;
+            for (Map.Entry<String, Long> each : threadTimes().entrySet()) {
+                long nanos = each.getValue() - before.getOrDefault(each.getKey(), 0L);
+                System.out.printf("%s %d%n", each.getKey(), nanos / Math.max(1, exported));
             }
         }
     }
 
-    private static void second(LoopTraces loop, int spans, SpanCounts counts) {
+    private static Map<String, Long> threadTimes() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        Map<String, Long> times = new TreeMap<>();
+        for (ThreadInfo each : threads.getThreadInfo(threads.getAllThreadIds())) {
+            if (each != null) {
+                times.merge(each.getThreadName(), threads.getThreadCpuTime(each.getThreadId()), Long::sum);
+            }
+        }
+        return times;
+    }
+
+    private static void second(LoopTraces loop, int spans, SpanCounts counts, long writtenBefore) {
+        long written = writtenBefore;
         OperatingSystemMXBean process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         long before = process.getProcessCpuTime();
@@ -77,6 +109,10 @@ public final class SpanCost {
                 write(loop, burstStart);
             }
             ofLoop += threads.getCurrentThreadCpuTime() - burstStart;
+            written += spans / BURSTS;
+            while (written - counts.exported() - counts.queueFull() - counts.failed() > WAITING_MAX) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            }
             long end = start + burst * TimeUnit.SECONDS.toNanos(1) / BURSTS;
             while (System.nanoTime() < end) {
                 LockSupport.parkNanos(end - System.nanoTime());
