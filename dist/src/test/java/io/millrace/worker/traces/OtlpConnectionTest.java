@@ -8,21 +8,33 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.trace.TraceConfig;
+import io.millrace.proxy.tls.TestAuthority;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** Tests the connection to the collector with answers that servers give seldom. */
 class OtlpConnectionTest {
+    @TempDir
+    Path directory;
+
     private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
     private static ByteBuf body(OtlpClient client) throws IOException {
@@ -183,6 +195,38 @@ class OtlpConnectionTest {
             String target = url.toString().substring(url.toString().indexOf('/', "http://".length()));
             assertTrue(request.startsWith("POST " + target + " HTTP/1.1\r\n"), request);
             assertTrue(request.contains("\r\nhost: " + url.getAuthority() + "\r\n"), request);
+        }
+    }
+
+    /** Names of the collector's certificate, and whether its authority is that of the file. */
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "none",
+            value = {
+                "localhost, true, none",
+                "other.example, true, 'name matching localhost found'",
+                "localhost, false, 'unable to find valid certification path'",
+            })
+    void theCertificateOfTheCollectorIsVerified(String name, boolean isOfAuthority, @Nullable String problem)
+            throws Exception {
+        TestAuthority authority = new TestAuthority("traces");
+        TestAuthority trusted = isOfAuthority ? authority : new TestAuthority("another");
+        Path file = Files.writeString(directory.resolve("ca.pem"), trusted.rootPem());
+        FaultLog faults = new FaultLog(LoggerFactory.getLogger(OtlpConnectionTest.class), 1, System::nanoTime);
+        try (FakeCollector collector = new FakeCollector(OtlpExportTest.context(authority.issue(name)))) {
+            String endpoint = collector.url("localhost");
+            TraceConfig config =
+                    new TraceConfig(endpoint, 1, 0, "x", false, TraceConfig.Compression.NONE, null, file, null, null);
+            try (OtlpClient client = OtlpClient.open(endpoint, config, faults)) {
+                ByteBuf empty = client.body(new byte[0], 0, 0);
+                if (problem == null) {
+                    assertEquals(200, client.post(empty).status());
+                } else {
+                    String message = assertThrows(IOException.class, () -> client.post(empty))
+                            .getMessage();
+                    assertTrue(message.contains(problem), message);
+                }
+            }
         }
     }
 }

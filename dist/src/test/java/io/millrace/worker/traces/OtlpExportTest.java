@@ -220,7 +220,7 @@ class OtlpExportTest {
         server("/a");
     }
 
-    private static SSLContext context(TestAuthority.Made made) throws Exception {
+    static SSLContext context(TestAuthority.Made made) throws Exception {
         KeyStore keys = KeyStore.getInstance("PKCS12");
         keys.load(null, null);
         keys.setKeyEntry(
