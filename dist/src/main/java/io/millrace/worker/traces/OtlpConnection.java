@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,9 @@ final class OtlpConnection implements AutoCloseable {
     private static final long CLOSE_SECONDS = 1;
     private static final int HTTP_PORT = 80;
     private static final int HTTPS_PORT = 443;
+
+    /** The name of the system call in Netty's messages, such as "finishConnect(..) failed with error(-111): ". */
+    private static final Pattern CALL = Pattern.compile("^\\w+\\(\\.\\.\\) failed with error\\(-\\d+\\): ");
 
     private final String host;
     private final int port;
@@ -141,7 +145,7 @@ final class OtlpConnection implements AutoCloseable {
         boolean isPlain = cause instanceof ConnectException
                 || cause instanceof Errors.NativeIoException
                 || (cause != null && cause.getClass() == IOException.class);
-        return isPlain ? String.valueOf(cause.getMessage()) : String.valueOf(cause);
+        return isPlain ? CALL.matcher(String.valueOf(cause.getMessage())).replaceFirst("") : String.valueOf(cause);
     }
 
     /** Closes the connection and ends the event loop, without waiting for it. */
