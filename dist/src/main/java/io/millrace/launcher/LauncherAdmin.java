@@ -22,6 +22,7 @@ import io.millrace.launcher.process.WorkerStatus;
 import io.millrace.launcher.supervise.Supervisor;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.admin.AdminServer;
+import io.millrace.proxy.admin.KeptAdminConnection;
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.config.ConfigChangeResource;
 import io.millrace.proxy.admin.config.ConfigCheckResource;
@@ -32,6 +33,7 @@ import io.millrace.proxy.admin.config.ConfigSchemaResource;
 import io.millrace.proxy.admin.config.ConfigSettingsResource;
 import io.millrace.proxy.admin.copy.ImportResource;
 import io.millrace.proxy.admin.copy.ObjectResource;
+import io.millrace.proxy.admin.fleet.FleetPositionResource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
 import io.millrace.proxy.admin.log.KeptLogResource;
@@ -176,10 +178,8 @@ final class LauncherAdmin implements AutoCloseable {
             builder.tcp(address(tcp), access);
         }
         AdminServer server = builder.start();
-        fleet.setWorker(new WorkerPurgesOverSocket(
-                (socket, path, body, timeout) ->
-                        body == null ? server.get(socket, path, timeout) : server.post(socket, path, body, timeout),
-                status::workerSocket));
+        KeptAdminConnection worker = server.keptConnection(FleetPositionResource.PATH);
+        fleet.setWorker(new WorkerPurgesOverSocket(worker::send, status::workerSocket));
         fleet.setTraffic(() -> {
             Path socket = status.workerSocket();
             if (socket == null) {

@@ -29,8 +29,8 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
     /** Sends one request to an admin server. */
     @FunctionalInterface
     public interface Client {
-        /** Sends a request; a GET if the body is null. */
-        CompletionStage<AdminReply> send(Path socket, String path, byte @Nullable [] body, Duration timeout);
+        /** Sends a request that may be sent twice. */
+        CompletionStage<AdminReply> send(Path socket, String method, String path, byte[] body, Duration timeout);
     }
 
     /** @param socket returns the admin socket of the worker; null while no worker serves */
@@ -41,7 +41,7 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
 
     @Override
     public @Nullable Outcome position() throws IOException, InterruptedException {
-        return outcome(send(FleetPositionResource.PATH, null));
+        return outcome(send("GET", FleetPositionResource.PATH));
     }
 
     @Override
@@ -52,7 +52,7 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
             applied.completeExceptionally(noWorker());
             return applied;
         }
-        client.send(to, FleetPositionResource.PATH, batch.bytes(), TIMEOUT).whenComplete((reply, failure) -> {
+        client.send(to, "POST", FleetPositionResource.PATH, batch.bytes(), TIMEOUT).whenComplete((reply, failure) -> {
             if (failure != null) {
                 applied.completeExceptionally(noAnswer(failure));
                 return;
@@ -74,19 +74,19 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
 
     @Override
     public void readMembers() throws IOException, InterruptedException {
-        AdminReply reply = send(FleetMembersResource.PATH, new byte[0]);
+        AdminReply reply = send("POST", FleetMembersResource.PATH);
         if (reply.status() != 200) {
             throw new IOException("the worker answered with status " + reply.status());
         }
     }
 
-    private AdminReply send(String path, byte @Nullable [] body) throws IOException, InterruptedException {
+    private AdminReply send(String method, String path) throws IOException, InterruptedException {
         Path to = socket.get();
         if (to == null) {
             throw noWorker();
         }
         try {
-            return client.send(to, path, body, TIMEOUT).toCompletableFuture().get();
+            return client.send(to, method, path, new byte[0], TIMEOUT).toCompletableFuture().get();
         } catch (ExecutionException e) {
             throw noAnswer(e);
         }

@@ -47,9 +47,9 @@ final class AdminClient {
     static final String TIMEOUT = "worker-timeout";
 
     /** Limit of an answer. The largest answer is the one to {@code /metrics}, with some hundred KiB. */
-    private static final int MAX_REPLY_BYTES = 32 << 20;
+    static final int MAX_REPLY_BYTES = 32 << 20;
 
-    private static final int CONNECT_TIMEOUT_MILLIS = 2000;
+    static final int CONNECT_TIMEOUT_MILLIS = 2000;
 
     private final Bootstrap bootstrap;
     private final AdminTransport transport;
@@ -85,6 +85,7 @@ final class AdminClient {
             return reply;
         }
         FullHttpRequest request = request(forwarded);
+        request.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         ChannelFuture connecting = bootstrap
                 .clone()
                 .handler(new ChannelInitializer<>() {
@@ -109,8 +110,7 @@ final class AdminClient {
         });
         var deadline = channel.eventLoop()
                 .schedule(
-                        () -> reply.completeExceptionally(new AdminException(
-                                504, TIMEOUT, "the worker did not answer within " + timeout.toSeconds() + " s")),
+                        () -> reply.completeExceptionally(timedOut(timeout)),
                         timeout.toNanos(),
                         TimeUnit.NANOSECONDS);
         reply.whenComplete((done, failure) -> {
@@ -120,7 +120,8 @@ final class AdminClient {
         return reply;
     }
 
-    private static FullHttpRequest request(AdminRequest forwarded) {
+    /** Creates a request with content. The caller owns it. */
+    static FullHttpRequest request(AdminRequest forwarded) {
         AdminCaller caller = forwarded.caller();
         FullHttpRequest request = new DefaultFullHttpRequest(
                 HttpVersion.HTTP_1_1,
@@ -129,8 +130,7 @@ final class AdminClient {
                 Unpooled.wrappedBuffer(forwarded.body()));
         request.headers()
                 .set(HttpHeaderNames.HOST, "localhost")
-                .set(HttpHeaderNames.CONTENT_LENGTH, forwarded.body().length)
-                .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+                .set(HttpHeaderNames.CONTENT_LENGTH, forwarded.body().length);
         if (!caller.equals(AdminCaller.UNKNOWN)) {
             request.headers().set(AdminCaller.FIELD_NAME, caller.text());
         }
@@ -138,8 +138,27 @@ final class AdminClient {
         return request;
     }
 
-    private static AdminException notRunning() {
+    /** Copies an answer. */
+    static AdminReply reply(FullHttpResponse response) {
+        return new AdminReply(
+                response.status().code(),
+                response.headers().get(HttpHeaderNames.CONTENT_TYPE, AdminReply.JSON),
+                ByteBufUtil.getBytes(response.content()),
+                response.headers().get(AdminReply.ERROR_FIELD),
+                Map.of());
+    }
+
+    static AdminException notRunning() {
         return new AdminException(503, DOWN, "the worker does not answer; 'process' in /v1/status shows its state");
+    }
+
+    static AdminException timedOut(Duration timeout) {
+        return new AdminException(504, TIMEOUT, "the worker did not answer within " + timeout.toSeconds() + " s");
+    }
+
+    static AdminException broken() {
+        return new AdminException(
+                502, FAILED, "the connection to the worker was closed before the answer was complete");
     }
 
     private static final class ReplyReader extends SimpleChannelInboundHandler<FullHttpResponse> {
@@ -155,12 +174,7 @@ final class AdminClient {
                 fail();
                 return;
             }
-            reply.complete(new AdminReply(
-                    response.status().code(),
-                    response.headers().get(HttpHeaderNames.CONTENT_TYPE, AdminReply.JSON),
-                    ByteBufUtil.getBytes(response.content()),
-                    response.headers().get(AdminReply.ERROR_FIELD),
-                    Map.of()));
+            reply.complete(AdminClient.reply(response));
         }
 
         @Override
@@ -174,8 +188,7 @@ final class AdminClient {
         }
 
         private void fail() {
-            reply.completeExceptionally(new AdminException(
-                    502, FAILED, "the connection to the worker was closed before the answer was complete"));
+            reply.completeExceptionally(broken());
         }
     }
 }

@@ -257,12 +257,13 @@ public final class AdminServer implements AutoCloseable {
     }
 
     /**
-     * Sends a request with a body to another admin server over its Unix domain socket.
+     * Returns a sender to another admin server that keeps its connection open. Use it only for requests that may be
+     * sent twice.
      *
-     * @return the answer with any status; fails if no server answers within the time
+     * @param idlePath path of a GET that is sent while the connection is idle, so that the other server keeps it open
      */
-    public CompletionStage<AdminReply> post(Path socket, String path, byte[] body, Duration timeout) {
-        return client.send(socket, "POST", path, body, timeout);
+    public KeptAdminConnection keptConnection(String idlePath) {
+        return new KeptAdminConnection(group.next(), transport, allOpen, client, idlePath, KeptAdminConnection.IDLE);
     }
 
     /**
