@@ -110,9 +110,7 @@ final class AdminClient {
         });
         var deadline = channel.eventLoop()
                 .schedule(
-                        () -> reply.completeExceptionally(timedOut(timeout)),
-                        timeout.toNanos(),
-                        TimeUnit.NANOSECONDS);
+                        () -> reply.completeExceptionally(timedOut(timeout)), timeout.toNanos(), TimeUnit.NANOSECONDS);
         reply.whenComplete((done, failure) -> {
             deadline.cancel(false);
             channel.close();

@@ -225,8 +225,8 @@ public final class KeptAdminConnection {
                 // There was no request, its time limit has passed, or the answer is not HTTP or not complete.
                 context.close();
             } else {
-                boolean isKept = HttpUtil.isKeepAlive(response)
-                        && response.status().code() == OK;
+                boolean isKept =
+                        HttpUtil.isKeepAlive(response) && response.status().code() == OK;
                 complete(answered, AdminClient.reply(response), isKept);
             }
         }
