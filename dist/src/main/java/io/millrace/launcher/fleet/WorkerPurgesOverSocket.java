@@ -52,17 +52,18 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
             applied.completeExceptionally(noWorker());
             return applied;
         }
-        client.send(to, "POST", FleetPositionResource.PATH, batch.bytes(), TIMEOUT).whenComplete((reply, failure) -> {
-            if (failure != null) {
-                applied.completeExceptionally(noAnswer(failure));
-                return;
-            }
-            try {
-                applied.complete(reply.status() == CONFLICT ? conflict(reply) : outcome(reply));
-            } catch (IOException e) {
-                applied.completeExceptionally(e);
-            }
-        });
+        client.send(to, "POST", FleetPositionResource.PATH, batch.bytes(), TIMEOUT)
+                .whenComplete((reply, failure) -> {
+                    if (failure != null) {
+                        applied.completeExceptionally(noAnswer(failure));
+                        return;
+                    }
+                    try {
+                        applied.complete(reply.status() == CONFLICT ? conflict(reply) : outcome(reply));
+                    } catch (IOException e) {
+                        applied.completeExceptionally(e);
+                    }
+                });
         return applied;
     }
 
@@ -86,7 +87,9 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
             throw noWorker();
         }
         try {
-            return client.send(to, method, path, new byte[0], TIMEOUT).toCompletableFuture().get();
+            return client.send(to, method, path, new byte[0], TIMEOUT)
+                    .toCompletableFuture()
+                    .get();
         } catch (ExecutionException e) {
             throw noAnswer(e);
         }

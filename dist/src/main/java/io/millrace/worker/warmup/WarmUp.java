@@ -1,6 +1,7 @@
 package io.millrace.worker.warmup;
 
 import io.millrace.proxy.ProxyServer;
+import io.millrace.proxy.ProxyServerBuilder;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.WorkerConfig;
@@ -24,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * The warm-up of a worker before it serves clients. A separate proxy in this JVM serves requests of a built-in client
  * until the JIT compilers are idle.
  *
- * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store and an access log. It
+ * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store, an access log and an
+ * admin socket, over which it receives purges of a fleet. It
  * shares only compiled code with the proxy that later serves clients. Its threads have a lower priority than those of
  * the serving worker. Thread-safe.
  */
@@ -45,6 +47,7 @@ public final class WarmUp implements AutoCloseable {
     private final CompletableFuture<WarmUpReport> finished = new CompletableFuture<>();
     private final Thread thread = new Thread(this::run, "warm-up");
     private volatile @Nullable WarmUpLoad load;
+    private final WarmUpPurges purges;
     private volatile boolean stopped;
     private volatile long requests;
     private volatile long unexpected;
@@ -58,6 +61,7 @@ public final class WarmUp implements AutoCloseable {
 
     private WarmUp(WarmUpPlan plan) {
         this.plan = plan;
+        purges = new WarmUpPurges(WarmUpPurges.socketIn(plan.directory()));
         thread.setDaemon(true);
     }
 
@@ -93,7 +97,13 @@ public final class WarmUp implements AutoCloseable {
         if (current != null) {
             current.stop();
         }
+        purges.close();
         finish(Outcome.STOPPED, "");
+    }
+
+    /** Number of batches of purges that were applied. */
+    long purged() {
+        return purges.answered();
     }
 
     private void finish(Outcome outcome, String reason) {
@@ -125,8 +135,14 @@ public final class WarmUp implements AutoCloseable {
         WarmUpOrigin started = WarmUpOrigin.start();
         origin = started;
         WarmUpCertificate certificate = WarmUpCertificate.in(plan.directory());
-        ProxyServer built =
-                ProxyServer.builder().config(config(started.url(), certificate)).build();
+        ProxyServerBuilder builder = ProxyServer.builder().config(config(started.url(), certificate));
+        Path admin = WarmUpPurges.socketIn(plan.directory());
+        if (admin != null) {
+            builder.adminSocket(admin)
+                    .purgeRecords(plan.directory().resolve("purges"))
+                    .fleetOutbox(plan.directory().resolve("fleet"));
+        }
+        ProxyServer built = builder.build();
         proxy = built;
         built.start();
     }
@@ -166,6 +182,7 @@ public final class WarmUp implements AutoCloseable {
             serving.beat(() -> {});
             while (!running.isOver()) {
                 running.cycle();
+                purges.cycle(running.stored());
                 requests = running.answered();
                 unexpected = running.unexpected();
                 if (watch.checkIdle(requests, ENOUGH_REQUESTS)) {

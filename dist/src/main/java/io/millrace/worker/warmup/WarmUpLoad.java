@@ -68,6 +68,9 @@ final class WarmUpLoad implements AutoCloseable {
     /** Number of requests sent so far. */
     private long number;
 
+    /** Number of the first request of the latest misses. */
+    private long firstMiss;
+
     private long cycles;
     private long answered;
     private long unexpected;
@@ -105,6 +108,15 @@ final class WarmUpLoad implements AutoCloseable {
     /** Number of responses with an unexpected status. */
     long unexpected() {
         return unexpected;
+    }
+
+    /** Returns the URLs of some responses that the latest cycle has stored and that no later cycle requests. */
+    List<String> stored() {
+        List<String> urls = new ArrayList<>();
+        for (long n = firstMiss; n < firstMiss + MISS_SIZES.length; n++) {
+            urls.add("http://warm-up.invalid" + path(Kind.STORED, missSize(n), namePrefix + n));
+        }
+        return urls;
     }
 
     /** Returns true if {@link #stop} was called or the deadline has passed. */
@@ -156,6 +168,7 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private void sendMisses() throws IOException {
+        firstMiss = number;
         for (int i = 0; i < 16; i++) {
             exchange(mixed, 200, n -> getOnce(Kind.STORED, n, PLAIN));
             if (i % 2 == 0) {
@@ -221,7 +234,11 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private byte[] getOnce(Kind kind, long n, String fields) {
-        return getOnce(kind, MISS_SIZES[(int) (n % MISS_SIZES.length)], n, fields);
+        return getOnce(kind, missSize(n), n, fields);
+    }
+
+    private static int missSize(long n) {
+        return MISS_SIZES[(int) (n % MISS_SIZES.length)];
     }
 
     private byte[] getOnce(Kind kind, int size, long n, String fields) {
@@ -229,7 +246,11 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private static byte[] request(String method, Kind kind, int size, String name, String fields, String content) {
-        return bytes(method + " /" + kind.word + "/" + size + "/" + name + " HTTP/1.1\r\n" + fields + "\r\n" + content);
+        return bytes(method + " " + path(kind, size, name) + " HTTP/1.1\r\n" + fields + "\r\n" + content);
+    }
+
+    private static String path(Kind kind, int size, String name) {
+        return "/" + kind.word + "/" + size + "/" + name;
     }
 
     private static byte[] bytes(String text) {

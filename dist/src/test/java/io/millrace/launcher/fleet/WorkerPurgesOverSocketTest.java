@@ -23,7 +23,8 @@ class WorkerPurgesOverSocketTest {
         AdminReply sent = AdminReply.error(status, code, "a text");
         AdminReply reply = new AdminReply(status, sent.contentType(), sent.body(), null, Map.of());
         WorkerPurges worker = new WorkerPurgesOverSocket(
-                (socket, method, path, body, timeout) -> CompletableFuture.completedFuture(reply), () -> Path.of("socket"));
+                (socket, method, path, body, timeout) -> CompletableFuture.completedFuture(reply),
+                () -> Path.of("socket"));
         return worker.apply(new FleetBatch(null, new FleetPosition("c1", 1, "a:1"), false, true, List.of()));
     }
 

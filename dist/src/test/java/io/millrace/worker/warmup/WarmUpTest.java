@@ -60,6 +60,7 @@ class WarmUpTest {
                     .atMost(PATIENCE)
                     .until(() -> warmUp.requests() > 1000 || warmUp.finished().isDone());
             assertEquals(0, warmUp.unexpected());
+            assertTrue(warmUp.purged() > 0, "a batch of purges of another node");
             warmUp.stop();
             WarmUpReport report = warmUp.finished().join();
             assertEquals(Outcome.STOPPED, report.outcome(), report::toString);
