@@ -130,7 +130,8 @@ class WorkerRegistryTest {
     void theCauseOfAKillIsTheReasonOfTheLauncher() throws Exception {
         WorkerRegistry workforce = registry();
         WorkerProcess worker = launched(workforce, new Shell("true"));
-        loop.submit(() -> workforce.kill(worker, "did not become ready in time")).get();
+        loop.submit(() -> workforce.kill(worker, "did not become ready in time"))
+                .get();
         assertEquals("did not become ready in time and was killed by the launcher", exit.get());
     }
 

@@ -22,6 +22,7 @@ public final class LoggedRecord {
     private final int[] textLengths = new int[LogField.COUNT];
     /** Only valid for texts that are present. */
     private final boolean[] truncated = new boolean[LogField.COUNT];
+
     private int start;
     private int flags;
     private int sampleRate = 1;
