@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,7 +40,7 @@ final class WarmUpPurges implements AutoCloseable {
     private volatile boolean ended;
     private @Nullable FleetPosition position;
     private long cycles;
-    private volatile long answered;
+    private final AtomicLong answered = new AtomicLong();
 
     /** @param socket the admin socket; null for no purges */
     WarmUpPurges(@Nullable Path socket) {
@@ -55,7 +56,7 @@ final class WarmUpPurges implements AutoCloseable {
 
     /** Number of batches that were applied. */
     long answered() {
-        return answered;
+        return answered.get();
     }
 
     /** Purges URLs, in one of {@link #CYCLES} calls. */
@@ -65,7 +66,7 @@ final class WarmUpPurges implements AutoCloseable {
         }
         try {
             apply(batch(urls));
-            answered++;
+            answered.incrementAndGet();
         } catch (IOException e) {
             LOG.debug("the warm-up does without purges from now on", e);
             close();

@@ -53,7 +53,7 @@ public final class RequestDecider {
     private static final int LOOP_DETECTED = 508;
 
     private static final String LOOP_TEXT =
-            "loop detected: Via contains the name of this proxy; in a chain, each proxy needs its own via.name";
+            "Via contains the name of this proxy; in a chain, each proxy needs its own via.name";
 
     /** Misdirected Request (RFC 9110 s15.5.20). */
     private static final int MISDIRECTED = 421;
