@@ -210,31 +210,29 @@ public final class AccessRules {
      *
      * @param otherHost whether the target has another host than the client requested. X-Forwarded-Host and
      *     Forwarded then contain the target's host, and hosts that a trusted proxy sent are dropped
-     * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket
+     * @param client the connection of the sender
      */
     public void addForwardingFields(
             FieldSection from,
             boolean fromTrusted,
             boolean otherHost,
-            @Nullable InetAddress peer,
+            ClientConnection client,
             TargetUri target,
             FieldSection.Builder to) {
-        // The peer of a Unix socket has no address.
-        InetAddress sender = peer == null || peer.isAnyLocalAddress() ? null : peer;
         for (ForwardedField field : forwardedFields) {
             FieldName name = nameOf(field);
             boolean namesHost = field == ForwardedField.X_FORWARDED_HOST || field == ForwardedField.FORWARDED;
             String before = fromTrusted && !(otherHost && namesHost) ? from.joined(name) : null;
             switch (field) {
-                case X_FORWARDED_FOR -> addToList(name, before, sender == null ? "unknown" : text(sender), to);
+                case X_FORWARDED_FOR -> addToList(name, before, client.forwardedText(), to);
                 case X_FORWARDED_PROTO -> to.add(name, before == null ? target.scheme() : before);
                 case X_FORWARDED_HOST -> {
                     if (before != null || target.hostBytes().length > 0) {
                         to.add(name, before == null ? target.authority() : before);
                     }
                 }
-                case FORWARDED -> addToList(name, before, forwarded(sender, target), to);
-                case CLIENT_IP -> to.add(name, before == null ? sender == null ? "unknown" : text(sender) : before);
+                case FORWARDED -> addToList(name, before, forwarded(client.forwardedText(), target), to);
+                case CLIENT_IP -> to.add(name, before == null ? client.forwardedText() : before);
             }
         }
     }
@@ -247,17 +245,9 @@ public final class AccessRules {
      * Returns one element of Forwarded (RFC 7239 s4). An address with colons is in brackets and quotes; a host is in
      * quotes.
      */
-    private static String forwarded(@Nullable InetAddress peer, TargetUri target) {
-        String node = peer == null ? "unknown" : text(peer);
+    private static String forwarded(String node, TargetUri target) {
         String text = "for=" + (node.indexOf(':') >= 0 ? "\"[" + node + "]\"" : node) + ";proto=" + target.scheme();
         return target.hostBytes().length == 0 ? text : text + ";host=\"" + target.authority() + "\"";
-    }
-
-    /** Returns the address without its zone, which is only valid on this machine. */
-    private static String text(InetAddress address) {
-        String text = address.getHostAddress();
-        int zone = text.indexOf('%');
-        return zone < 0 ? text : text.substring(0, zone);
     }
 
     @SuppressWarnings("EnumOrdinal") // the table has the order of the constants

@@ -83,13 +83,14 @@ final class Exchange
     private final FetchPlans plans;
     private final BodySender sender;
     private final ClientAnswer answer;
-    private final PartialAnswer partial;
     private final ExchangeFetch origin;
-    private final TunnelAnswer tunnel;
     private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
     private final ClientPermit permit;
-    private final DecisionWaits waits;
+    /** Created at the first use, because few responses are sent from blocks. */
+    private @Nullable PartialAnswer partial;
+    /** Created at the protocol switch. */
+    private @Nullable TunnelAnswer tunnel;
 
     private @Nullable Decision decision;
     /** Number of store lookups of this request so far. */
@@ -107,12 +108,22 @@ final class Exchange
         this.report = new ExchangeReport(exchangeLoop, stream, request);
         this.plans = new FetchPlans(exchangeLoop, request, stream.connection(), contentLength);
         this.permit = new ClientPermit(exchangeLoop);
-        this.waits = exchangeLoop.waitsOf(stream, request, contentLength);
         this.sender = new BodySender(stream, this, exchangeLoop.memory()::countReceived);
         this.answer = new ClientAnswer(exchangeLoop, stream, request, report, sender, this::leave);
-        this.partial = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);
         this.origin = new ExchangeFetch(exchangeLoop, stream, state, plans, this, contentLength);
-        this.tunnel = new TunnelAnswer(exchangeLoop, stream, request, report, this);
+    }
+
+    private PartialAnswer partial() {
+        PartialAnswer known = partial;
+        if (known == null) {
+            known = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);
+            partial = known;
+        }
+        return known;
+    }
+
+    private DecisionWaits waits() {
+        return exchangeLoop.waitsOf(stream, request, contentLength);
     }
 
     /** Returns the receiver of the client's events. */
@@ -159,7 +170,7 @@ final class Exchange
             case TUNNEL -> throw new IllegalStateException("CONNECT has an exchange of its own");
             case DENIED -> answerLocally(next.local(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
-            case CHALLENGE -> waits.challenge(state::isTerminal, this::answerChallenge, this::resume);
+            case CHALLENGE -> waits().challenge(state::isTerminal, this::answerChallenge, this::resume);
             case AUTHENTICATE -> awaitPassword(next);
             case EXTENSION_PENDING -> awaitHook(next);
             case EXTENSION_ANSWERED -> answerByExtension(next);
@@ -253,12 +264,12 @@ final class Exchange
 
     private void awaitPassword(Decision next) {
         origin.holdContent();
-        waits.credentials(next, this::resume);
+        waits().credentials(next, this::resume);
     }
 
     private void awaitHook(Decision next) {
         origin.holdContent();
-        waits.hook(next, this::resume);
+        waits().hook(next, this::resume);
     }
 
     /** Answers 429, because the client has reached its limit of requests or tunnels in progress. */
@@ -366,7 +377,7 @@ final class Exchange
             state.enter(ExchangePhase.FETCHING);
         }
         report.completed(collapsed);
-        partial.send(current(), object, stored, collapsed);
+        partial().send(current(), object, stored, collapsed);
     }
 
     @Override
@@ -426,7 +437,8 @@ final class Exchange
 
     @Override
     public void onSwitched(SharedFetch from, ResponseHead head, SwitchedConnection connection) {
-        OriginFailure problem = tunnel.problem(head);
+        TunnelAnswer begun = new TunnelAnswer(exchangeLoop, stream, request, report, this);
+        OriginFailure problem = begun.problem(head);
         if (!origin.isCurrentFetch(from) || problem != null) {
             connection.close();
             if (problem != null) {
@@ -436,7 +448,8 @@ final class Exchange
         }
         origin.forget();
         state.enter(ExchangePhase.TUNNELLING, ExchangeOutcome.TUNNELLED);
-        tunnel.send(head, connection);
+        tunnel = begun;
+        begun.send(head, connection);
     }
 
     @Override
@@ -494,7 +507,7 @@ final class Exchange
         if (collapsed) {
             exchangeLoop.counters().increment(Counter.COLLAPSED_SERVED);
         }
-        partial.readBlocksOf(from);
+        partial().readBlocksOf(from);
         report.answeredBy(from.host());
         report.linkedTo(from.span());
         report.storedInBlocks(response);
@@ -670,7 +683,7 @@ final class Exchange
 
     @Override
     public void onBodyFailure(ContentFailure failure) {
-        if (!partial.continueAfter(current(), failure)) {
+        if (!partial().continueAfter(current(), failure)) {
             onBrokenOff(failure);
         }
     }
@@ -780,11 +793,13 @@ final class Exchange
         sender.close();
         stale.release();
         origin.forget();
-        partial.close();
+        if (partial != null) {
+            partial.close();
+        }
         if (answer.repeat()) {
             report.withdraw();
         } else {
-            report.end(state.outcome(), answer.contentBytes() + tunnel.bytesToClient());
+            report.end(state.outcome(), answer.contentBytes() + (tunnel == null ? 0 : tunnel.bytesToClient()));
         }
     }
 }

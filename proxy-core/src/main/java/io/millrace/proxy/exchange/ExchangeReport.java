@@ -69,7 +69,6 @@ final class ExchangeReport {
     /** Results of the hosts of an origin group, for the log only: clients do not see them. */
     private @Nullable String hostResults;
 
-    private @Nullable String contentType;
     private @Nullable FieldSection originFields;
     private @Nullable StoredHead storedHead;
     /** True once the connection has become a tunnel. */
@@ -133,7 +132,6 @@ final class ExchangeReport {
         outcome.begin();
         originHost = null;
         hostResults = null;
-        contentType = null;
         originFields = null;
         storedHead = null;
         switched = false;
@@ -237,7 +235,6 @@ final class ExchangeReport {
     /** Notes an origin's response; {@code fromOthersFetch} is true if another exchange's fetch delivered it. */
     void fetched(FetchedResponse response, boolean fromOthersFetch) {
         originFields = response.head().fields();
-        contentType = originFields.get(FieldName.CONTENT_TYPE);
         if (response.isFromVariant()) {
             outcome.madeFromVariant();
             return;
@@ -317,7 +314,6 @@ final class ExchangeReport {
     /** Notes that a page cannot be assembled. The response then comes neither from the origin nor from the store. */
     void pageFailed(PageFailure failure) {
         outcome.failed(failure.detail(), failure.outcome());
-        contentType = null;
         originFields = null;
         storedHead = null;
     }
@@ -581,8 +577,8 @@ final class ExchangeReport {
         }
         if (storedHead != null) {
             RecordFields.contentType(record, storedHead);
-        } else {
-            record.text(LogField.CONTENT_TYPE, contentType);
+        } else if (originFields != null) {
+            RecordFields.contentType(record, originFields);
         }
         RecordFields.tls(ring, record, stream.connection());
         RecordFields.captures(ring, record, request, originFields, storedHead);

@@ -11,6 +11,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.VoidChannelPromise;
 import io.netty.channel.socket.ChannelOutputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpContent;
@@ -89,8 +91,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     private long keepAliveNanos = KeepAlive.UNLIMITED;
     private long idleSinceNanos;
-    /** The task that flushes all requests of one event loop iteration together, so that the origin is woken once. */
-    private final Runnable flushTask = this::flushQueued;
+    /** Promise of the heads of requests: nobody waits for their result, so none is created for each request. */
+    private final ChannelPromise unheeded;
 
     private boolean flushQueued;
 
@@ -99,6 +101,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         this.attempt = attempt;
         this.channel = channel;
         this.decoder = decoder;
+        unheeded = new VoidChannelPromise(channel, false);
         settings = attempt.settings();
         deadline = new Deadline(pool.eventLoop(), this::deadlineReached);
     }
@@ -164,15 +167,16 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         if (started.isPaused()) {
             channel.config().setAutoRead(false);
         }
-        channel.write(RequestEncoder.head(request, channel.alloc()));
+        channel.write(RequestEncoder.head(request, channel.alloc()), unheeded);
         if (!flushQueued) {
             flushQueued = true;
-            pool.eventLoop().execute(flushTask);
+            pool.client().flushLater(this);
         }
         armDeadline();
     }
 
-    private void flushQueued() {
+    /** Flushes the request. Called by the client at the end of the event loop iteration. */
+    void flushQueued() {
         flushQueued = false;
         channel.flush();
     }

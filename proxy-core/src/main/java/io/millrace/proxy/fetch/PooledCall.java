@@ -67,6 +67,13 @@ final class PooledCall implements OriginCall {
     /** Request content that waits until the call has a connection. */
     private final ArrayDeque<ByteBuf> unsentContent = new ArrayDeque<>(0);
 
+    /** The neighbours of the call among the open calls of the client, which maintains them. */
+    @Nullable
+    PooledCall before;
+
+    @Nullable
+    PooledCall after;
+
     private State state = State.WAITING;
     private @Nullable ConnectAttempt attempt;
     private @Nullable Carrier connection;

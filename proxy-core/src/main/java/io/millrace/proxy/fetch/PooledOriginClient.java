@@ -20,12 +20,12 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.handler.ssl.SslContext;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +45,14 @@ final class PooledOriginClient implements OriginClient {
     private final OriginClientBuilder.Contexts sslContext;
     private final OriginStatistics statistics = new OriginStatistics();
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
-    private final Set<PooledCall> calls = new LinkedHashSet<>();
+    /** The last call that began; the calls link to each other. Null if there is none. */
+    private @Nullable PooledCall lastCall;
+    /** Connections with a request that was not flushed. */
+    private final ArrayDeque<OriginConnection> unflushed = new ArrayDeque<>();
+    /** The task that flushes all requests of one event loop iteration together, so that an origin is woken once. */
+    private final Runnable flushTask = this::flush;
+
+    private boolean flushQueued;
     private final CountedWrites writes;
     private final Runnable onWaiting;
     private final OriginFaults faults;
@@ -114,7 +121,7 @@ final class PooledOriginClient implements OriginClient {
             pools.put(key, pool);
         }
         PooledCall call = new PooledCall(pool, request, handler);
-        calls.add(call);
+        link(call);
         if (closed) {
             call.failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the origin client is closed", true);
             pool.afterClose();
@@ -145,7 +152,7 @@ final class PooledOriginClient implements OriginClient {
         for (OriginPool pool : new ArrayList<>(pools.values())) {
             pool.close();
         }
-        for (PooledCall call : new ArrayList<>(calls)) {
+        for (PooledCall call : openCalls()) {
             call.clientClosed();
         }
         addresses.close();
@@ -230,7 +237,62 @@ final class PooledOriginClient implements OriginClient {
     }
 
     void ended(PooledCall call) {
-        calls.remove(call);
+        PooledCall before = call.before;
+        PooledCall after = call.after;
+        if (before != null) {
+            before.after = after;
+        }
+        if (after != null) {
+            after.before = before;
+        } else if (lastCall == call) {
+            lastCall = before;
+        }
+        call.before = null;
+        call.after = null;
+    }
+
+    private void link(PooledCall call) {
+        PooledCall last = lastCall;
+        call.before = last;
+        if (last != null) {
+            last.after = call;
+        }
+        lastCall = call;
+    }
+
+    /** Returns the calls that have not ended, in the order of their beginning. */
+    private List<PooledCall> openCalls() {
+        List<PooledCall> open = new ArrayList<>();
+        for (PooledCall call = lastCall; call != null; call = call.before) {
+            open.add(call);
+        }
+        Collections.reverse(open);
+        return open;
+    }
+
+    /** Flushes the connection at the end of the event loop iteration. */
+    void flushLater(OriginConnection connection) {
+        unflushed.add(connection);
+        if (!flushQueued) {
+            flushQueued = true;
+            eventLoop.execute(flushTask);
+        }
+    }
+
+    private void flush() {
+        flushQueued = false;
+        try {
+            OriginConnection connection;
+            while ((connection = unflushed.poll()) != null) {
+                connection.flushQueued();
+            }
+        } finally {
+            if (!unflushed.isEmpty() && !flushQueued) {
+                // A flush threw an exception, which the loop logs. It must not stop the others.
+                flushQueued = true;
+                eventLoop.execute(flushTask);
+            }
+        }
     }
 
     /** Formats a duration for messages. */

@@ -3,6 +3,7 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.net.SendWatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,7 @@ final class ConnectionOutput {
     private static final int JOINED_BYTES_MAX = 4096;
 
     private final ChannelHandlerContext ctx;
+    private final Consumer<Runnable> atEndOfIteration;
     private final SendWatch watch = new SendWatch();
     private final Runnable flushTask = this::flushIfQueued;
     /** A head that waits for its content; owned. */
@@ -27,8 +29,10 @@ final class ConnectionOutput {
     /** True if a flush is queued for the end of the loop iteration. */
     private boolean flushQueued;
 
-    ConnectionOutput(ChannelHandlerContext ctx) {
+    /** @param atEndOfIteration runs a task at the end of the event loop's iteration */
+    ConnectionOutput(ChannelHandlerContext ctx, Consumer<Runnable> atEndOfIteration) {
         this.ctx = ctx;
+        this.atEndOfIteration = atEndOfIteration;
     }
 
     /**
@@ -94,7 +98,7 @@ final class ConnectionOutput {
             flushNow();
         } else if (!flushQueued) {
             flushQueued = true;
-            ctx.executor().execute(flushTask);
+            atEndOfIteration.accept(flushTask);
         }
     }
 

@@ -106,7 +106,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        output = new ConnectionOutput(context);
+        output = new ConnectionOutput(context, connections::atEndOfIteration);
         if (context.channel().isActive()) {
             begin();
         }
@@ -309,9 +309,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         stream = null;
-        Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
-        if (ended.mayLeaveHttp() && !close && decoder != null) {
-            decoder.continueHttp(ctx.pipeline().context(decoder));
+        if (ended.mayLeaveHttp() && !close) {
+            continueHttp();
         }
         if (close) {
             lingerAndClose();
@@ -329,6 +328,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         if (promoted != null) {
             promoted.onAnswered();
+        }
+    }
+
+    private void continueHttp() {
+        Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
+        if (decoder != null) {
+            decoder.continueHttp(ctx.pipeline().context(decoder));
         }
     }
 

@@ -62,6 +62,9 @@ public final class ClientConnection {
     private Transparency transparency = Transparency.OFF;
     private @Nullable GeoDatabase database;
     private @Nullable GeoLocation location;
+    /** The result of {@link #forwardedText}; null before its first call. */
+    private @Nullable String forwardedText;
+
     private @Nullable IpAddress remoteIp;
     private @Nullable IpAddress localIp;
     private @Nullable IpAddress countedAs;
@@ -125,6 +128,23 @@ public final class ClientConnection {
     public String remoteText() {
         InetAddress address = remoteAddress.getAddress();
         return address.isAnyLocalAddress() ? ListenAddress.UNIX : address.getHostAddress();
+    }
+
+    /**
+     * Returns the client's address as forwarding fields contain it: without its zone, which is only valid on this
+     * machine, and {@code unknown} if the connection came by a Unix socket. Each request to an origin needs the text, so
+     * it is kept.
+     */
+    public String forwardedText() {
+        String known = forwardedText;
+        if (known == null) {
+            InetAddress address = remoteAddress.getAddress();
+            String text = address == null || address.isAnyLocalAddress() ? "unknown" : address.getHostAddress();
+            int zone = text.indexOf('%');
+            known = zone < 0 ? text : text.substring(0, zone);
+            forwardedText = known;
+        }
+        return known;
     }
 
     /** The client's address; {@link #UNIX} if the connection came through a Unix socket. */

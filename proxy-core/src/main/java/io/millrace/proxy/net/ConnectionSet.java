@@ -2,6 +2,7 @@ package io.millrace.proxy.net;
 
 import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -89,6 +90,11 @@ public final class ConnectionSet {
     private final Runnable onRefused;
     private final Clients clients;
     private volatile int size;
+    /** Tasks of {@link #atEndOfIteration}. */
+    private final ArrayDeque<Runnable> lateTasks = new ArrayDeque<>();
+
+    private final Runnable runLate = this::runLateTasks;
+    private boolean lateQueued;
     private boolean draining;
     private boolean closingAfterAnswers;
     private boolean endsIdle;
@@ -124,6 +130,34 @@ public final class ConnectionSet {
         this.loop = loop;
         this.limit = limit;
         this.onRefused = onRefused;
+    }
+
+    /**
+     * Runs a task at the end of the loop's iteration. All tasks of an iteration are one task of the loop, because its
+     * queue for other threads costs more than the flush of an idle socket.
+     */
+    public void atEndOfIteration(Runnable task) {
+        lateTasks.add(task);
+        if (!lateQueued) {
+            lateQueued = true;
+            loop.execute(runLate);
+        }
+    }
+
+    private void runLateTasks() {
+        lateQueued = false;
+        try {
+            Runnable task;
+            while ((task = lateTasks.poll()) != null) {
+                task.run();
+            }
+        } finally {
+            if (!lateTasks.isEmpty() && !lateQueued) {
+                // A task threw an exception, which the loop logs. It must not stop the others.
+                lateQueued = true;
+                loop.execute(runLate);
+            }
+        }
     }
 
     /** Sets the policy that closes slow clients when a resource is scarce. Call before the first connection. */

@@ -8,7 +8,9 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Map;
@@ -90,7 +92,9 @@ final class AccessRulesTest {
         }
         FieldSection.Builder to = FieldSection.builder();
         TargetUri target = (TargetUri) TargetUri.parseAbsolute(url);
-        rules.addForwardingFields(from.build(), trusted, false, InetAddress.getByName(address), target, to);
+        InetSocketAddress peer = new InetSocketAddress(InetAddress.getByName(address), 0);
+        ClientConnection client = new ClientConnection(peer, peer, false);
+        rules.addForwardingFields(from.build(), trusted, false, client, target, to);
         return to.build().toString();
     }
 

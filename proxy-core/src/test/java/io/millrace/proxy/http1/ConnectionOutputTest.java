@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class ConnectionOutputTest {
     private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
     private final ConnectionOutput output =
-            new ConnectionOutput(channel.pipeline().lastContext());
+            new ConnectionOutput(channel.pipeline().lastContext(), channel.eventLoop()::execute);
 
     @AfterEach
     void close() {

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 public final class DeferredOriginEvents {
-    private final List<ByteBuf> contents = new ArrayList<>();
+    /** The content of {@link #events}. Created at the first piece, because few responses wait. */
+    private @Nullable List<ByteBuf> contents;
+
     private @Nullable Queue<Runnable> events;
 
     /** Begins to defer events, and pauses reading. */
@@ -33,7 +35,12 @@ public final class DeferredOriginEvents {
     /** Defers a piece of content, with the event that processes it. Takes ownership. Call only while holding. */
     public void keep(ByteBuf content, Runnable event) {
         keep(event);
-        contents.add(content);
+        List<ByteBuf> kept = contents;
+        if (kept == null) {
+            kept = new ArrayList<>();
+            contents = kept;
+        }
+        kept.add(content);
     }
 
     /** Defers an event. Call only while holding. */
@@ -49,7 +56,7 @@ public final class DeferredOriginEvents {
     public void release() {
         Queue<Runnable> queue = events;
         events = null;
-        contents.clear();
+        contents = null;
         while (queue != null && !queue.isEmpty()) {
             queue.remove().run();
         }
@@ -58,7 +65,10 @@ public final class DeferredOriginEvents {
     /** Stops deferring and discards the deferred events. */
     public void drop() {
         events = null;
-        contents.forEach(ByteBuf::release);
-        contents.clear();
+        List<ByteBuf> kept = contents;
+        contents = null;
+        if (kept != null) {
+            kept.forEach(ByteBuf::release);
+        }
     }
 }

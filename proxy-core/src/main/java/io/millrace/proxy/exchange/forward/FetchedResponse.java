@@ -65,6 +65,9 @@ public record FetchedResponse(
 
     /** Returns the same response, marked as not stored. */
     public FetchedResponse unstored() {
+        if (!stored && keptUnder == null) {
+            return this;
+        }
         return new FetchedResponse(
                 originStatus,
                 head,

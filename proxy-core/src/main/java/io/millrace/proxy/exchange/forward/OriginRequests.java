@@ -190,7 +190,7 @@ public final class OriginRequests {
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }
-        access.addForwardingFields(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
+        access.addForwardingFields(request.fields(), trusted, otherHost, plan.client(), plan.originUrl(), fields);
         access.addSubject(plan.client(), fields);
         return fields;
     }
@@ -202,7 +202,7 @@ public final class OriginRequests {
 
     private static OriginRequest.Builder builder(FetchPlan plan, ExchangeSettings settings, Origin origin) {
         RequestHead request = plan.request();
-        ClientSpan span = plan.beginSpan(origin.isSecure(), origin.authority());
+        ClientSpan span = plan.trace() == null ? null : plan.beginSpan(origin.isSecure(), origin.authority());
         FieldSection.Builder fields = fields(plan, settings, span);
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())

@@ -60,6 +60,15 @@ public final class RecordFields {
         }
     }
 
+    /** Writes the content type of an origin's response. */
+    public static void contentType(AccessLogRecord record, FieldSection from) {
+        int line = from.find(FieldName.CONTENT_TYPE);
+        if (line >= 0) {
+            int start = from.valueStart(line);
+            record.text(LogField.CONTENT_TYPE, from.bytes(), start, from.valueEnd(line) - start);
+        }
+    }
+
     /**
      * Writes the header fields that the ring's templates contain.
      *
