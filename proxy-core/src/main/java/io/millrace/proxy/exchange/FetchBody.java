@@ -59,8 +59,10 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
 
     private final ExchangeLoop exchangeLoop;
     private final Fetch fetch;
-    private final BackgroundFill background;
+    private final FetchPlan plan;
     private final StoringRules storingRules;
+    /** Limits of a fill without readers; created when the last reader leaves. */
+    private @Nullable BackgroundFill background;
 
     private @Nullable FetchedResponse response;
     private @Nullable ResponseTee tee;
@@ -81,9 +83,17 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     FetchBody(ExchangeLoop exchangeLoop, FetchPlan plan, Fetch fetch) {
         this.exchangeLoop = exchangeLoop;
         this.fetch = fetch;
+        this.plan = plan;
         this.storingRules = plan.cacheSettings().storing();
-        this.background =
-                new BackgroundFill(plan.mapped().rule().config().cache().fill(), exchangeLoop.loop());
+    }
+
+    private BackgroundFill background() {
+        BackgroundFill known = background;
+        if (known == null) {
+            known = new BackgroundFill(plan.mapped().rule().config().cache().fill(), exchangeLoop.loop());
+            background = known;
+        }
+        return known;
     }
 
     /** The response of this content; null before {@link #open}. */
@@ -235,7 +245,9 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     /** Ends the body: nothing is read or written after this call. */
     void end() {
         ended = true;
-        background.cancel();
+        if (background != null) {
+            background.cancel();
+        }
         if (prefix != null) {
             prefix.close();
             prefix = null;
@@ -277,10 +289,10 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         if (offering || ended || body == null || opened == null) {
             return;
         }
-        if (!body.isStoring() || !background.isWorthwhile(body.received(), opened.contentLength())) {
+        if (!body.isStoring() || !background().isWorthwhile(body.received(), opened.contentLength())) {
             giveUp();
         } else {
-            background.limitTime(() -> {
+            background().limitTime(() -> {
                 if (!ended && !body.hasReaders()) {
                     giveUp();
                 }
@@ -302,10 +314,10 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
             return;
         }
         ContentRange range = response.part();
-        if (range == null || !background.isWorthwhile(blocks.position() - range.first(), range.bytes())) {
+        if (range == null || !background().isWorthwhile(blocks.position() - range.first(), range.bytes())) {
             giveUp();
         } else {
-            background.limitTime(() -> {
+            background().limitTime(() -> {
                 if (!ended && blockReaders == 0) {
                     giveUp();
                 }

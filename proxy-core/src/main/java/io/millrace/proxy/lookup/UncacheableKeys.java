@@ -35,7 +35,8 @@ public final class UncacheableKeys {
     public void add(StoreKey key, int reason, long nowMillis, long seconds) {
         if (seconds > 0) {
             long expiry = (seconds(nowMillis) + seconds) & EXPIRY_MASK;
-            slots.set(slot(key), hashBits(key) | ((long) (reason & REASON_MASK) << REASON_SHIFT) | expiry);
+            // Without a fence: another loop that does not see the key yet only waits once more.
+            slots.lazySet(slot(key), hashBits(key) | ((long) (reason & REASON_MASK) << REASON_SHIFT) | expiry);
         }
     }
 
