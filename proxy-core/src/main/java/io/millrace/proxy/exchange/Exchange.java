@@ -114,12 +114,10 @@ final class Exchange
     }
 
     private PartialAnswer partial() {
-        PartialAnswer known = partial;
-        if (known == null) {
-            known = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);
-            partial = known;
+        if (partial == null) {
+            partial = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);
         }
-        return known;
+        return partial;
     }
 
     private DecisionWaits waits() {
@@ -171,8 +169,8 @@ final class Exchange
             case DENIED -> answerLocally(next.local(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case CHALLENGE -> waits().challenge(state::isTerminal, this::answerChallenge, this::resume);
-            case AUTHENTICATE -> awaitPassword(next);
-            case EXTENSION_PENDING -> awaitHook(next);
+            case AUTHENTICATE -> holding().credentials(next, this::resume);
+            case EXTENSION_PENDING -> holding().hook(next, this::resume);
             case EXTENSION_ANSWERED -> answerByExtension(next);
             case NOT_MAPPED -> answerLocally(next.local(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
@@ -262,14 +260,10 @@ final class Exchange
         }
     }
 
-    private void awaitPassword(Decision next) {
+    /** Returns the waits of the decision. While it waits, content is held. */
+    private DecisionWaits holding() {
         origin.holdContent();
-        waits().credentials(next, this::resume);
-    }
-
-    private void awaitHook(Decision next) {
-        origin.holdContent();
-        waits().hook(next, this::resume);
+        return waits();
     }
 
     /** Answers 429, because the client has reached its limit of requests or tunnels in progress. */
