@@ -141,11 +141,14 @@ final class OtlpConnection implements AutoCloseable {
         if (cause instanceof RuntimeException) {
             return cause.getClass().getName();
         }
+        if (cause == null) {
+            return "unknown failure";
+        }
         // The names of these classes say less than their messages.
         boolean isPlain = cause instanceof ConnectException
                 || cause instanceof Errors.NativeIoException
-                || (cause != null && cause.getClass() == IOException.class);
-        return isPlain ? CALL.matcher(String.valueOf(cause.getMessage())).replaceFirst("") : String.valueOf(cause);
+                || cause.getClass() == IOException.class;
+        return isPlain ? CALL.matcher(String.valueOf(cause.getMessage())).replaceFirst("") : cause.toString();
     }
 
     /** Closes the connection and ends the event loop, without waiting for it. */
