@@ -114,9 +114,12 @@ final class SupportBundleTest {
                 "{\"settings\":[{\"key\":\"listen\",\"value\":\"[':8080']\",\"source\":\"file\",\"variables\":[]},"
                         + "{\"key\":\"x\",\"value\":\"" + SECRET + "\",\"source\":\"file\",\"variables\":[\"X\"]}]}";
         List<String> answers = new ArrayList<>();
+        // jcmd waits for ten seconds for a process that is no JVM.
+        long launcher = ProcessHandle.current().pid();
         answers.add(ScriptedAdmin.response(
                 200,
-                "{\"state\":\"running\",\"process\":{\"launcher_pid\":1},\"config\":{\"file\":\"" + config + "\"}}"));
+                "{\"state\":\"running\",\"process\":{\"launcher_pid\":" + launcher + "},\"config\":{\"file\":\""
+                        + config + "\"}}"));
         answers.add(ScriptedAdmin.response(503, "not ready"));
         for (int i = 0; i < 7; i++) {
             answers.add(ScriptedAdmin.response(503, down));
