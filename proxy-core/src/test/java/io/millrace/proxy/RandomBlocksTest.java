@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RandomBlocksTest {
     private static final long FIRST_SEED = Long.getLong("millrace.seed", 1);
-    private static final int HISTORIES = 20;
+    private static final int HISTORIES = 5 * Integer.getInteger("millrace.test.effort", 1);
     private static final int STEPS = 15;
     private static final int PIECE = 1 << 20;
     private static final int LENGTH = 5 * PIECE + 70_001;

@@ -40,7 +40,8 @@ import org.junit.jupiter.api.Test;
  * response is found outdated that no purge covers, or only purges that were undone.
  */
 final class PurgePowerLossTest {
-    private static final int SEEDS = Integer.getInteger("millrace.power.seeds", 100);
+    private static final int SEEDS =
+            Integer.getInteger("millrace.power.seeds", 25 * Integer.getInteger("millrace.test.effort", 1));
     private static final int STEPS = 60;
     private static final long WAIT_SECONDS = 30;
     private static final FieldName FETCH = FieldName.of("X-Fetch");

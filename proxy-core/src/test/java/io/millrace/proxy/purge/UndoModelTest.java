@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  * response whose purge was undone is found stale.
  */
 final class UndoModelTest {
-    private static final int SEEDS = Integer.getInteger("millrace.undo.seeds", 1000);
+    private static final int SEEDS =
+            Integer.getInteger("millrace.undo.seeds", 250 * Integer.getInteger("millrace.test.effort", 1));
     private static final int STEPS = 40;
     /** Steps in which a purge can be undone. */
     private static final int WINDOW = 25;
