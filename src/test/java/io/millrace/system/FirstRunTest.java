@@ -332,6 +332,15 @@ class FirstRunTest {
                 "version 2", RawClient.fetch(shared.port(), "/purged-for-good").text());
     }
 
+    /** {@link WorkerArchiveTest}, a nightly test, has the archives that are damaged. */
+    @Test
+    void theWorkerUsesTheRecordedArchive() throws Exception {
+        Path archive = WorkerArchive.in(product.home()).get(0);
+        String maps = Files.readString(
+                Path.of("/proc", Long.toString(shared.worker().pid()), "maps"));
+        assertTrue(maps.contains(archive.getFileName().toString()), maps);
+    }
+
     @Test
     void statusTellsProcessesAndCounts() throws Exception {
         Json status = shared.millctl("status", "-o", "json").succeeds().json();

@@ -89,7 +89,8 @@ final class WorkerArchive {
         }
     }
 
-    private static List<Path> in(Path home) throws IOException {
+    /** Returns the archives of an unpacked product. */
+    static List<Path> in(Path home) throws IOException {
         List<Path> archives = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(home.resolve("lib"), "worker-*.archive")) {
             files.forEach(archives::add);

@@ -18,7 +18,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,11 +50,6 @@ class WorkerArchiveTest {
         Path release = jdk.resolve("release");
         Matcher matcher = VERSION.matcher(Files.isRegularFile(release) ? Files.readString(release) : "");
         return matcher.find() ? Integer.parseInt(matcher.group(1)) : 0;
-    }
-
-    @Test
-    void isUsedOnceItIsThereAndStopsNoStartWhenItIsBroken() throws Exception {
-        isUsedAndStopsNoStart(Path.of(System.getProperty("java.home")).toRealPath());
     }
 
     @ParameterizedTest

@@ -57,6 +57,7 @@ class LauncherSuccessionTest {
     }
 
     /** Otherwise the old worker would miss the purges of other nodes during the warm-up of its successor. */
+    @Tag("nightly")
     @Test
     void joinsTheFleetWhileTheSuccessorOfTheAdoptedWorkerWarmsUp() throws IOException {
         try (ServerSocket nats = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
@@ -109,6 +110,7 @@ class LauncherSuccessionTest {
         return directory.resolve("state/run/server.draining");
     }
 
+    @Tag("nightly")
     @Test
     void aStartAfterAStopDrainsNothing() throws IOException {
         try (CannedLauncher first = CannedLauncher.serving(directory)) {
@@ -169,6 +171,7 @@ class LauncherSuccessionTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void setValuesOutliveTheWorkerAndNotTheLauncher() throws IOException {
         Path file = config("http://one.example", "1s");

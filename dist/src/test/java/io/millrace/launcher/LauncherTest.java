@@ -96,6 +96,7 @@ class LauncherTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void refusesASecondInstanceAndNamesTheFirst() {
         try (CannedLauncher first = CannedLauncher.serving(directory);
@@ -110,6 +111,7 @@ class LauncherTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void finishesCurrentRequestsOnSigterm() {
         try (CannedLauncher launcher = CannedLauncher.serving(directory)) {

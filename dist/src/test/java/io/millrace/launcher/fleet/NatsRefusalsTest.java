@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,6 +110,7 @@ class NatsRefusalsTest {
         }
     }
 
+    @Tag("nightly")
     @ParameterizedTest
     @ValueSource(strings = {"millrace.cdn.purge.a", "millrace.cdn.node.*"})
     void aNodeIsConnectedWithThePermissionsOfTheGuideAndAfterTheyWereGranted(String refused) throws Exception {
@@ -128,6 +130,7 @@ class NatsRefusalsTest {
     }
 
     /** Purges need neither permission, so the node is connected. */
+    @Tag("nightly")
     @Test
     void aPushAndAQueryNameThePermissionThatTheyLack() throws Exception {
         try (NatsServer server = start(without(PUBLISH, "millrace.cdn.ask.*"), SUBSCRIBE);
@@ -144,6 +147,7 @@ class NatsRefusalsTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void aNodeConnectsAgainAfterItsCredentialsWereRefusedForATime() throws Exception {
         try (NatsServer server = start(PUBLISH, SUBSCRIBE);
