@@ -23,7 +23,7 @@ if (originPort === undefined) {
   process.exit(2)
 }
 const proxyUrl = protocol === 'http2' ? await startBridge(serverUrl) : serverUrl
-const concurrency = 25
+const concurrency = 60
 const attempts = 3
 const suite = path.resolve(directory)
 const published = !fs.existsSync(path.join(suite, 'test-engine'))
