@@ -128,7 +128,7 @@ public final class Regress {
                 .warmupIterations(warmUpSeconds)
                 .warmupTime(TimeValue.seconds(1))
                 .measurementIterations(quick ? 2 : 5)
-                .measurementTime(TimeValue.seconds(1));
+                .measurementTime(TimeValue.milliseconds(quick ? 500 : 1000));
         for (String name : names) {
             options.include("\\." + name + "(\\.|$)");
         }
