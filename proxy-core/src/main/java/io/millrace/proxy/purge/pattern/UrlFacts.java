@@ -5,7 +5,7 @@ import io.millrace.proxy.expression.stored.StoredUrl;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What purge expressions can test of a stored response if only its URL is known. All other values are empty. */
+/** The facts of a stored response whose URL alone is known, for purge expressions. All other values are empty. */
 record UrlFacts(StoredUrl url) implements StoredFacts {
     @Override
     public int status() {
