@@ -336,8 +336,8 @@ class FirstRunTest {
     @Test
     void theWorkerUsesTheRecordedArchive() throws Exception {
         Path archive = WorkerArchive.in(product.home()).get(0);
-        String maps = Files.readString(
-                Path.of("/proc", Long.toString(shared.worker().pid()), "maps"));
+        String maps =
+                Files.readString(Path.of("/proc", Long.toString(shared.worker().pid()), "maps"));
         assertTrue(maps.contains(archive.getFileName().toString()), maps);
     }
 
