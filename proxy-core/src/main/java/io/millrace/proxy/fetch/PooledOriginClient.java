@@ -282,9 +282,9 @@ final class PooledOriginClient implements OriginClient {
     private void flush() {
         flushQueued = false;
         try {
-            OriginConnection connection;
-            while ((connection = unflushed.poll()) != null) {
-                connection.flushQueued();
+            // Requests that these flushes add wait for the next turn of the loop.
+            for (int left = unflushed.size(); left > 0; left--) {
+                unflushed.remove().flushQueued();
             }
         } finally {
             if (!unflushed.isEmpty() && !flushQueued) {

@@ -147,9 +147,9 @@ public final class ConnectionSet {
     private void runLateTasks() {
         lateQueued = false;
         try {
-            Runnable task;
-            while ((task = lateTasks.poll()) != null) {
-                task.run();
+            // Tasks that these tasks add wait for the next turn, so that a fast reader cannot keep the loop busy.
+            for (int left = lateTasks.size(); left > 0; left--) {
+                lateTasks.remove().run();
             }
         } finally {
             if (!lateTasks.isEmpty() && !lateQueued) {

@@ -25,6 +25,17 @@ class EndOfIterationTest {
     }
 
     @Test
+    void tasksThatTasksAddWaitForOtherTasksOfTheLoop() {
+        connections.atEndOfIteration(() -> {
+            run.add("first");
+            connections.atEndOfIteration(() -> run.add("added by first"));
+        });
+        channel.eventLoop().execute(() -> run.add("other task of the loop"));
+        channel.runPendingTasks();
+        assertEquals(List.of("first", "other task of the loop", "added by first"), run);
+    }
+
+    @Test
     void aTaskThatThrowsAnExceptionDoesNotStopTheOthers() {
         connections.atEndOfIteration(() -> {
             throw new IllegalStateException("expected");

@@ -308,11 +308,7 @@ public final class LogCommands {
         @Option(names = "--urls", paramLabel = "N", description = "The N most requested URLs, up to 1000.")
         private int urls;
 
-        @Option(
-                names = "--sample",
-                paramLabel = "N",
-                description =
-                        "Requests for which each line stands, if the log is sampled and its lines lack this number. Default: 1.")
+        @Option(names = "--sample", paramLabel = "N", description = "Requests per line, if the lines lack this number.")
         private long sample = 1;
 
         @Option(
