@@ -158,13 +158,13 @@ final class RecordNotes {
                 "1",
                 "reverse_proxy.enabled",
                 "Millrace is a reverse proxy; requests that no rule maps are forwarded if forward_proxy allows it");
-        never("url_remap.filename", "not used, because Traffic Server reads remap.yaml instead");
+        never("url_remap.filename", "not used: remap.yaml exists and takes precedence");
         never(
                 "url_remap.min_rules_required",
                 "a configuration with any error is rejected as a whole, and the current one stays in use");
         never("url_remap.acl_behavior_policy", "taken into account for the actions allow and deny of remap.config");
         unless("1", "http.enabled", "Millrace listens on the addresses of listen");
-        never("http.wait_for_cache", "after a start, requests wait until the cache is open, at most store.open_wait");
+        never("http.wait_for_cache", "requests wait for the cache at the start for store.open_wait");
         never("http_ui_enabled", "millctl cache list and millctl cache lookup show the content of the cache");
     }
 
@@ -267,9 +267,7 @@ final class RecordNotes {
         never("http.redirect.", "redirections of origins are sent to the client");
         never("http.redirect_use_orig_cache_key", "redirections of origins are sent to the client");
         never("http.referer_filter", "taken into account for map_with_referer");
-        never(
-                "http.referer_format_redirect",
-                "the format codes in the URL of referer_redirect are always replaced by their values");
+        never("http.referer_format_redirect", "the codes of referer_redirect are always filled in");
         never("http.referer_default_redirect", "taken into account for map_with_referer");
         never("http.doc_in_cache_skip_dns", "no DNS lookup is made for responses from the cache");
         unless("0", "http.max_proxy_cycles", "a request that came through this proxy before is always refused");
@@ -319,12 +317,8 @@ final class RecordNotes {
                 "origin.connections_total_max counts the connections to each host and port");
         unless("0", "http.per_server.connection.min", "connections are not opened in advance");
         unless("0", "http.origin_min_keep_alive_connections", "connections are not opened in advance");
-        never(
-                "http.server_session_sharing.",
-                "each event loop has its own idle connections and reuses them for the same host and port only");
-        never(
-                "http.share_server_sessions",
-                "each event loop has its own idle connections and reuses them for the same host and port only");
+        never("http.server_session_sharing.", "each event loop keeps its own connections, for one host and port");
+        never("http.share_server_sessions", "each event loop keeps its own connections, for one host and port");
         unless("1", "http.keep_alive_enabled_in", "set limits.requests_per_connection: 1");
         unless("1", "http.keep_alive_enabled_out", "set origin.keep_alive: 0");
         unless("1", "http.keep_alive_post_out", "connections are kept after POST as after other methods");
@@ -390,7 +384,7 @@ final class RecordNotes {
             unless("0", "ssl." + version + ".enabled", "TLS below 1.2 is not supported");
         }
         for (String version : List.of("TLSv1_2", "TLSv1_3", "TLSv1_2.enabled", "TLSv1_3.enabled")) {
-            unless("1", "ssl." + version, "has no effect, because no address of listen has tls");
+            unless("1", "ssl." + version, "no address of listen has tls");
         }
         never("ssl.session_cache", "session resumption uses the settings of BoringSSL");
         never("ssl.session_cache.", "session resumption uses the settings of BoringSSL");
@@ -402,7 +396,7 @@ final class RecordNotes {
         unless("0", "ssl.server.allow_early_data_params", "early data is not accepted");
         unless("0", "ssl.allow_client_renegotiation", "clients cannot renegotiate");
         unless("0", "ssl.ktls.enabled", "TLS is processed in the worker, not in the kernel");
-        unless("0", "ssl.client.certification_level", "has no effect, because no address of listen has tls");
+        unless("0", "ssl.client.certification_level", "no address of listen has tls");
         unless(
                 "2",
                 "http.host_sni_policy",
