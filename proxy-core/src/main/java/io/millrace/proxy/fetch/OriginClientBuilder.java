@@ -22,6 +22,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.resolver.NameResolver;
 import java.net.InetAddress;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
@@ -48,12 +49,14 @@ public final class OriginClientBuilder {
     private @Nullable RecvByteBufAllocator receiveBuffers;
     private IntConsumer onSent = bytes -> {};
     private Runnable onWaiting = () -> {};
+    private Consumer<Runnable> atEndOfIteration;
     private OriginFaults faults = new OriginFaults(System::currentTimeMillis);
     private ConnectionTotals totals = new ConnectionTotals();
     private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
     OriginClientBuilder(EventLoop eventLoop) {
         this.eventLoop = eventLoop;
+        atEndOfIteration = eventLoop::execute;
         boolean epoll = eventLoop instanceof IoEventLoop loop && loop.isCompatible(EpollIoHandle.class);
         channelType = epoll ? EpollSocketChannel.class : NioSocketChannel.class;
         datagramChannelType = epoll ? EpollDatagramChannel.class : NioDatagramChannel.class;
@@ -120,6 +123,15 @@ public final class OriginClientBuilder {
         return this;
     }
 
+    /**
+     * Sets what runs the flush of a connection at the end of the event loop's iteration, so that all requests of an
+     * iteration are flushed together; {@code EventLoop.execute} if not called.
+     */
+    public OriginClientBuilder atEndOfIteration(Consumer<Runnable> tasks) {
+        atEndOfIteration = tasks;
+        return this;
+    }
+
     /** Sets the log of failed connections; a separate one if not called. Clients share it. */
     public OriginClientBuilder faults(OriginFaults shared) {
         faults = shared;
@@ -156,6 +168,7 @@ public final class OriginClientBuilder {
                 receiveBuffers,
                 new CountedWrites(onSent),
                 onWaiting,
+                atEndOfIteration,
                 faults,
                 totals);
     }

@@ -94,6 +94,9 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     /** Promise of the heads of requests: nobody waits for their result, so none is created for each request. */
     private final ChannelPromise unheeded;
 
+    /** The task that flushes all requests of one event loop iteration together, so that the origin is woken once. */
+    private final Runnable flushTask = this::flushQueued;
+
     private boolean flushQueued;
 
     OriginConnection(OriginPool pool, ConnectAttempt attempt, Channel channel, OriginResponseDecoder decoder) {
@@ -170,13 +173,12 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         channel.write(RequestEncoder.head(request, channel.alloc()), unheeded);
         if (!flushQueued) {
             flushQueued = true;
-            pool.client().flushLater(this);
+            pool.client().atEndOfIteration(flushTask);
         }
         armDeadline();
     }
 
-    /** Flushes the request. Called by the client at the end of the event loop iteration. */
-    void flushQueued() {
+    private void flushQueued() {
         flushQueued = false;
         channel.flush();
     }

@@ -20,13 +20,13 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.handler.ssl.SslContext;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -47,12 +47,8 @@ final class PooledOriginClient implements OriginClient {
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
     /** The last call that began; the calls link to each other. Null if there is none. */
     private @Nullable PooledCall lastCall;
-    /** Connections with a request that was not flushed. */
-    private final ArrayDeque<OriginConnection> unflushed = new ArrayDeque<>();
-    /** The task that flushes all requests of one event loop iteration together, so that an origin is woken once. */
-    private final Runnable flushTask = this::flush;
 
-    private boolean flushQueued;
+    private final Consumer<Runnable> atEndOfIteration;
     private final CountedWrites writes;
     private final Runnable onWaiting;
     private final OriginFaults faults;
@@ -70,6 +66,7 @@ final class PooledOriginClient implements OriginClient {
             @Nullable RecvByteBufAllocator receiveBuffers,
             CountedWrites writes,
             Runnable onWaiting,
+            Consumer<Runnable> atEndOfIteration,
             OriginFaults faults,
             ConnectionTotals totals) {
         this.faults = faults;
@@ -77,6 +74,7 @@ final class PooledOriginClient implements OriginClient {
         epoll = EpollSocketChannel.class.isAssignableFrom(channelType);
         this.writes = writes;
         this.onWaiting = onWaiting;
+        this.atEndOfIteration = atEndOfIteration;
         this.eventLoop = eventLoop;
         this.addresses = addresses;
         this.sslContext = sslContext;
@@ -270,29 +268,9 @@ final class PooledOriginClient implements OriginClient {
         return open;
     }
 
-    /** Flushes the connection at the end of the event loop iteration. */
-    void flushLater(OriginConnection connection) {
-        unflushed.add(connection);
-        if (!flushQueued) {
-            flushQueued = true;
-            eventLoop.execute(flushTask);
-        }
-    }
-
-    private void flush() {
-        flushQueued = false;
-        try {
-            // Requests that these flushes add wait for the next turn of the loop.
-            for (int left = unflushed.size(); left > 0; left--) {
-                unflushed.remove().flushQueued();
-            }
-        } finally {
-            if (!unflushed.isEmpty() && !flushQueued) {
-                // A flush threw an exception, which the loop logs. It must not stop the others.
-                flushQueued = true;
-                eventLoop.execute(flushTask);
-            }
-        }
+    /** Runs a task at the end of the event loop's iteration. */
+    void atEndOfIteration(Runnable task) {
+        atEndOfIteration.accept(task);
     }
 
     /** Formats a duration for messages. */

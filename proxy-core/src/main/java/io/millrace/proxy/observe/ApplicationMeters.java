@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  */
 public final class ApplicationMeters implements AutoCloseable {
     private static final String TIMER_SUFFIX = "_seconds";
-    private static final double NANOS_PER_SECOND = 1e9;
+    static final double NANOS_PER_SECOND = 1e9;
 
     /** The tags of the open proxies, by registry. A registry would ignore a second meter of the same name and tags. */
     private static final Map<MeterRegistry, Set<Tags>> CLAIMS = new WeakHashMap<>();

@@ -43,7 +43,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MetricsRegistry implements AutoCloseable {
     static final String APPLICATION = "millrace";
-    private static final double NANOS_PER_SECOND = 1e9;
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(new BucketExemplars());
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
@@ -260,7 +259,7 @@ public final class MetricsRegistry implements AutoCloseable {
      * @param labelValues one for each label of the family
      */
     public void supplySeconds(Metric family, LongSupplier nanos, String... labelValues) {
-        supply(family, () -> nanos.getAsLong() / NANOS_PER_SECOND, labelValues);
+        supply(family, () -> nanos.getAsLong() / ApplicationMeters.NANOS_PER_SECOND, labelValues);
     }
 
     private void supply(Metric family, DoubleSupplier value, String... labelValues) {

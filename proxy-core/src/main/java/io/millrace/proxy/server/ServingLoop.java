@@ -102,17 +102,6 @@ public final class ServingLoop {
         this.counters = counters;
         this.budget = memory.shared();
         this.memory = new LoopMemory(memory.shared().budget(), System::nanoTime, loop);
-        this.origins = OriginClient.builder(loop)
-                .allocator(allocator)
-                .dns(dns)
-                .tls(originTls)
-                .faults(originFaults)
-                .receiveBuffers(
-                        new ReceiveBuffers(this.memory, bytes -> counters.add(Counter.ORIGIN_RECEIVED_BYTES, bytes)))
-                .onSent(bytes -> counters.add(Counter.ORIGIN_SENT_BYTES, bytes))
-                .onWaiting(this::closeSlowSoon)
-                .totals(memory.totals())
-                .build();
         this.connections = new ConnectionSet(
                 loop,
                 limit::ofLoop,
@@ -122,6 +111,18 @@ public final class ServingLoop {
                 },
                 new CountedConnections(
                         shared.clients(), () -> shared.settings().get().clients(), counters));
+        this.origins = OriginClient.builder(loop)
+                .allocator(allocator)
+                .dns(dns)
+                .tls(originTls)
+                .faults(originFaults)
+                .receiveBuffers(
+                        new ReceiveBuffers(this.memory, bytes -> counters.add(Counter.ORIGIN_RECEIVED_BYTES, bytes)))
+                .onSent(bytes -> counters.add(Counter.ORIGIN_SENT_BYTES, bytes))
+                .onWaiting(this::closeSlowSoon)
+                .atEndOfIteration(connections::atEndOfIteration)
+                .totals(memory.totals())
+                .build();
         this.connections.slowClients(new SlowClients(this.memory, memory.loops(), memory.rateMin(), reason -> {
             counters.increment(ConnectionMemory.counterOf(reason));
             memory.shared().onClosed(reason);
