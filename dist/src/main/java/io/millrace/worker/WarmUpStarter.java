@@ -2,6 +2,7 @@ package io.millrace.worker;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.warmup.ThreadPriority;
 import io.millrace.worker.warmup.WarmUp;
 import io.millrace.worker.warmup.WarmUpPlan;
 import io.millrace.worker.warmup.WarmUpReport;
@@ -45,6 +46,9 @@ public record WarmUpStarter(ControlPaths paths, long generation) implements Warm
         @Override
         public void close() {
             warmUp.close();
+            if (warmUp.isComplete()) {
+                ThreadPriority.lowerCompilers();
+            }
         }
     }
 }

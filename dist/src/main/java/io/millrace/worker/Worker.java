@@ -9,6 +9,7 @@ import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
+import io.millrace.worker.warmup.ThreadPriority;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.FileDescriptor;
@@ -348,6 +349,7 @@ final class Worker implements ControlLink.Listener {
         handOver.markDraining();
         CompletionStage<Void> drained = proxy.drain(timeoutNanos);
         link.send(new ControlMessage.Draining());
+        ThreadPriority.lowerCompilersForDrain();
         var unused = drained.whenCompleteAsync(
                 (nothing, failure) -> {
                     if (failure != null) {

@@ -11,7 +11,7 @@ public final class WorkerMain {
     public static void main(String[] arguments) {
         ProcessLog.choose(System.getenv());
         WorkerOptions options = WorkerOptions.parse(arguments);
-        ThreadPriority.lowerCompiler();
+        ThreadPriority.lowerC2();
         Warming.Starter warming = new WarmUpStarter(options.control(), options.generation());
         System.exit(run(arguments, MillraceProxy::build, warming));
     }

@@ -24,16 +24,26 @@ import org.slf4j.LoggerFactory;
  */
 public final class ThreadPriority {
     /**
-     * The nice value of the threads of a warm-up and of the C2 compiler. On a busy core a thread of an event loop then
-     * has three times the CPU time of such a thread.
+     * The nice value of the threads of a warm-up and of compilers. On a busy core a thread of an event loop then has
+     * three times the CPU time of such a thread.
      */
     private static final int LOW_NICE = 5;
 
+    /** The lowest priority, for the compilers of a worker that drains. */
+    private static final int LOWEST_NICE = 19;
+
     private static final Logger LOG = LoggerFactory.getLogger(ThreadPriority.class);
     private static final long WAIT_MILLIS = 2_000;
+    private static final Path TASKS = Path.of("/proc/self/task");
 
     /** Matches the names of C2 compiler threads, of which the kernel keeps 15 characters. */
     private static final Pattern C2 = Pattern.compile("C2 Compiler.*");
+
+    /** Matches the names of C1 and C2 compiler threads. */
+    static final Pattern COMPILERS = Pattern.compile("C[12] Compiler.*");
+
+    /** Matches the names of compiler threads and of the thread that removes unused compiled code (up to Java 19). */
+    static final Pattern COMPILERS_AND_SWEEPER = Pattern.compile("C[12] Compiler.*|Sweeper thread");
 
     private ThreadPriority() {}
 
@@ -42,7 +52,7 @@ public final class ThreadPriority {
         try {
             // The target of the link has the format PID/task/TID.
             Path own = Files.readSymbolicLink(Path.of("/proc/thread-self"));
-            lower(List.of(String.valueOf(own.getFileName())));
+            lower(List.of(String.valueOf(own.getFileName())), LOW_NICE);
         } catch (IOException | UnsupportedOperationException e) {
             LOG.debug("the priority of a thread cannot be lowered: {}", e.toString());
         }
@@ -53,8 +63,24 @@ public final class ThreadPriority {
      * compiles. C1 keeps its priority, because the interpreter is slower than any compiled code. Blocks for some
      * milliseconds.
      */
-    public static void lowerCompiler() {
-        lower(named(Path.of("/proc/self/task"), C2));
+    public static void lowerC2() {
+        lower(named(TASKS, C2), LOW_NICE);
+    }
+
+    /**
+     * Lowers the priority of both compilers, after a warm-up. Little code for requests is interpreted then. Blocks for
+     * some milliseconds.
+     */
+    public static void lowerCompilers() {
+        lower(named(TASKS, COMPILERS), LOW_NICE);
+    }
+
+    /**
+     * Gives the compilers of a worker that drains the lowest priority: its successor needs the CPU time, and compiled
+     * code is of little use to a process that ends soon. Blocks for some milliseconds.
+     */
+    public static void lowerCompilersForDrain() {
+        lower(named(TASKS, COMPILERS_AND_SWEEPER), LOWEST_NICE);
     }
 
     /** Returns the ids of the threads with a matching name. */
@@ -82,11 +108,11 @@ public final class ThreadPriority {
         }
     }
 
-    private static void lower(List<String> ids) {
+    private static void lower(List<String> ids, int nice) {
         if (ids.isEmpty()) {
             return;
         }
-        List<String> line = new ArrayList<>(List.of("renice", "-n", Integer.toString(LOW_NICE), "-p"));
+        List<String> line = new ArrayList<>(List.of("renice", "-n", Integer.toString(nice), "-p"));
         line.addAll(ids);
         try {
             Process renice = new ProcessBuilder(line)

@@ -79,6 +79,12 @@ public final class WarmUp implements AutoCloseable {
         return finished.copy();
     }
 
+    /** Returns true if the warm-up ended by itself or at its limit. False while it runs, and if it was stopped or failed. */
+    public boolean isComplete() {
+        WarmUpReport report = finished.getNow(null);
+        return report != null && (report.outcome() == Outcome.COMPILER_QUIET || report.outcome() == Outcome.LIMIT);
+    }
+
     /** Number of requests answered so far. */
     public long requests() {
         return requests;

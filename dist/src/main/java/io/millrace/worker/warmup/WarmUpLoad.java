@@ -31,6 +31,9 @@ final class WarmUpLoad implements AutoCloseable {
     /** Number of cycles between two big responses that are fetched and stored. */
     private static final int BIG_MISS_CYCLES = 8;
 
+    /** Number of times that a cycle replaces all connections without TLS. */
+    private static final int RECONNECTIONS = 3;
+
     /** Number of stored responses of each kind that are requested repeatedly. */
     private static final int KEYS = 64;
 
@@ -141,7 +144,8 @@ final class WarmUpLoad implements AutoCloseable {
         sendMisses();
         sendValidations();
         sendOthers();
-        reconnect();
+        replaceConnections();
+        reconnectWithTls();
         if (unexpected * UNEXPECTED_SHARE > answered) {
             throw new IOException(unexpected + " of " + answered + " responses have an unexpected status");
         }
@@ -216,13 +220,25 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
     }
 
-    /** Closes one connection of each kind. The next request opens a new one. */
-    private void reconnect() {
-        int index = (int) (number % HIT_CLIENTS);
-        hitting.get(index).close();
-        hitting.get(HIT_CLIENTS + index % TLS_HIT_CLIENTS).close();
-        mixed.get(index % MIXED_CLIENTS).close();
-        mixed.get(MIXED_CLIENTS + index % TLS_MIXED_CLIENTS).close();
+    /**
+     * Replaces connections without TLS, to clients and to the origin. After a take-over all clients connect anew at
+     * once, so the code for new connections must be compiled too.
+     */
+    private void replaceConnections() throws IOException {
+        List<WarmUpClient> plainHitting = hitting.subList(0, HIT_CLIENTS);
+        List<WarmUpClient> plainMixed = mixed.subList(0, MIXED_CLIENTS);
+        for (int i = 0; i < RECONNECTIONS; i++) {
+            plainHitting.forEach(WarmUpClient::close);
+            exchange(plainHitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN));
+            plainMixed.forEach(WarmUpClient::close);
+            exchange(plainMixed, 200, n -> getOnce(Kind.CLOSING, n, PLAIN));
+        }
+    }
+
+    /** Closes one TLS connection of each kind. The next request opens a new one. */
+    private void reconnectWithTls() {
+        hitting.get(HIT_CLIENTS + (int) (cycles % TLS_HIT_CLIENTS)).close();
+        mixed.get(MIXED_CLIENTS + (int) (cycles % TLS_MIXED_CLIENTS)).close();
     }
 
     private static int size(long n) {

@@ -33,6 +33,8 @@ final class WarmUpOrigin implements AutoCloseable {
         CHUNKED,
         /** A response that must not be stored. */
         PRIVATE,
+        /** A response like PRIVATE, after which the origin closes the connection. */
+        CLOSING,
         /** A stored response that is validated at each request, and is unchanged (304). */
         VALIDATED,
         /** A stored response that is validated at each request, and has changed (200). */
@@ -149,7 +151,7 @@ final class WarmUpOrigin implements AutoCloseable {
         String head = head(kind, size, unchanged);
         boolean withoutBody = unchanged || request.startsWith("HEAD ");
         send(out, head, withoutBody ? 0 : size, kind == Kind.CHUNKED && !withoutBody);
-        return true;
+        return kind != Kind.CLOSING;
     }
 
     private String head(Kind kind, int size, boolean unchanged) {
@@ -162,7 +164,8 @@ final class WarmUpOrigin implements AutoCloseable {
                 .append(cacheControl(kind))
                 .append("\r\nETag: \"")
                 .append(kind == Kind.CHANGED ? Long.toString(requests.get()) : "1")
-                .append("\"\r\nLast-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n");
+                .append("\"\r\nLast-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n")
+                .append(kind == Kind.CLOSING ? "Connection: close\r\n" : "");
         if (!unchanged) {
             head.append("Content-Type: text/html; charset=utf-8\r\n")
                     .append(kind == Kind.VARIED ? "Vary: Accept-Encoding\r\n" : "")

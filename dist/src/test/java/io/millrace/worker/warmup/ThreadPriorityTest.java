@@ -2,12 +2,15 @@ package io.millrace.worker.warmup;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -40,12 +43,34 @@ class ThreadPriorityTest {
         List<String> c2 = ThreadPriority.named(TASKS, Pattern.compile("C2 Compiler.*"));
         List<String> c1 = ThreadPriority.named(TASKS, Pattern.compile("C1 Compiler.*"));
         int before = nice(c1.get(0));
-        ThreadPriority.lowerCompiler();
+        ThreadPriority.lowerC2();
         for (String id : c2) {
             assertEquals(Math.max(before, 5), nice(id));
         }
         assertEquals(before, nice(c1.get(0)));
         assertFalse(c1.isEmpty());
+    }
+
+    /** The lower priorities of C1 are not tried here: they would slow down the following tests of this JVM. */
+    @Test
+    void theCompilersAndTheSweeperAreFoundByName() throws IOException {
+        List<String> compilers = ThreadPriority.named(TASKS, ThreadPriority.COMPILERS);
+        // The JVM of a test may have no C2.
+        assertTrue(List.of(List.of("C1"), List.of("C1", "C2")).contains(compilersIn(compilers)), compilers::toString);
+        List<String> withSweeper = ThreadPriority.named(TASKS, ThreadPriority.COMPILERS_AND_SWEEPER);
+        assertTrue(withSweeper.containsAll(compilers));
+        assertTrue(
+                ThreadPriority.COMPILERS_AND_SWEEPER.matcher("Sweeper thread").matches());
+        assertFalse(
+                ThreadPriority.COMPILERS_AND_SWEEPER.matcher("millrace-loop-1").matches());
+    }
+
+    private static List<String> compilersIn(List<String> ids) throws IOException {
+        Set<String> names = new TreeSet<>();
+        for (String id : ids) {
+            names.add(Files.readString(TASKS.resolve(id).resolve("comm")).substring(0, 2));
+        }
+        return List.copyOf(names);
     }
 
     private static String ownId() {

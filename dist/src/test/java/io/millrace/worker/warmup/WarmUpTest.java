@@ -72,6 +72,7 @@ class WarmUpTest {
     void endsAtItsLimit() {
         try (WarmUp warmUp = WarmUp.start(plan(Duration.ofMillis(100), ProxyConfig.defaults()))) {
             assertEquals(Outcome.LIMIT, warmUp.finished().join().outcome());
+            assertTrue(warmUp.isComplete());
         }
     }
 
@@ -81,6 +82,7 @@ class WarmUpTest {
         WarmUp warmUp = WarmUp.start(plan(LONG, ProxyConfig.defaults()));
         warmUp.stop();
         assertEquals(Outcome.STOPPED, warmUp.finished().getNow(null).outcome());
+        assertFalse(warmUp.isComplete());
         warmUp.close();
         assertFalse(Files.exists(own));
     }
