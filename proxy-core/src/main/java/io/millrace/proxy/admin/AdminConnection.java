@@ -173,7 +173,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     }
 
     /**
-     * Counts an error answer by its stable word, if the cause of the error is a missing right, a failed login, or a
+     * Counts an error answer by its error code, if the cause of the error is a missing right, a failed login, or a
      * limit. Call on the event loop.
      */
     void countError(String errorCode) {

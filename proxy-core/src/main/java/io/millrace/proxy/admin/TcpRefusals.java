@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 final class TcpRefusals {
     /**
-     * Stable words of errors for missing rights, failed logins and reached limits. They are also values of the label
+     * Error codes for missing rights, failed logins and reached limits. They are also values of the label
      * {@code reason}.
      */
     private static final List<String> CODES = List.of(
@@ -30,45 +30,45 @@ final class TcpRefusals {
             "too-many-logins");
 
     /**
-     * Reasons that name a limit of the dashboard. "gave-way": at the limit, the oldest session, one-time code or
-     * address was dropped for a new one. "full": a new dashboard was refused.
+     * Event codes of the dashboard's limits. "-evicted": at the limit, the oldest session, one-time code or address
+     * with failed logins was removed for a new one. "-full": a new dashboard was refused.
      */
     private static final List<String> LIMITS =
-            List.of("session-gave-way", "code-gave-way", "address-gave-way", "dashboards-full");
+            List.of("session-evicted", "code-evicted", "login-address-evicted", "dashboards-full");
 
-    /** The stable word of an error for a login with a wrong token. */
+    /** The error code of a login with a wrong token. */
     private static final String WRONG_TOKEN = "wrong-token";
 
     private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final LongAdder wrongToken = new LongAdder();
     private final LongAdder noToken = new LongAdder();
-    private final LongAdder gaveWay = new LongAdder();
+    private final LongAdder connectionEvicted = new LongAdder();
     private final LongAdder full = new LongAdder();
     private final LongAdder tooSlow = new LongAdder();
-    /** Counters by the words of {@link #CODES} and {@link #LIMITS}. */
-    private final Map<String, LongAdder> byWord = new TreeMap<>();
+    /** Counters by the codes of {@link #CODES} and {@link #LIMITS}. */
+    private final Map<String, LongAdder> byCode = new TreeMap<>();
 
     private final FaultLog faults =
             new FaultLog(LoggerFactory.getLogger(TcpRefusals.class), LOG_INTERVAL_NANOS, System::nanoTime);
 
     TcpRefusals() {
-        CODES.forEach(code -> byWord.put(code, new LongAdder()));
-        LIMITS.forEach(limit -> byWord.put(limit, new LongAdder()));
+        CODES.forEach(code -> byCode.put(code, new LongAdder()));
+        LIMITS.forEach(limit -> byCode.put(limit, new LongAdder()));
     }
 
     /**
      * Counts an error answer if its cause is a missing right, a failed login, or a limit. For each cause, at most one
      * log line per minute names the token and the address.
      *
-     * @param code the stable word of the error
+     * @param code the error code
      */
     void countError(String code, @Nullable String token, @Nullable InetAddress client) {
         if (code.equals(WRONG_TOKEN)) {
             wrongToken(client);
             return;
         }
-        LongAdder count = CODES.contains(code) ? byWord.get(code) : null;
+        LongAdder count = CODES.contains(code) ? byCode.get(code) : null;
         if (count != null) {
             count.increment();
             faults.reportFrequent(
@@ -80,10 +80,10 @@ final class TcpRefusals {
     /**
      * Counts an event at a limit of the dashboard.
      *
-     * @param limit one of the words in {@link #LIMITS}
+     * @param limit one of the event codes in {@link #LIMITS}
      */
     void atLimit(String limit) {
-        LongAdder count = byWord.get(limit);
+        LongAdder count = byCode.get(limit);
         if (count == null) {
             throw new IllegalArgumentException("no limit " + limit);
         }
@@ -103,8 +103,8 @@ final class TcpRefusals {
     }
 
     /** Counts a connection without a token that was closed for a new one. */
-    void gaveWay() {
-        gaveWay.increment();
+    void connectionEvicted() {
+        connectionEvicted.increment();
         faults.reportFrequent(
                 "the limit of connections without a token to the admin API over TCP is reached",
                 () -> TcpSlots.WITHOUT_TOKEN_MAX
@@ -132,10 +132,10 @@ final class TcpRefusals {
                 + " ones.\n# TYPE " + name + " counter\n"
                 + line(name, WRONG_TOKEN, wrongToken)
                 + line(name, "no-token", noToken)
-                + line(name, "gave-way", gaveWay)
+                + line(name, "connection-evicted", connectionEvicted)
                 + line(name, "full", full)
                 + line(name, "too-slow", tooSlow)
-                + byWord.entrySet().stream()
+                + byCode.entrySet().stream()
                         .map(each -> line(name, each.getKey(), each.getValue()))
                         .collect(Collectors.joining());
     }

@@ -79,7 +79,7 @@ final class TcpSlots {
         if (unauthenticated.size() >= WITHOUT_TOKEN_MAX) {
             Slot other = connectionToReplace();
             unauthenticated.remove(other);
-            refusals.gaveWay();
+            refusals.connectionEvicted();
             other.channel.close();
         }
         Slot slot = new Slot(channel);

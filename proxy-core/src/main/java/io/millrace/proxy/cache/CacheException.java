@@ -9,7 +9,7 @@ public final class CacheException extends Exception {
     /**
      * Creates a failure.
      *
-     * @param code a stable word, such as {@code bad-url}
+     * @param code the error code for programs, such as {@code bad-url}
      * @param message the problem and its remedy
      */
     public CacheException(String code, String message) {
@@ -17,7 +17,7 @@ public final class CacheException extends Exception {
         this.code = code;
     }
 
-    /** The stable word for programs, as in errors of the admin API; {@code closed} if the proxy is closed. */
+    /** The error code, as in errors of the admin API; {@code closed} if the proxy is closed. */
     public String code() {
         return code;
     }

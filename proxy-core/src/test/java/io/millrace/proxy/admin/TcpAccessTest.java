@@ -256,7 +256,8 @@ class TcpAccessTest {
             String metrics = metrics();
             assertTrue(metrics.startsWith("up 1\n"), metrics);
             assertTrue(
-                    metrics.contains("millrace_admin_refused_total{application=\"millrace\",reason=\"gave-way\"} 6"),
+                    metrics.contains(
+                            "millrace_admin_refused_total{application=\"millrace\",reason=\"connection-evicted\"} 6"),
                     metrics);
             assertTrue(unfinished.contains("/held") || open.get(0).isAtEnd(), "the oldest");
         } finally {

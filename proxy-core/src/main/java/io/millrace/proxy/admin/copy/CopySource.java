@@ -13,7 +13,7 @@ public interface CopySource {
      * Returns the head of a stored response. Only complete responses that other caches may store are copied.
      *
      * @param key the bytes of its key
-     * @return fails with status 404 if nothing is stored, with 409 and a stable word if the response is not copied:
+     * @return fails with status 404 if nothing is stored, with 409 and an error code if the response is not copied:
      *     {@code partial}, {@code purged} or {@code of-one-client}
      */
     CompletionStage<StoredCopy> head(byte[] key, AdminCaller caller);

@@ -72,7 +72,7 @@ public interface CopyTarget {
      *
      * @param upload its identifier; null if it has ended
      * @param stored whether the response is stored
-     * @param reason why the response was refused, a stable word; null if it was not
+     * @param reason the reason code of a refusal; null if the response was not refused
      */
     record Progress(
             @Nullable String upload,

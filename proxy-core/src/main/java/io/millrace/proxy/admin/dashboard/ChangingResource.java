@@ -7,7 +7,9 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 import java.time.Duration;
 
-/** A resource whose requests change data that pages show. Each request ends the shared replies. Thread-safe. */
+/**
+ * A resource whose requests change data that pages show. Each request invalidates the kept shared replies. Thread-safe.
+ */
 final class ChangingResource implements AdminResource {
     private final AdminResource change;
     private final SharedReplies replies;

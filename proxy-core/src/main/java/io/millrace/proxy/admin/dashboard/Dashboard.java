@@ -28,16 +28,16 @@ public final class Dashboard {
      * Creates a dashboard without sessions.
      *
      * @param access the tokens that open sessions
-     * @param atLimit receives a stable word when a limit is reached: {@code session-gave-way}, {@code code-gave-way},
-     *     {@code address-gave-way}, {@code dashboards-full}
+     * @param atLimit receives an event code when a limit is reached: {@code session-evicted}, {@code code-evicted},
+     *     {@code login-address-evicted}, {@code dashboards-full}
      * @param nanoTime as {@link System#nanoTime}
      */
     public Dashboard(AdminAccess access, LoopbackListeners listeners, Consumer<String> atLimit, LongSupplier nanoTime) {
         this.access = access;
-        codes = new LoginCodes(nanoTime, () -> atLimit.accept("code-gave-way"));
-        sessions = new Sessions(nanoTime, () -> atLimit.accept("session-gave-way"));
+        codes = new LoginCodes(nanoTime, () -> atLimit.accept("code-evicted"));
+        sessions = new Sessions(nanoTime, () -> atLimit.accept("session-evicted"));
         leases = new Leases(listeners, codes, sessions, nanoTime, () -> atLimit.accept("dashboards-full"));
-        Runnable forgotten = () -> atLimit.accept("address-gave-way");
+        Runnable forgotten = () -> atLimit.accept("login-address-evicted");
         login = new LoginResource(
                 access, codes, sessions, new LoginLimit(nanoTime, forgotten), new LoginLimit(nanoTime, forgotten));
     }

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * their number does not change the load on the worker.
  *
  * <p>Only requests of a dashboard session are answered with a shared reply, except for a {@link #snapshot}. Scripts and
- * {@code millctl} get a new reply. A request that changes something ends all shared replies, so that a page sees its
- * own change.
+ * {@code millctl} get a new reply. A request that changes something invalidates all kept replies, so that a page sees
+ * its own change.
  *
  * <p>Thread-safe.
  */
@@ -111,8 +111,8 @@ public final class SharedReplies {
     }
 
     /**
-     * Returns a resource that shares its replies if open pages repeat its requests. Returns a resource that ends the
-     * shared replies if its requests change what pages show. Returns other resources as they are.
+     * Returns a resource that shares its replies if open pages repeat its requests. Returns a resource that invalidates
+     * the kept replies if its requests change what pages show. Returns other resources as they are.
      */
     public AdminResource sharing(AdminResource resource) {
         boolean isQuery = resource.method().equals("GET");
@@ -137,7 +137,7 @@ public final class SharedReplies {
                 && request.sender().field(Dashboard.PROOF_FIELD) != null;
     }
 
-    /** Ends all replies that later requests would share. */
+    /** Invalidates all kept replies, so that each later request gets a new one. */
     void forget() {
         lock.lock();
         try {

@@ -10,7 +10,7 @@ public final class AdminException extends Exception {
      * Creates an error answer.
      *
      * @param status the HTTP status, 400 to 599
-     * @param code a stable word for programs, such as {@code not-found}
+     * @param code the error code for programs, such as {@code not-found}
      * @param message the problem and its remedy
      */
     public AdminException(int status, String code, String message) {

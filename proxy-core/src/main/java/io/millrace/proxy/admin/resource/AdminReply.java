@@ -12,7 +12,7 @@ import tools.jackson.core.JsonGenerator;
  * @param status the HTTP status
  * @param contentType the value of Content-Type
  * @param body the content
- * @param errorCode the stable word of an error; null for other answers
+ * @param errorCode the error code for programs, such as {@code not-found}; null for other answers
  * @param fields further header fields; each replaces the field of the same name that the admin API would send
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -22,7 +22,7 @@ public record AdminReply(
         byte[] body,
         @Nullable String errorCode,
         Map<String, String> fields) {
-    /** The field with the stable word of an error. */
+    /** The field with the error code. */
     public static final String ERROR_FIELD = "Millrace-Error";
 
     /** The media type of JSON answers. */
@@ -68,7 +68,7 @@ public record AdminReply(
                 .withErrorCode(code);
     }
 
-    /** Returns a copy that is an error with this stable word. */
+    /** Returns a copy that is an error with this error code. */
     public AdminReply withErrorCode(String code) {
         return new AdminReply(status, contentType, body, code, fields);
     }

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Test;
 /** Loopback listeners live as long as their leases. */
 class LeasesTest {
     private final AtomicLong now = new AtomicLong();
-    private final AtomicInteger gaveWay = new AtomicInteger();
-    private final Sessions sessions = new Sessions(now::get, gaveWay::incrementAndGet);
-    private final LoginCodes codes = new LoginCodes(now::get, gaveWay::incrementAndGet);
+    private final AtomicInteger evictions = new AtomicInteger();
+    private final Sessions sessions = new Sessions(now::get, evictions::incrementAndGet);
+    private final LoginCodes codes = new LoginCodes(now::get, evictions::incrementAndGet);
     private final List<Runnable> scheduled = new ArrayList<>();
     private final AtomicInteger open = new AtomicInteger();
     private boolean hasPorts = true;
@@ -56,7 +56,7 @@ class LeasesTest {
         }
     };
 
-    private final Leases leases = new Leases(listeners, codes, sessions, now::get, gaveWay::incrementAndGet);
+    private final Leases leases = new Leases(listeners, codes, sessions, now::get, evictions::incrementAndGet);
 
     private void pass(Duration time) {
         now.addAndGet(time.toNanos());
@@ -111,7 +111,7 @@ class LeasesTest {
         CompletionException refused = assertThrows(CompletionException.class, this::lease);
         assertEquals(503, ((AdminException) refused.getCause()).status());
         assertEquals(Leases.LEASES_MAX, open.get());
-        assertEquals(1, gaveWay.get());
+        assertEquals(1, evictions.get());
     }
 
     @Test

@@ -34,10 +34,10 @@ class SessionsTest {
     Path directory;
 
     private final AtomicLong now = new AtomicLong(-5);
-    private final AtomicInteger gaveWay = new AtomicInteger();
-    private final Sessions sessions = new Sessions(now::get, gaveWay::incrementAndGet);
-    private final LoginCodes codes = new LoginCodes(now::get, gaveWay::incrementAndGet);
-    private final LoginLimit limit = new LoginLimit(now::get, gaveWay::incrementAndGet);
+    private final AtomicInteger evictions = new AtomicInteger();
+    private final Sessions sessions = new Sessions(now::get, evictions::incrementAndGet);
+    private final LoginCodes codes = new LoginCodes(now::get, evictions::incrementAndGet);
+    private final LoginLimit limit = new LoginLimit(now::get, evictions::incrementAndGet);
 
     private void pass(Duration time) {
         now.addAndGet(time.toNanos());
@@ -85,7 +85,7 @@ class SessionsTest {
         }
         assertNull(sessions.find(first.cookie(), first.proof()));
         assertTrue(sessions.find(second.cookie(), second.proof()).hasProof());
-        assertEquals(1, gaveWay.get());
+        assertEquals(1, evictions.get());
     }
 
     @Test
@@ -96,9 +96,9 @@ class SessionsTest {
         for (int i = 1; i < LoginCodes.CODES_MAX; i++) {
             codes.next(AdminToken.OF_DASHBOARD, null);
         }
-        assertEquals(0, gaveWay.get(), "a code that is over takes no place");
+        assertEquals(0, evictions.get(), "a code that is over takes no place");
         codes.next(AdminToken.OF_DASHBOARD, null);
-        assertEquals(1, gaveWay.get());
+        assertEquals(1, evictions.get());
         assertNull(codes.use(first));
         assertNull(codes.use(late));
     }
@@ -110,9 +110,9 @@ class SessionsTest {
                 limit.failed(InetAddress.getByAddress(new byte[] {10, 0, (byte) (i >> 8), (byte) i}));
             }
         }
-        assertEquals(0, gaveWay.get());
+        assertEquals(0, evictions.get());
         limit.failed(InetAddress.getByName("192.0.2.1"));
-        assertEquals(1, gaveWay.get());
+        assertEquals(1, evictions.get());
         assertEquals(0, limit.secondsToWait(InetAddress.getByName("10.0.0.0")));
         assertTrue(limit.secondsToWait(InetAddress.getByName("10.0.0.1")) > 0);
     }
