@@ -40,9 +40,9 @@ final class ViaCommandTest {
         Run run = via("1.1 edge (Millrace [cHs f ])\n\n", "via", "-o", "json");
         assertEquals(
                 "{\"via\":[{\"proxy\":\"1.1 edge\",\"text\":\"cHs f \",\"letters\":["
-                        + "{\"flag\":\"c\",\"letter\":\"H\",\"asks\":\"cache lookup\",\"means\":\"in the cache, fresh (hit)\"},"
-                        + "{\"flag\":\"s\",\"letter\":\" \",\"asks\":\"origin\",\"means\":\"not asked\"},"
-                        + "{\"flag\":\"f\",\"letter\":\" \",\"asks\":\"cache fill\",\"means\":\"nothing written\"}]}]}\n",
+                        + "{\"flag\":\"c\",\"letter\":\"H\",\"question\":\"cache lookup\",\"means\":\"in the cache, fresh (hit)\"},"
+                        + "{\"flag\":\"s\",\"letter\":\" \",\"question\":\"origin\",\"means\":\"not asked\"},"
+                        + "{\"flag\":\"f\",\"letter\":\" \",\"question\":\"cache fill\",\"means\":\"nothing written\"}]}]}\n",
                 run.out());
     }
 

@@ -7,7 +7,10 @@ import java.util.List;
 public final class ViaJson {
     private ViaJson() {}
 
-    /** Returns {@code {"via":[{"proxy","text","letters":[{"flag","letter","asks","means"}]}]}}. */
+    /**
+     * Returns {@code {"via":[{"proxy","text","letters":[{"flag","letter","question","means"}]}]}}. The question names
+     * the subject of the letter, such as {@code cache lookup}.
+     */
     public static byte[] of(List<ViaString> proxies) {
         return JsonText.object(json -> {
             json.writeArrayPropertyStart("via");
@@ -20,7 +23,7 @@ public final class ViaJson {
                     json.writeStartObject();
                     json.writeStringProperty("flag", letter.flag());
                     json.writeStringProperty("letter", String.valueOf(letter.letter()));
-                    json.writeStringProperty("asks", letter.asks());
+                    json.writeStringProperty("question", letter.question());
                     json.writeStringProperty("means", letter.means());
                     json.writeEndObject();
                 }

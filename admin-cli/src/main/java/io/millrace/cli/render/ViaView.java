@@ -6,7 +6,7 @@ import java.util.List;
 
 /** Formats decoded letters of Via fields as text. Stateless. */
 public final class ViaView {
-    private static final int ASKS_WIDTH = 29;
+    private static final int QUESTION_WIDTH = 29;
 
     private ViaView() {}
 
@@ -17,9 +17,9 @@ public final class ViaView {
             String name = via.proxy().isEmpty() ? "" : Printable.of(via.proxy()) + " ";
             lines.add(paint.strong(name + "[" + Printable.of(via.text()) + "]"));
             for (ViaString.Letter letter : via.letters()) {
-                String asks = letter.asks();
-                lines.add("  " + letter.flag() + letter.letter() + "  " + asks
-                        + " ".repeat(Math.max(1, ASKS_WIDTH - asks.length())) + letter.means());
+                String question = letter.question();
+                lines.add("  " + letter.flag() + letter.letter() + "  " + question
+                        + " ".repeat(Math.max(1, QUESTION_WIDTH - question.length())) + letter.means());
             }
         }
         return lines;

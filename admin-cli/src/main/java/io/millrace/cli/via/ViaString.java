@@ -22,10 +22,10 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
      *
      * @param flag the lower-case letter that marks the position
      * @param letter the value: a capital letter, or a blank
-     * @param asks the question that the position answers, such as {@code cache lookup}
+     * @param question what the letter describes, such as {@code cache lookup}
      * @param means meaning of the letter
      */
-    public record Letter(String flag, char letter, String asks, String means) {}
+    public record Letter(String flag, char letter, String question, String means) {}
 
     /**
      * Parses the letters of all proxies in a text. The text has letters only, or is a complete Via field with the

@@ -20,7 +20,7 @@ final class ViaStringTest {
         ViaString full = ViaString.parse("[uScMsSfWpSeN:t cCMi p sS]").get(0);
         assertEquals(12, full.letters().size());
         assertEquals("not in the cache (miss)", means(full, 1));
-        assertEquals("connection to the origin", full.letters().get(11).asks());
+        assertEquals("connection to the origin", full.letters().get(11).question());
         assertEquals("opened or taken from the pool", means(full, 11));
         ViaString without = ViaString.parse("uScMsSfWpSeN:t cCMp sS").get(0);
         assertEquals(11, without.letters().size());

@@ -21,7 +21,7 @@ final class CommandJson {
                 .text("description", String.join(" ", spec.usageMessage().description()))
                 .array("parameters", spec.positionalParameters(), (one, parameter) -> one.text(
                                 "name", parameter.paramLabel())
-                        .number("least", parameter.arity().min())
+                        .number("min", parameter.arity().min())
                         .bool("repeatable", parameter.arity().max() > 1)
                         .text("description", String.join(" ", parameter.description())))
                 .array("options", spec.options(), CommandJson::option)
@@ -33,7 +33,7 @@ final class CommandJson {
         json.texts("names", List.of(option.names()))
                 .text("value", option.arity().max() > 0 ? option.paramLabel() : null)
                 .bool("repeatable", option.isMultiValue())
-                .bool("everywhere", option.inherited() || option.scopeType() == CommandLine.ScopeType.INHERIT)
+                .bool("inherited", option.inherited() || option.scopeType() == CommandLine.ScopeType.INHERIT)
                 .text("description", String.join(" ", option.description()));
     }
 }
