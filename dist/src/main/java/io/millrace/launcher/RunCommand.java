@@ -56,8 +56,8 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--domain",
             paramLabel = "NAME",
-            description = "Serve HTTPS for this name with a certificate that is issued automatically, beside --origin;"
-                    + " may be repeated. Listens on :443 and :80. Needs --accept-terms.")
+            description = "Serve HTTPS for this name with an automatically issued certificate. May be repeated."
+                    + " Listens on :443 and :80. Needs --accept-terms, and --origin or --demo.")
     private List<String> domains = List.of();
 
     @Option(names = "--https", paramLabel = "ADDRESS", description = "HTTPS address instead of :443, with --domain.")
@@ -77,7 +77,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--state",
             paramLabel = "DIR",
-            description = "Directory of cache, logs and sockets without a path in the configuration.")
+            description = "Directory for cache, logs and sockets whose paths the configuration does not set.")
     private @Nullable Path state;
 
     @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override a key of the file; may be repeated.")
@@ -93,13 +93,14 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         if (state != null && state.toString().isEmpty()) {
-            throw new LaunchException("--state is empty; it names a directory", ExitCode.USAGE);
+            throw new LaunchException("--state is empty; set it to a directory", ExitCode.USAGE);
         }
         Source from = source == null ? new Source() : source;
         TlsSite site = domains.isEmpty() ? null : new TlsSite(domains, https, email, acceptsTerms);
         if (site != null && from.origin == null && !from.demo) {
             throw new LaunchException(
-                    "--domain needs --origin URL; in a configuration file set tls.acme.names instead", ExitCode.USAGE);
+                    "--domain needs --origin URL or --demo; in a configuration file set tls.acme.names instead",
+                    ExitCode.USAGE);
         }
         if (site == null && (acceptsTerms || email != null || !https.equals(TlsSite.HTTPS_DEFAULT))) {
             throw new LaunchException("--https, --email and --accept-terms need --domain NAME", ExitCode.USAGE);

@@ -21,7 +21,7 @@ public final class ConfigRollbackCommand extends ConfigChangeCommand {
     @Parameters(
             arity = "0..1",
             paramLabel = "N",
-            description = "A number of 'config history'. Default: the one before the present one.")
+            description = "Number of the configuration in 'config history'. Default: the one before the current one.")
     private int number;
 
     public ConfigRollbackCommand(Invocation invocation) {
