@@ -82,7 +82,7 @@ final class RemapArguments {
             return;
         }
         if (CompressImport.isCompress(plugin)) {
-            rule.compress("");
+            rule.compressFile("");
             return;
         }
         if (plugin.equals(Plugins.ESI)) {
@@ -129,7 +129,7 @@ final class RemapArguments {
             return;
         }
         if (CompressImport.isCompress(plugin)) {
-            rule.compress(text);
+            rule.compressFile(text);
             return;
         }
         if (plugin.equals(Plugins.URL_SIG)) {

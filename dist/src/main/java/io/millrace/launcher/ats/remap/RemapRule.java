@@ -20,9 +20,12 @@ public final class RemapRule {
     private List<String> referers = List.of();
     private String refererRedirect = "";
     private String strategy = "";
-    /** The file of the plugin compress, empty if it has none; null for a rule without the plugin. */
-    private @Nullable String compress;
-    /** Number of reasons to deny all requests. */
+    /**
+     * Configuration file of the {@code compress} plugin. Empty if the plugin has no file; null if the rule has no such
+     * plugin.
+     */
+    private @Nullable String compressFile;
+    /** Number of calls of {@link #markDenied} that were not cancelled. */
     private int denials;
 
     private @Nullable DraftNode node;
@@ -67,17 +70,23 @@ public final class RemapRule {
         return refererRedirect;
     }
 
-    /** Makes the rule deny all requests, for example because a plugin denies clients and Millrace has no equivalent. */
+    /**
+     * Makes {@link #setNode} deny all requests of the rule, for example because a plugin denies clients and Millrace
+     * has no equivalent. Has no effect after {@link #setNode}.
+     */
     void markDenied() {
         denials++;
     }
 
-    /** Cancels one {@link #markDenied}, for example after the plugin was imported. */
+    /** Cancels one {@link #markDenied}, for example after the plugin was imported. Call before {@link #setNode}. */
     void unmarkDenied() {
         denials--;
     }
 
-    /** Inserts a first filter that denies all clients. */
+    /**
+     * Inserts a first filter that denies all clients. Has no effect before {@link #setNode}, and for {@code
+     * reverse_map}, which handles no requests.
+     */
     void denyAll(Entry why) {
         if (node != null && !verb.equals("reverse_map")) {
             node.addFirst("filters").from(why).put("action", "deny");
@@ -94,15 +103,18 @@ public final class RemapRule {
         strategy = name;
     }
 
-    /** The file of the plugin compress, empty if it has none. Null for a rule without the plugin. */
+    /**
+     * The configuration file of the {@code compress} plugin. Empty if the plugin has no file; null if the rule has no
+     * such plugin.
+     */
     @Nullable
-    String compress() {
-        return compress;
+    String compressFile() {
+        return compressFile;
     }
 
-    /** Sets the file of the plugin compress; empty for none. */
-    void compress(String file) {
-        compress = file;
+    /** Sets the configuration file of the {@code compress} plugin; empty for none. */
+    void compressFile(String file) {
+        compressFile = file;
     }
 
     /** Returns true if the rule maps requests to an origin. */
@@ -116,7 +128,8 @@ public final class RemapRule {
     }
 
     /**
-     * Sets the node of the rule in the resulting configuration. If the rule is marked as denied, denies all clients.
+     * Sets the node of the rule in the resulting configuration. If the rule is marked as denied, denies all clients,
+     * except for {@code reverse_map}.
      */
     void setNode(DraftNode written) {
         node = written;

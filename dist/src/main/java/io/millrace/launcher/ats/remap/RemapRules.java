@@ -134,7 +134,7 @@ public final class RemapRules {
     }
 
     private void writeCompression(RemapRule rule, DraftNode node) {
-        String file = rule.compress();
+        String file = rule.compressFile();
         if (file != null && rule.isMapping()) {
             compression.write(rule, node, file);
         } else if (file != null) {
