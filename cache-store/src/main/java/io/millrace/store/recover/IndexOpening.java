@@ -77,8 +77,8 @@ final class IndexOpening {
     }
 
     /**
-     * Cleans up after a move of a segment that the end of the process interrupted. The old and the new place of that
-     * segment have the same sequence number. Frees the place without records.
+     * Ends a move of a segment that was in progress when the process ended. Two places then have the sequence number of
+     * that segment, and one of them has no records yet. Frees the place without records.
      *
      * @throws IndexUnusableException if both places have records
      */

@@ -22,7 +22,7 @@ import java.util.BitSet;
  * <pre>
  * volume 6d1f… store 09ab… generation 0 segments 64 of 4194304 bytes
  * segment 3 sequence 17 tag 5c01…
- *   64 COMPLETE sequence=1100000000 object=10000000001 content=512 body=512 head=120 key=31 http://example.com/
+ *   64 COMPLETE sequence=1100000000 object=10000000001 content=512 body=512 head=120 key=19 http://example.com/
  * </pre>
  *
  * <p>Confined to one thread.

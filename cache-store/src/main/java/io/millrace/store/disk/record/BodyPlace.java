@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *   12  4  offset of that record in its segment
  *   16  8  tag of that segment
  *   24  8  zero
- *   32     bitmap: bit n of byte n/8 is set if block n is stored; not written for a whole body
+ *   32     bitmap: bit n % 8 of byte n / 8, least significant bit first, is set if block n is stored;
+ *          not written for a whole body
  * </pre>
  *
  * <p>The index finds each block by object id and block number, so the extension contains no block locations. The
@@ -123,8 +124,8 @@ public record BodyPlace(
                 || (!elsewhere && length / blockBytes >= Integer.MAX_VALUE)
                 || bitmapLength != header.extensionLength() - FIXED_BYTES
                 || whole != (bitmapLength == 0)) {
-            throw new DamagedRecordException("extension of " + header + ": blocks of " + blockBytes
-                    + " bytes, bitmap of " + bitmapLength + " bytes");
+            throw new DamagedRecordException("extension of " + header + " does not match this header: blocks of "
+                    + blockBytes + " bytes, bitmap of " + bitmapLength + " bytes");
         }
         BitSet stored = whole ? null : BitSet.valueOf(in.slice(index + FIXED_BYTES, bitmapLength));
         if (stored != null && length >= 0 && (long) (stored.length() - 1) * blockBytes >= length) {
