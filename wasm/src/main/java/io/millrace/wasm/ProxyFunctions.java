@@ -236,7 +236,10 @@ final class ProxyFunctions {
         return http == null || !http.mayChange((int) number) ? null : charged(guest, http.fields((int) number));
     }
 
-    /** Counts the search of a map as one instruction for each line. */
+    /**
+     * Counts one instruction for each field against the limit of instructions, because the functions of a map search
+     * its fields one after the other.
+     */
     private static @Nullable HeaderMap charged(WasmInstance guest, @Nullable HeaderMap fields) {
         if (fields != null) {
             guest.charge(fields.size());

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The module of one extension with its instances, and the check of its file. If the file changes, the new module serves
- * the next calls, and the instances of the old one end after their last call. Threads of its own check the file and
- * start modules, because a start may take 30 seconds.
+ * the next calls, and the instances of the old one end after their last call. The filter has two threads that check the
+ * file, start the changed module and start further instances, because a start may take 30 seconds.
  *
  * <p>Thread-safe.
  */
@@ -50,7 +50,7 @@ final class WasmFilter implements AutoCloseable {
     /** Instances of old modules, which end after their paused requests. Guarded by the lock. */
     private final List<RequestWorkers> retired = new ArrayList<>();
 
-    /** Written under the lock. */
+    /** The module that gets the next calls. After construction, written under the lock only. */
     private volatile Running running;
 
     /** The state of the file when it was last read. This field and the next two are used by the check only. */
@@ -202,7 +202,10 @@ final class WasmFilter implements AutoCloseable {
         }
     }
 
-    /** Passes the next calls to a started module. Returns false if the extension is closed. */
+    /**
+     * Makes a started module the current one, which gets the next calls, and retires the module before it. Returns
+     * false if the extension is closed.
+     */
     private boolean replace(Running started) {
         RequestWorkers before;
         lock.lock();

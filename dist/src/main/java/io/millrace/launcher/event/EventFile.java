@@ -19,9 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The file of events, one line of JSON for each. When the file has twice as many lines as events are kept, a new file
- * with only the kept events replaces it. The file is also replaced after a failed append, which may have left a part of
- * a line. Confined to one thread at a time; blocks.
+ * The file of events, one line of JSON for each. If an append would make the number of lines more than twice the number
+ * of kept events, a new file with only the kept events replaces the file. The file is also replaced after a failed
+ * append, which may have left a part of a line. Confined to one thread at a time; blocks.
  */
 final class EventFile {
     /** Limit of a line in bytes; longer lines are skipped. An event has 1,280 characters at most. */

@@ -114,7 +114,7 @@ final class ExtensionExecutor extends AbstractExecutorService implements Schedul
 
     private <V> Task<V> begin(Task<V> task) {
         if (tasks.size() >= TASKS_MAX) {
-            throw new RejectedExecutionException("tasks of extension " + name + ": limit=" + TASKS_MAX);
+            throw new RejectedExecutionException("extension " + name + " may have at most " + TASKS_MAX + " tasks");
         }
         tasks.add(task);
         if (ended) {

@@ -149,7 +149,7 @@ final class ExtensionServices implements ExtensionContext {
         lock.lock();
         try {
             if (!counters.containsKey(name) && counters.size() >= COUNTERS_MAX) {
-                throw new IllegalStateException("counters of an extension: limit=" + COUNTERS_MAX);
+                throw new IllegalStateException("an extension may have at most " + COUNTERS_MAX + " counters");
             }
             Count known = counters.get(name);
             if (known != null) {

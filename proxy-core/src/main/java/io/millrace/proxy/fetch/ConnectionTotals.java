@@ -25,7 +25,7 @@ public final class ConnectionTotals {
 
     /** Registers a pool, and returns the connection count of its host. */
     ConnectionTotal join(Origin origin, ConnectionTotal.Member member) {
-        return totals.compute(Endpoint.of(origin), (place, known) -> {
+        return totals.compute(Endpoint.of(origin), (endpoint, known) -> {
             ConnectionTotal total = known == null ? new ConnectionTotal() : known;
             total.join(member);
             return total;
@@ -34,7 +34,7 @@ public final class ConnectionTotals {
 
     /** Removes a pool that has no connections. */
     void leave(Origin origin, ConnectionTotal.Member member) {
-        totals.computeIfPresent(Endpoint.of(origin), (place, total) -> total.leave(member) ? null : total);
+        totals.computeIfPresent(Endpoint.of(origin), (endpoint, total) -> total.leave(member) ? null : total);
     }
 
     /**

@@ -91,8 +91,11 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     private long keepAliveNanos = KeepAlive.UNLIMITED;
     private long idleSinceNanos;
-    /** Promise of the heads of requests: nobody waits for their result, so none is created for each request. */
-    private final ChannelPromise unheeded;
+    /**
+     * The promise of all writes of request heads. No code waits for the result of such a write, so one shared promise
+     * replaces a new one for each request.
+     */
+    private final ChannelPromise headWritten;
 
     /** The task that flushes all requests of one event loop iteration together, so that the origin is woken once. */
     private final Runnable flushTask = this::flushQueued;
@@ -104,7 +107,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         this.attempt = attempt;
         this.channel = channel;
         this.decoder = decoder;
-        unheeded = new VoidChannelPromise(channel, false);
+        headWritten = new VoidChannelPromise(channel, false);
         settings = attempt.settings();
         deadline = new Deadline(pool.eventLoop(), this::deadlineReached);
     }
@@ -170,7 +173,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         if (started.isPaused()) {
             channel.config().setAutoRead(false);
         }
-        channel.write(RequestEncoder.head(request, channel.alloc()), unheeded);
+        channel.write(RequestEncoder.head(request, channel.alloc()), headWritten);
         if (!flushQueued) {
             flushQueued = true;
             pool.client().atEndOfIteration(flushTask);

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameProcessor implements FrameReader.Receiver {
     /**
-     * Smallest DATA frame that allows the client more control frames although a window cut the frame short. See
-     * {@link #sentFrame}.
+     * Minimum content of a DATA frame that allows the client more control frames, in bytes, if the client's
+     * flow-control window limited the length of the frame. See {@link #sentFrame}.
      */
     private static final int CUT_FRAME_BYTES_MIN = 512;
     /**
@@ -75,12 +75,14 @@ final class FrameProcessor implements FrameReader.Receiver {
     }
 
     /**
-     * Counts a DATA frame that was sent. The client may answer it with WINDOW_UPDATE frames.
+     * Allows the client two more control frames after a DATA frame was sent, because it may answer with WINDOW_UPDATE
+     * frames.
      *
-     * @param cut whether a window ended the frame although more content waits
+     * @param bytes length of the content
+     * @param cut whether a flow-control window limited the length of the frame, so that more content waits
      */
     void sentFrame(int bytes, boolean cut) {
-        // A client could open its window by a few bytes at a time, to make this side send many tiny frames
+        // A client could enlarge its window by a few bytes at a time, to make this proxy send many tiny frames
         // (CVE-2019-9511). Such frames must not allow it further control frames.
         if (!cut || bytes >= CUT_FRAME_BYTES_MIN) {
             guard.allowWindowUpdates();

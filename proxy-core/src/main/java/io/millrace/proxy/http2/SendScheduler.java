@@ -112,7 +112,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         return true;
     }
 
-    /** Removes a stream if it is queued: its priority changes, or it has ended. */
+    /** Removes a stream if it is queued. Call before its priority changes, and when it has ended. */
     void remove(S stream) {
         if (!stream.scheduled) {
             return;

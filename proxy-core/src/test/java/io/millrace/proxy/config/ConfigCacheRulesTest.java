@@ -118,7 +118,7 @@ final class ConfigCacheRulesTest {
     void reportsRulesThatNameNoRequestOrDecideNothing() {
         assertEquals(
                 List.of(
-                        "millrace.yaml:6:5: cache_rules[0]: has no condition; dest_domain: . matches all requests",
+                        "millrace.yaml:6:5: cache_rules[0]: has no condition; set dest_domain: . to match all requests",
                         "millrace.yaml:7:5: cache_rules[1]: has no setting; set one of action, cache_responses_to_cookies,"
                                 + " pin_in_cache, revalidate or ttl_in_cache"),
                 bad(GOOD + "cache_rules:\n  - action: never_cache\n  - dest_domain: .\n"));

@@ -116,7 +116,7 @@ class ExtensionExecutorTest {
         }
         RejectedExecutionException refused =
                 assertThrows(RejectedExecutionException.class, () -> executor.schedule(() -> {}, 1, TimeUnit.DAYS));
-        assertEquals("tasks of extension test: limit=10000", refused.getMessage());
+        assertEquals("extension test may have at most 10000 tasks", refused.getMessage());
         first.cancel(false);
         executor.schedule(() -> {}, 1, TimeUnit.DAYS).cancel(false);
         other.schedule(() -> {}, 1, TimeUnit.DAYS);

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Checks the rules of {@code cache_rules} for errors, and warns of rules that can never match. */
+/** Checks the rules of {@code cache_rules} for errors, and warns of rules and settings without effect. */
 public final class CacheRulesChecks {
     private static final List<String> CACHED_METHODS = List.of("GET", "HEAD", "POST");
 
@@ -36,7 +36,11 @@ public final class CacheRulesChecks {
             checkMethods(rule, path + ".method");
             // A misspelt or invalid key is reported once, not also as a missing key.
             if (!problems.isAnyBrokenBelow(path)) {
-                require(rule, path, CacheRulesKeys.CONDITIONS, "has no condition; dest_domain: . matches all requests");
+                require(
+                        rule,
+                        path,
+                        CacheRulesKeys.CONDITIONS,
+                        "has no condition; set dest_domain: . to match all requests");
                 require(
                         rule,
                         path,
@@ -74,7 +78,7 @@ public final class CacheRulesChecks {
         }
     }
 
-    /** Warns of rules that match no request, as far as the remap rules show. */
+    /** Warns of rules that match no request, as far as the remap rules show, and of settings without effect. */
     public void checkReach(ProxyConfig config) {
         // A forward proxy also gets requests for hosts that no rule maps.
         boolean forwards = config.forwardProxy().enabled();

@@ -35,15 +35,20 @@ final class LimitDecider {
 
     private final DecisionInputs shared;
     private final LoopCounters counters;
-    private final boolean dryRun;
+    /** Whether all requests are dry runs. Not related to {@code dry_run} of a limit. */
+    private final boolean isDryRunOfRequest;
+
     private final RequestView view = new RequestView(ZoneId.systemDefault());
     private @Nullable KeyHash hash;
 
-    /** @param dryRun true for a dry run, which does not count the requests */
+    /**
+     * @param dryRun true for the dry run of a request, which no limit counts. Its counters are discarded. A limit with
+     *     {@code dry_run} is something else: it counts the requests of clients, but refuses none.
+     */
     LimitDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
         this.shared = shared;
         this.counters = counters;
-        this.dryRun = dryRun;
+        this.isDryRunOfRequest = dryRun;
     }
 
     /**
@@ -70,7 +75,7 @@ final class LimitDecider {
         long waitSeconds = 0;
         for (RequestLimit limit : applying) {
             long key = matches(limit, facts) ? keyOf(limit, limits, request, client, access) : 0;
-            waitSeconds = key == 0 ? 0 : dryRun ? limit.waitSeconds(rates, key) : limit.take(rates, key);
+            waitSeconds = key == 0 ? 0 : isDryRunOfRequest ? limit.waitSeconds(rates, key) : limit.take(rates, key);
             if (waitSeconds > 0) {
                 counters.requestLimited(limit.config().name(), limit.config().dryRun());
                 if (!limit.config().dryRun()) {

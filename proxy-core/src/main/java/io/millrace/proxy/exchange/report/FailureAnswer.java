@@ -3,8 +3,8 @@ package io.millrace.proxy.exchange.report;
 import io.millrace.proxy.fetch.OriginFailure;
 
 /**
- * The status, text and outcome of a response to a client when the request to the origin failed (RFC 9110 s15.6). Thread-safe:
- * no state.
+ * The status, text and outcome of a response to a client when the request to the origin failed (RFC 9110 s15.6) or its
+ * destination is denied (RFC 9110 s15.5.4). Thread-safe: no state.
  */
 public final class FailureAnswer {
     private FailureAnswer() {}

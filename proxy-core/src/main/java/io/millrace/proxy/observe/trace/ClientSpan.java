@@ -35,7 +35,7 @@ public final class ClientSpan {
      *
      * @param repetitions number of earlier requests to other hosts for the same response
      * @param authority host and port of the origin; the port only if it is not the default
-     * @param target path and query; kept
+     * @param target path and query; not copied, so the caller must not modify it
      */
     public ClientSpan(
             ExchangeTrace trace, int repetitions, String method, boolean isSecure, String authority, byte[] target) {
@@ -82,7 +82,11 @@ public final class ClientSpan {
         version = ofVersion;
     }
 
-    /** Ends the request; only the first call has an effect. {@code reason} is a stable word, null for success. */
+    /**
+     * Ends the request; only the first call has an effect.
+     *
+     * @param reason the name of the failure in logs; null if no failure ended it
+     */
     public void end(@Nullable String reason) {
         if (!hasEnded) {
             hasEnded = true;
@@ -92,7 +96,10 @@ public final class ClientSpan {
         }
     }
 
-    /** Ends the request, because its response or the rest of it is not needed. */
+    /**
+     * Ends the request, because its response or the rest of it is not needed. The span is marked as cancelled, except
+     * after a status of 400 or above: that status is reported as the error.
+     */
     public void cancel() {
         end(status >= ERROR_MIN ? null : CANCELLED);
     }

@@ -1,9 +1,11 @@
 package io.millrace.proxy.observe.trace;
 
 /**
- * A receiver of the parts of one span, from {@link SpanView#writeTo}. Ids are in numbers of 64 bits, the first one of a
- * trace id being its first half. Texts have one byte per character (ISO 8859-1); their arrays are borrowed for the
- * call, and must not be changed. The methods are called in the order below, which is that of OTLP.
+ * A receiver of the parts of one span, from {@link SpanView#writeTo}. The methods are called in the order below, which
+ * is that of OTLP.
+ *
+ * <p>A span id is one number of 64 bits. A trace id is two such numbers, its first half and its second half. Texts have
+ * one byte per character (ISO 8859-1). Their arrays are valid only during the call, and must not be changed.
  */
 public interface SpanWriter {
     /** Begins a span. */
