@@ -6,6 +6,7 @@ import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -115,12 +116,17 @@ final class Redirects {
     /** Returns the redirection for all requests of a base (scheme, host and port); null if there is none. */
     static @Nullable Redirect whole(Server server, UrlBase base) {
         for (Directive each : server.scope().own("if")) {
-            String host = Conditions.host(each);
-            boolean applies = (host != null && host.equals(base.host()))
-                    || (Conditions.isPlain(each) && base.scheme().equals("http"));
+            Predicate<String> hosts = Conditions.hosts(each);
+            if (hosts != null && (base.expression() || base.isForAllUrls())) {
+                // The base has several hosts, so the host of the request decides.
+                continue;
+            }
+            boolean isPlain = Conditions.isPlain(each);
+            boolean applies = (hosts != null && hosts.test(base.host()))
+                    || (isPlain && base.scheme().equals("http"));
             for (Directive child : each.children()) {
                 Redirect found = of(child);
-                if ((host != null || Conditions.isPlain(each)) && found != null) {
+                if ((hosts != null || isPlain) && found != null) {
                     each.markHandled().note("taken into account with the redirection in it");
                     if (applies) {
                         return found;
@@ -148,7 +154,7 @@ final class Redirects {
             }
         }
         return server.own("if").stream()
-                .anyMatch(each -> (Conditions.host(each) != null || Conditions.isPlain(each))
+                .anyMatch(each -> (Conditions.hosts(each) != null || Conditions.isPlain(each))
                         && each.children("return").stream().anyMatch(one -> of(one) != null));
     }
 

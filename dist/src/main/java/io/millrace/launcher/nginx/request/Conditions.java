@@ -6,6 +6,7 @@ import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -66,21 +67,32 @@ public final class Conditions {
                 : new Condition(variable, "=", text);
     }
 
-    /** Returns the only host that meets a condition. Returns null if the condition is not for one host. */
+    /**
+     * Returns a test for the hosts that meet a condition, in lower case. An expression may be a text with or without
+     * {@code ^} and {@code $}. Returns null if the condition is for something else, or if its expression is not a text.
+     */
     @Nullable
-    public static String host(Directive directive) {
+    public static Predicate<String> hosts(Directive directive) {
         Condition condition = of(directive);
         if (condition == null || !List.of("host", "http_host").contains(condition.variable)) {
             return null;
         }
+        String value = condition.value.toLowerCase(Locale.ROOT);
         if (condition.operator.equals("=")) {
-            return condition.value.toLowerCase(Locale.ROOT);
+            return value::equals;
         }
-        if (condition.operator.startsWith("~")) {
-            String text = condition.value.replaceAll("^\\^|\\$$", "").replace("\\.", ".");
-            return text.matches("[A-Za-z0-9.-]+") ? text.toLowerCase(Locale.ROOT) : null;
+        if (!condition.operator.startsWith("~")) {
+            return null;
         }
-        return null;
+        boolean isAtStart = value.startsWith("^");
+        boolean isAtEnd = value.endsWith("$");
+        String text = value.replaceAll("^\\^|\\$$", "").replace("\\.", ".");
+        if (!text.matches("[a-z0-9.-]+")) {
+            return null;
+        }
+        return host -> isAtStart && isAtEnd
+                ? host.equals(text)
+                : isAtStart ? host.startsWith(text) : isAtEnd ? host.endsWith(text) : host.contains(text);
     }
 
     /** Returns true if the condition requires a connection without TLS. */
