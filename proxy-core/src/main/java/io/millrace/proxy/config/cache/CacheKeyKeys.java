@@ -49,7 +49,8 @@ public final class CacheKeyKeys {
             .atsName("cachekey.so --static-prefix")
             .description("Host that replaces the requested host in cache keys, so that several hosts share stored"
                     + " responses. They are the hosts of one remap rule, or of remap rules with the same to, path"
-                    + " and rules. Origins get only this host.");
+                    + " and rules. Origins never get the requested host: Host is that of remap[].to, or with"
+                    + " pristine_host_hdr this one.");
     public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()

@@ -54,7 +54,8 @@ public final class ConfigKeys {
             .defaultsTo(false)
             .perRule()
             .atsName("proxy.config.url_remap.pristine_host_hdr")
-            .description("Whether origins receive the client's Host field instead of the host of remap[].to.");
+            .description("Whether origins receive the client's Host field instead of the host of remap[].to; with"
+                    + " cache.key.host, they receive that host.");
     public static final ConfigKey<String> NO_HOST_URL_REDIRECT = ConfigKey.builder(
                     "no_host_url_redirect", ValueType.URL)
             .atsName("proxy.config.header.parse.no_host_url_redirect")
