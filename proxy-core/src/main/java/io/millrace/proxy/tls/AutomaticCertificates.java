@@ -114,6 +114,7 @@ final class AutomaticCertificates {
     private static SslContext context(ServerCertificate certificate) throws SSLException {
         try {
             return SslContextBuilder.forServer(certificate.privateKey(), certificate.x509Chain())
+                    .keyStoreType(ServerCertificate.KEY_STORE_TYPE)
                     .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL_REFCNT : SslProvider.JDK)
                     .protocols("TLSv1.3", "TLSv1.2")
                     .applicationProtocolConfig(new ApplicationProtocolConfig(

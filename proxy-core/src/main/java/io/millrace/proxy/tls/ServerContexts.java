@@ -348,6 +348,7 @@ final class ServerContexts {
                 // gets the last certificate, which has the lowest preference.
                 ServerCertificate last = last(certificates);
                 builder = SslContextBuilder.forServer(last.privateKey(), last.x509Chain())
+                        .keyStoreType(ServerCertificate.KEY_STORE_TYPE)
                         .sslProvider(SslProvider.OPENSSL_REFCNT);
                 for (ServerCertificate other : certificates.subList(0, certificates.size() - 1)) {
                     OpenSslCredential credential = OpenSslCredentialBuilder.forX509(
@@ -415,7 +416,7 @@ final class ServerContexts {
 
     private static KeyManagerFactory keyManagers(List<ServerCertificate> certificates)
             throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance("PKCS12");
+        KeyStore store = KeyStore.getInstance(ServerCertificate.KEY_STORE_TYPE);
         store.load(null, NO_PASSWORD);
         for (ServerCertificate each : certificates) {
             store.setKeyEntry(each.keyAlgorithm(), each.privateKey(), NO_PASSWORD, each.x509Chain());

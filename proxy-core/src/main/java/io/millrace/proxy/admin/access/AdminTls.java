@@ -56,6 +56,7 @@ final class AdminTls {
             CertificateFiles files = new CertificateFiles(settings.certificate(), settings.key());
             ServerCertificate certificate = new CertificateReader().read(files, System.currentTimeMillis());
             SslContextBuilder builder = SslContextBuilder.forServer(certificate.privateKey(), certificate.x509Chain())
+                    .keyStoreType(ServerCertificate.KEY_STORE_TYPE)
                     .sslProvider(SslProvider.JDK)
                     .protocols(PROTOCOLS);
             Path authorities = settings.caFile();

@@ -85,7 +85,7 @@ public final class OriginTls {
             try {
                 ServerCertificate own = new CertificateReader()
                         .read(new CertificateFiles(certificate, key == null ? certificate : key), 0);
-                builder.keyManager(own.privateKey(), own.x509Chain());
+                builder.keyManager(own.privateKey(), own.x509Chain()).keyStoreType(ServerCertificate.KEY_STORE_TYPE);
             } catch (CertificateFault e) {
                 throw new SSLException(e.file() + ": " + e.getMessage(), e);
             } catch (GeneralSecurityException e) {
