@@ -9,9 +9,10 @@ import org.junit.jupiter.api.Test;
 class RestartBackoffTest {
     private static final long FIRST = 500;
     private static final long LONGEST = 3000;
+    private static final long LONGEST_AFTER_READY = 1500;
     private static final long HEALTHY = 2000;
 
-    private final RestartBackoff backoff = new RestartBackoff(FIRST, LONGEST, HEALTHY);
+    private final RestartBackoff backoff = new RestartBackoff(FIRST, LONGEST, LONGEST_AFTER_READY, HEALTHY);
 
     @Test
     void restartsAtOnceAfterAHealthyLife() {
@@ -30,6 +31,19 @@ class RestartBackoffTest {
             delays.add(backoff.afterFailedStart());
         }
         assertEquals(List.of(500L, 1000L, 2000L, 3000L, 3000L, 3000L), delays);
+    }
+
+    /** Clients wait meanwhile, and the worker answers until it dies. */
+    @Test
+    void waitsLessAfterAWorkerThatWasReady() {
+        List<Long> delays = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            delays.add(backoff.afterDeath(1000, 1001));
+        }
+        assertEquals(List.of(500L, 1000L, 1500L, 1500L), delays);
+        assertEquals(1500L, backoff.afterFailedStart());
+        assertEquals(3000L, backoff.afterFailedStart());
+        assertEquals(1500L, backoff.afterDeath(1000, 1001));
     }
 
     @Test
