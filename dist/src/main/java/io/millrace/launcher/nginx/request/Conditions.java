@@ -90,9 +90,13 @@ public final class Conditions {
         if (!text.matches("[a-z0-9.-]+")) {
             return null;
         }
-        return host -> isAtStart && isAtEnd
-                ? host.equals(text)
-                : isAtStart ? host.startsWith(text) : isAtEnd ? host.endsWith(text) : host.contains(text);
+        if (isAtStart && isAtEnd) {
+            return text::equals;
+        }
+        if (isAtStart) {
+            return host -> host.startsWith(text);
+        }
+        return isAtEnd ? host -> host.endsWith(text) : host -> host.contains(text);
     }
 
     /** Returns true if the condition requires a connection without TLS. */
