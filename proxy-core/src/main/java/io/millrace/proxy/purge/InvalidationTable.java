@@ -7,8 +7,6 @@ import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
-import io.millrace.proxy.purge.fleet.FleetPosition;
-import io.millrace.proxy.purge.fleet.FleetProgress;
 import io.millrace.proxy.purge.pattern.PatternCost;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.pattern.PurgedPatterns;
@@ -61,8 +59,8 @@ public final class InvalidationTable implements Invalidations {
     /** Guarded by the lock. */
     private final UndoLog undos = new UndoLog(UndoLog.ENTRIES_MAX);
 
-    /** Guarded by the lock. */
-    private final FleetProgress fleet = new FleetProgress();
+    /** Shares the lock. */
+    private final FleetJournal fleet = new FleetJournal(lock, this::stamp);
 
     private final ScopeStamps scopes;
     private final PatternCost patternCost = new PatternCost();
@@ -586,15 +584,8 @@ public final class InvalidationTable implements Invalidations {
                 retiredUpTo = Math.max(retiredUpTo, entry.stamp());
                 yield entry;
             }
-            case FLEET_POSITION -> {
-                FleetPosition found = FleetPosition.read(entry.prefix());
-                if (found != null) {
-                    fleet.restore(entry.hash(), found);
-                }
-                yield entry;
-            }
-            case FLEET_PURGE -> {
-                fleet.add(new String(entry.prefix(), StandardCharsets.UTF_8), entry.stamp());
+            case FLEET_POSITION, FLEET_PURGE -> {
+                fleet.restore(entry);
                 yield entry;
             }
             default -> scopes.put(entry);
@@ -620,58 +611,9 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Returns the position in the stream of the fleet's purges; null for none. */
-    @Nullable
-    FleetPosition fleetPosition() {
-        lock.lock();
-        try {
-            return fleet.position();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Sets the position in the stream of the fleet's purges, and remembers stamps of these purges.
-     *
-     * @param purges stamps by shared identifier
-     * @return the journal entries, the position last
-     */
-    List<InvalidationEntry> fleetApplied(FleetPosition position, Map<String, Long> purges) {
-        lock.lock();
-        try {
-            List<InvalidationEntry> entries = new ArrayList<>();
-            purges.forEach((id, stamp) -> {
-                fleet.add(id, stamp);
-                entries.add(InvalidationEntry.ofFleetPurge(id, stamp));
-            });
-            fleet.advance(position);
-            entries.add(InvalidationEntry.ofFleetPosition(newest, fleet.version(), position));
-            return entries;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns the local stamp of another node's purge by its shared identifier; 0 if it is not known. */
-    long fleetStamp(String sharedId) {
-        lock.lock();
-        try {
-            return fleet.stamp(sharedId);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns the shared identifier of another node's purge by its local stamp; null if it is not known. */
-    @Nullable
-    String fleetId(long stamp) {
-        lock.lock();
-        try {
-            return fleet.sharedId(stamp);
-        } finally {
-            lock.unlock();
-        }
+    /** The progress of this node in the fleet's stream of purges. */
+    FleetJournal fleet() {
+        return fleet;
     }
 
     /** Returns the entries that the journal must keep for a restart. */
@@ -686,11 +628,7 @@ public final class InvalidationTable implements Invalidations {
             // Keeps the highest stamp in the journal, so that new stamps are higher even if the clock was set back.
             ScopeStamps.add(all, InvalidationKind.PATTERN_RETIRED, retiredUpTo, retiredUpTo, 0);
             undos.addTo(all);
-            fleet.purges().forEach((id, stamp) -> all.add(InvalidationEntry.ofFleetPurge(id, stamp)));
-            FleetPosition position = fleet.position();
-            if (position != null) {
-                all.add(InvalidationEntry.ofFleetPosition(newest, fleet.version(), position));
-            }
+            fleet.addTo(all);
             return all;
         } finally {
             lock.unlock();

@@ -176,7 +176,7 @@ public final class Invalidator implements Journal.Owner {
 
     /** Returns the position in the fleet's stream of purges; null for none. A fleet is a group of nodes. */
     public @Nullable FleetPosition fleetPosition() {
-        return table.fleetPosition();
+        return table.fleet().position();
     }
 
     /**
@@ -187,17 +187,17 @@ public final class Invalidator implements Journal.Owner {
      */
     public void fleetApplied(
             FleetPosition position, Map<String, Long> purges, Executor replyOn, Consumer<@Nullable IOException> reply) {
-        append(table.fleetApplied(position, purges), replyOn, reply);
+        append(table.fleet().applied(position, purges), replyOn, reply);
     }
 
     /** Returns the local stamp of another node's purge by its shared identifier; 0 if it is not known. */
     public long fleetStamp(String sharedId) {
-        return table.fleetStamp(sharedId);
+        return table.fleet().stamp(sharedId);
     }
 
     /** Returns the shared identifier of another node's purge by its local stamp; null if it is not known. */
     public @Nullable String fleetId(long stamp) {
-        return table.fleetId(stamp);
+        return table.fleet().sharedId(stamp);
     }
 
     /** Returns the live purges by pattern, oldest first. */
