@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -56,13 +55,13 @@ public final class InvalidationTable implements Invalidations {
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
 
     private final ReentrantLock lock = new ReentrantLock();
-    /** Guarded by the lock. */
-    private final UndoLog undos = new UndoLog(UndoLog.ENTRIES_MAX);
-
     /** Shares the lock. */
     private final FleetJournal fleet = new FleetJournal(lock, this::stamp);
 
     private final ScopeStamps scopes;
+    /** Shares the lock. */
+    private final PurgeUndo undos;
+
     private final PatternCost patternCost = new PatternCost();
     /** The highest stamp of a retired purge by pattern. Guarded by the lock. */
     private long retiredUpTo;
@@ -85,7 +84,9 @@ public final class InvalidationTable implements Invalidations {
     }
 
     private InvalidationTable(int hostsMax, int groupsMax, TagStamps tags, int urlsMax) {
-        scopes = new ScopeStamps(hostsMax, groupsMax, tags, urlsMax, undos);
+        UndoLog undoLog = new UndoLog(UndoLog.ENTRIES_MAX);
+        scopes = new ScopeStamps(hostsMax, groupsMax, tags, urlsMax, undoLog);
+        undos = new PurgeUndo(lock, scopes, undoLog);
     }
 
     /** Returns the current stamp, for fetches that begin now. */
@@ -284,10 +285,10 @@ public final class InvalidationTable implements Invalidations {
             if (holdsSweep) {
                 held.add(stamp);
             }
-            undos.dropUpTo(undoableFrom - 1);
+            undos.dropBelow(undoableFrom);
             InvalidationEntry entered = InvalidationEntry.ofPattern(pattern);
             if (pattern.isSoft() && stamp >= undoableFrom) {
-                undos.add(entered, List.of());
+                undos.addPattern(entered);
             }
             patterns = patterns.with(pattern);
             newest = stamp;
@@ -307,9 +308,9 @@ public final class InvalidationTable implements Invalidations {
     List<PurgedPattern> sweepable(long undoableFrom) {
         lock.lock();
         try {
-            undos.dropUpTo(undoableFrom - 1);
+            undos.dropBelow(undoableFrom);
             List<PurgedPattern> all = new ArrayList<>(patterns.live());
-            all.removeIf(pattern -> held.contains(pattern.stamp()) || undos.has(pattern.stamp()));
+            all.removeIf(pattern -> held.contains(pattern.stamp()) || undos.isUndoable(pattern.stamp()));
             return all;
         } finally {
             lock.unlock();
@@ -377,24 +378,9 @@ public final class InvalidationTable implements Invalidations {
         return patternCost;
     }
 
-    /** Returns true if the soft purge with the stamp can be undone. */
-    boolean isUndoable(long stamp) {
-        lock.lock();
-        try {
-            return undos.has(stamp);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Returns true if the soft purge with the stamp was undone. Only the latest undos are known. */
-    boolean isUndone(long stamp) {
-        lock.lock();
-        try {
-            return undos.isUndone(stamp);
-        } finally {
-            lock.unlock();
-        }
+    /** The record of purges that can be undone or were undone. */
+    PurgeUndo undos() {
+        return undos;
     }
 
     /**
@@ -405,7 +391,7 @@ public final class InvalidationTable implements Invalidations {
     boolean undo(long stamp) {
         lock.lock();
         try {
-            if (!undos.has(stamp)) {
+            if (!undos.isUndoable(stamp)) {
                 return false;
             }
             revert(stamp);
@@ -419,12 +405,7 @@ public final class InvalidationTable implements Invalidations {
     /** Removes a purge, and restores the stamps that it replaced. */
     private void revert(long stamp) {
         patterns = patterns.without(stamp);
-        Map<InvalidationEntry, List<InvalidationEntry>> purge = undos.undo(stamp);
-        if (purge == null) {
-            return;
-        }
-        purge.forEach(scopes::revert);
-        scopes.removeZeros();
+        undos.revert(stamp);
     }
 
     /** Returns the journal entry with the secret key of tag hashes. Returns null if the journal already contains it. */
@@ -530,51 +511,26 @@ public final class InvalidationTable implements Invalidations {
         return entry;
     }
 
-    /** Adds an entry. If it can be undone, adds it to the undo log with the stamps that it replaces. */
+    /** Adds an entry. If it can be undone, records the stamps that it replaces. */
     private InvalidationEntry put(InvalidationEntry wanted, long undoableFrom) {
         if (undoableFrom != NEVER) {
-            undos.dropUpTo(undoableFrom - 1);
+            undos.dropBelow(undoableFrom);
         }
-        boolean undoable = wanted.isSoft() && wanted.stamp() >= undoableFrom;
-        if (!undoable) {
+        if (wanted.isSoft() && wanted.stamp() >= undoableFrom) {
+            PurgeUndo.Before before = undos.before(wanted);
             InvalidationEntry entry = put(wanted);
-            if (entry.kind() == InvalidationKind.ALL) {
-                forgetCovered();
-            }
-            if (isLate(entry)) {
-                undos.insertLate(UndoLog.entry(entry));
-            }
+            undos.add(wanted, before, entry);
             return entry;
         }
-        InvalidationEntry[] prefixesBefore = scopes.prefixes(wanted.hash());
-        List<InvalidationEntry> displaced = scopes.displacedBy(wanted);
-        long hostBefore = scopes.hostSoft(wanted.hash());
         InvalidationEntry entry = put(wanted);
-        if (wanted.kind() == InvalidationKind.PATTERN && entry.kind() == InvalidationKind.ALL) {
-            return entry;
+        if (entry.kind() == InvalidationKind.ALL) {
+            forgetCovered();
         }
-        boolean widened = entry.kind() != wanted.kind();
-        if (widened && hostBefore > 0) {
-            displaced.add(InvalidationEntry.of(InvalidationKind.HOST, true, hostBefore, wanted.hash()));
-        }
-        if (entry.kind() == InvalidationKind.HOST || entry.kind() == InvalidationKind.PREFIX) {
-            scopes.addReplaced(prefixesBefore, entry, displaced);
-        }
-        if (isLate(entry)) {
-            displaced.addAll(undos.insertLate(UndoLog.entry(entry)));
-        }
-        undos.add(UndoLog.entry(entry), displaced);
+        undos.addLate(entry);
         return entry;
     }
 
-    /**
-     * Returns true if a later soft purge of the same scope is in force. An undo of that purge must restore this entry.
-     */
-    private boolean isLate(InvalidationEntry entry) {
-        return entry.isSoft() && scopes.softStamp(entry) > entry.stamp();
-    }
-
-    /** Adds an entry, but not to the undo log. */
+    /** Adds an entry without recording it for an undo. */
     private InvalidationEntry put(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case PATTERN -> putPattern(entry);

@@ -113,12 +113,12 @@ public final class Invalidator implements Journal.Owner {
 
     /** Returns true if the soft purge with the stamp was undone. Only the latest undos are known. */
     public boolean isUndone(long stamp) {
-        return table.isUndone(stamp);
+        return table.undos().isUndone(stamp);
     }
 
     /** Returns true if the soft purge with the stamp can be undone. */
     public boolean isUndoable(long stamp) {
-        return stamp >= undoableFrom() && table.isUndoable(stamp);
+        return stamp >= undoableFrom() && table.undos().isUndoable(stamp);
     }
 
     /** Returns the end of the undo window of a purge, in epoch milliseconds. */

@@ -8,7 +8,6 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.http.TargetUri;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -383,28 +382,6 @@ final class ScopeStamps {
                     FLEET_POSITION,
                     FLEET_PURGE -> 0;
         };
-    }
-
-    /** Returns the older soft stamp that an entry replaces, or an empty list. An undo restores this stamp. */
-    List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
-        List<InvalidationEntry> displaced = new ArrayList<>();
-        long before = softStamp(entry);
-        if (before > 0 && before < entry.stamp()) {
-            displaced.add(
-                    UndoLog.entry(InvalidationEntry.ofTag(entry.kind(), true, before, entry.hash(), entry.keyId())));
-        }
-        return displaced;
-    }
-
-    /** Adds the soft prefixes that {@code replacing} has replaced to {@code displaced}. */
-    void addReplaced(
-            InvalidationEntry[] prefixesBefore, InvalidationEntry replacing, List<InvalidationEntry> displaced) {
-        List<InvalidationEntry> remaining = List.of(prefixes.of(replacing.hash()));
-        for (InvalidationEntry prefix : prefixesBefore) {
-            if (prefix.isSoft() && prefix.stamp() < replacing.stamp() && !remaining.contains(prefix)) {
-                displaced.add(prefix);
-            }
-        }
     }
 
     /**
