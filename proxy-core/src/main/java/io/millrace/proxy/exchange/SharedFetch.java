@@ -3,8 +3,6 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.settings.EncodingRules;
-import io.millrace.proxy.edge.EsiRule;
-import io.millrace.proxy.edge.MirrorRule;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
@@ -12,14 +10,8 @@ import io.millrace.proxy.exchange.forward.EncodedResponse;
 import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.FollowerMatch;
-import io.millrace.proxy.exchange.forward.Mirror;
-import io.millrace.proxy.exchange.forward.MirroredCall;
-import io.millrace.proxy.exchange.forward.OriginRequests;
-import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.forward.TransformedResponse;
-import io.millrace.proxy.exchange.origin.OriginTries;
-import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.extension.FetchHooks;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -32,10 +24,8 @@ import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.forward.TrailerFields;
 import io.millrace.proxy.memory.SlowClients;
-import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.trace.ClientSpan;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
-import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -48,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * a {@link FetchFollower}. The exchange that began the fetch is the first follower, and may leave like any other. When
  * the response head arrives, the fetch decides for each follower whether the response may answer <em>its</em> request.
  * Each follower reads the body at its own pace through the {@link ResponseTee}, which also writes a storable response
- * to the store.
+ * to the store. {@link FetchRequest} sends the request.
  *
  * <p>Confined to the event loop of the exchange that began it. Followers on other loops are called on their own loop
  * through {@code execute}.
@@ -65,29 +55,18 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private final ExchangeLoop exchangeLoop;
     private final FetchPlan plan;
     private final boolean part;
+    private final FetchRequest request;
     private final FetchFollowers followers;
     private final FetchStoring storage;
     private final DeferredOriginEvents deferredEvents = new DeferredOriginEvents();
     private final FetchBody content;
     private final FetchValidity validity;
-    private final OriginTimer timer;
 
     private State state = State.WAITING;
-    private @Nullable OriginCall call;
-    /** Encodes the response of the current {@link #call}; null if the rule does not compress. */
-    private @Nullable EncodedResponse encoding;
-    /** Transforms the content of the current {@link #call}; null if the rule has no such extension. */
-    private @Nullable TransformedResponse transformed;
-
     /** The latest Early Hints (103), passed to followers that join later. */
     private @Nullable ResponseHead hints;
 
-    private long requestMillis;
     private volatile int originVersion;
-    /**
-     * True once a request was sent to the origin. If the fetch sends a second request, no stored variant may answer it.
-     */
-    private boolean isOriginAsked;
     /** True if the request is sent again once the current response is read. */
     private boolean fetchAgain;
 
@@ -95,119 +74,18 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         this.exchangeLoop = exchangeLoop;
         this.plan = plan;
         this.part = plan.range() != null;
+        this.request = new FetchRequest(exchangeLoop, plan, this);
         this.followers = new FetchFollowers(exchangeLoop.loop());
         this.storage = new FetchStoring(exchangeLoop, plan, this);
         this.content = new FetchBody(exchangeLoop, plan, this);
         this.validity = new FetchValidity(exchangeLoop.invalidations(), plan);
-        this.timer = new OriginTimer(exchangeLoop.counters(), exchangeLoop.overload(), plan);
     }
 
     /** Sends the request. The first follower is the exchange that began the fetch. */
     void start(FetchFollower first) {
         followers.lead(first);
         storage.begin();
-        OriginRequests.prepare(plan, exchangeLoop.settings(), exchangeLoop.loop(), this::prepared);
-    }
-
-    /** Sends the request after the hooks of extensions, or fails the fetch if a failed hook refuses it. */
-    private void prepared(@Nullable String failedExtension) {
-        if (state == State.ENDED) {
-            return;
-        }
-        if (failedExtension == null) {
-            send();
-        } else {
-            onFailure(new OriginFailure(
-                    OriginFailure.Reason.EXTENSION,
-                    "extension " + failedExtension + " failed; no request was sent to the origin",
-                    true));
-        }
-    }
-
-    /** Sends the request if the memory budget admits another response; fails the fetch otherwise. */
-    private void send() {
-        if (exchangeLoop.memory().admitsFetch()) {
-            sendNow();
-        } else {
-            // Retry a request without content after the tasks that are already queued, because they may close slow
-            // clients and free memory.
-            boolean again = plan.contentLength() == 0;
-            exchangeLoop.loop().execute(() -> {
-                if (state == State.ENDED) {
-                    return;
-                }
-                if (again && exchangeLoop.memory().admitsFetch()) {
-                    sendNow();
-                } else {
-                    refuse();
-                }
-            });
-        }
-    }
-
-    private void refuse() {
-        onFailure(new OriginFailure(
-                OriginFailure.Reason.MEMORY,
-                "limits.memory_in_flight is reached; no request was sent to the origin",
-                true));
-    }
-
-    /** Sends the request. If the rule compresses, a stored variant in another coding may answer it. */
-    private void sendNow() {
-        if (plan.cacheSettings().encoding().isOff()) {
-            call = askOrigin(this);
-            return;
-        }
-        EncodedResponse encoded = new EncodedResponse(
-                plan,
-                exchangeLoop.loop(),
-                exchangeLoop.encoderThreads(),
-                exchangeLoop.dictionaryOf(plan),
-                exchangeLoop.counters(),
-                EsiRule.of(exchangeLoop.settings().edge(), plan.mapped().rule().index()),
-                this);
-        VariantCall variant =
-                isOriginAsked ? null : VariantCall.begin(exchangeLoop, plan, encoded, () -> askOrigin(encoded));
-        if (variant != null) {
-            requestMillis = exchangeLoop.clock().millis();
-        }
-        encoded.setOrigin(variant == null ? askOrigin(encoded) : variant);
-        encoding = encoded;
-        call = encoded;
-    }
-
-    /** Sends the request to the origin. Extensions may transform the content of the response for the handler. */
-    private OriginCall askOrigin(OriginResponseHandler handler) {
-        boolean isFirst = !isOriginAsked;
-        isOriginAsked = true;
-        requestMillis = exchangeLoop.clock().millis();
-        timer.sent();
-        exchangeLoop
-                .counters()
-                .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
-        FetchHooks hooks = plan.hooks();
-        if (hooks == null || !hooks.transformsBodies()) {
-            return ask(handler, isFirst);
-        }
-        TransformedResponse transforming = new TransformedResponse(plan, hooks, exchangeLoop.loop(), handler);
-        transforming.setOrigin(ask(transforming, isFirst));
-        transformed = transforming;
-        return transforming;
-    }
-
-    /** Sends the request, and a copy of the first request if the rule mirrors it. */
-    private OriginCall ask(OriginResponseHandler handler, boolean isFirst) {
-        MirrorRule rule = isFirst ? Mirror.ruleOf(plan, exchangeLoop.settings()) : null;
-        return rule == null
-                ? OriginTries.fetch(exchangeLoop, plan, handler)
-                : exchangeLoop
-                        .mirror()
-                        .fetch(
-                                rule,
-                                plan,
-                                exchangeLoop.settings(),
-                                handler,
-                                receiver -> OriginTries.fetch(exchangeLoop, plan, receiver));
+        request.prepare();
     }
 
     /** Adds a follower. Callable from any thread. */
@@ -282,11 +160,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private void leaveHere(FetchFollower follower) {
         if (followers.remove(follower) && state == State.WAITING) {
-            if (call != null) {
-                timer.givenUp();
-            }
+            request.givenUp();
             end();
-            cancelCall();
+            request.cancel();
         }
     }
 
@@ -298,7 +174,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     /** Returns the call to the origin, for an exchange that sends request content. Call only on this fetch's loop. */
     @Nullable
     OriginCall call() {
-        return call;
+        return request.call();
     }
 
     /**
@@ -307,11 +183,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
      */
     @Nullable
     String host() {
-        OriginCall asked = call instanceof EncodedResponse encoded ? encoded.origin() : call;
-        asked = asked instanceof VariantCall variant ? variant.origin() : asked;
-        asked = asked instanceof TransformedResponse transforming ? transforming.origin() : asked;
-        asked = asked instanceof MirroredCall mirrored ? mirrored.origin() : asked;
-        return asked instanceof OriginTries tries ? tries.host() : null;
+        return request.host();
     }
 
     /**
@@ -347,8 +219,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onSwitched(ResponseHead head, SwitchedConnection connection) {
-        timer.headArrived();
-        recordAnswer(head);
+        request.headArrived(head);
         List<FetchFollower> waiting = followers.takeAll();
         end();
         if (waiting.isEmpty()) {
@@ -373,14 +244,13 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                     ? head
                     : plan.headAfterRules(exchangeLoop.settings().server().applyTo(head));
             if (!stored) {
-                recordAnswer(head);
-                timer.headArrived();
-                timer.answered(received.status() >= 500);
+                request.headArrived(head);
+                request.answered(received.status() >= 500);
             }
-            EncodedResponse encoded = encoding;
+            EncodedResponse encoded = request.encoding();
             FetchHooks hooks = plan.hooks();
             storage.withhold(!stored && hooks != null && hooks.isUnstorable());
-            TransformedResponse transforming = stored ? null : transformed;
+            TransformedResponse transforming = stored ? null : request.transformed();
             ResponseFraming framing = receivedFraming;
             if (transforming != null) {
                 received = transforming.received(received);
@@ -396,22 +266,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 respond(answer, encoded.framing(framing));
             }
         } catch (FetchHooks.ClosedResponseException e) {
-            cancelCall();
+            request.cancel();
             onFailure(new OriginFailure(OriginFailure.Reason.EXTENSION, String.valueOf(e.getMessage()), true));
         } catch (RuntimeException e) {
             fault(e);
-        }
-    }
-
-    /** Records that an origin has answered, if it is a single host and not a group. */
-    private void recordAnswer(ResponseHead head) {
-        if (plan.mapped().origins() == null) {
-            exchangeLoop
-                    .hosts()
-                    .answered(
-                            OriginRequests.origin(plan.mapped()),
-                            head.version(),
-                            exchangeLoop.clock().millis());
         }
     }
 
@@ -425,7 +283,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 plan.mapped().originHost(),
                 cause);
         deferredEvents.drop();
-        cancelCall();
+        request.cancel();
         onFailure(new OriginFailure(
                 OriginFailure.Reason.INTERNAL, "internal error while processing the response's head", true));
     }
@@ -454,10 +312,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
         StoredObject<StoredHead> known = plan.comparedToHead();
         if (known != null) {
-            storage.compare(known, head, requestMillis);
+            storage.compare(known, head, request.sentMillis());
         }
         if (!plan.request().method().isSafe() && head.status() < 400) {
-            deferredEvents.hold(call);
+            deferredEvents.hold(request.call());
             boolean current = storage.isCurrent();
             ResponseHead forClient = exchangeLoop.toClient(head, plan.request().target(), plan.mapped());
             exchangeLoop.invalidate(plan.request(), forClient, () -> {
@@ -510,13 +368,13 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     /** Delivers the deferred events and resumes reading. */
     private void resumeDelivery() {
         deferredEvents.release();
-        if (call != null && state != State.ENDED && content.isFlowing()) {
-            call.resumeReading();
+        if (state != State.ENDED && content.isFlowing()) {
+            request.flow(true);
         }
     }
 
     private void onNotModified(StoredObject<StoredHead> stale, ResponseHead head) {
-        FetchStoring.Confirmation confirmation = storage.freshen(stale, head, requestMillis);
+        FetchStoring.Confirmation confirmation = storage.freshen(stale, head, request.sentMillis());
         if (confirmation != null) {
             confirm(stale, confirmation, head);
         } else {
@@ -572,14 +430,14 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                         firstPart,
                         head,
                         framing,
-                        requestMillis,
+                        request.sentMillis(),
                         exchangeLoop.clock().millis())
                 : null;
         if (reception == null) {
             fetchWhole();
             return;
         }
-        deferredEvents.hold(call);
+        deferredEvents.hold(request.call());
         receive(reception);
         if (state == State.STREAMING) {
             content.prepend(firstPart.retain());
@@ -588,9 +446,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     /** Cancels the current call, whose response is unusable, and requests the whole content. */
     private void fetchWhole() {
-        cancelCall();
+        request.cancel();
         plan.release();
-        send();
+        request.send();
     }
 
     @Override
@@ -601,13 +459,13 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onUnneeded() {
         end();
-        cancelCall();
+        request.cancel();
     }
 
     private void deliver(ResponseHead head, ResponseFraming framing) {
         if (state == State.WAITING) {
             receive(storage.receive(
-                    head, framing, requestMillis, exchangeLoop.clock().millis()));
+                    head, framing, request.sentMillis(), exchangeLoop.clock().millis()));
         }
     }
 
@@ -635,7 +493,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.ENDED));
             return;
         }
-        EncodedResponse encoded = encoding;
+        EncodedResponse encoded = request.encoding();
         boolean isAccepted = encoded == null || encoded.isAcceptedBy(follower.request());
         if (collapsed
                 && !(isAccepted && FollowerMatch.fits(plan, follower.request(), response, content.isInBlocks()))) {
@@ -669,7 +527,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (fetchAgain) {
             fetchAgain = false;
             plan.release();
-            send();
+            request.send();
             return;
         }
         content.complete(TrailerFields.forwardable(trailers));
@@ -683,19 +541,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             deferredEvents.keep(() -> onFailure(failure));
             return;
         }
-        exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
-        if (failure.beforeHead() && failure.reason().isOriginFault()) {
-            timer.answered(true);
-        }
-        if (plan.mapped().origins() == null && HostDatabase.isCounted(failure.reason())) {
-            exchangeLoop
-                    .hosts()
-                    .failed(
-                            OriginRequests.origin(plan.mapped()),
-                            failure.reason().text(),
-                            exchangeLoop.clock().millis(),
-                            exchangeLoop.settings().markdown());
-        }
+        request.failed(failure);
         content.fail();
         List<FetchFollower> waiting = followers.takeAll();
         end();
@@ -708,13 +554,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onFlow(boolean open) {
-        if (call == null || deferredEvents.isHolding()) {
-            return;
-        }
-        if (open) {
-            call.resumeReading();
-        } else {
-            call.pauseReading();
+        if (!deferredEvents.isHolding()) {
+            request.flow(open);
         }
     }
 
@@ -733,15 +574,14 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
      * @param asker the loop of the calling exchange; the result is {@code NONE} if this is not the fetch's loop
      */
     SlowClients.OriginDemand demand(ExchangeLoop asker) {
-        return asker.loop() != exchangeLoop.loop() || call == null || content.isFlowing()
+        return asker.loop() != exchangeLoop.loop() || content.isFlowing()
                 ? SlowClients.OriginDemand.NONE
-                : call.demand();
+                : request.demand();
     }
 
-    private void cancelCall() {
-        if (call != null) {
-            call.cancel();
-        }
+    /** Returns true once the fetch has ended. */
+    boolean hasEnded() {
+        return state == State.ENDED;
     }
 
     private void end() {
