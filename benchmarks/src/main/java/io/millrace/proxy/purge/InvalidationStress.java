@@ -20,8 +20,8 @@ import org.openjdk.jcstress.infra.results.I_Result;
  */
 public final class InvalidationStress {
     private static final TargetUri URL = url("http://old/a");
-    private static final long HOST = InvalidationTable.hostHash(URL);
-    private static final long OTHER = InvalidationTable.hostHash(url("http://other/"));
+    private static final long HOST = ScopeHash.hostHash(URL);
+    private static final long OTHER = ScopeHash.hostHash(url("http://other/"));
     private static final long GROUP = 77;
     private static final Labels GROUPS = Labels.of(new long[] {GROUP}, Tags.NONE);
 

@@ -38,9 +38,9 @@ public record InvalidationScope(
     public boolean covers(TargetUri url, Labels labels) {
         return switch (kind) {
             case ALL -> true;
-            case HOST -> InvalidationTable.hostHash(url) == hash;
-            case PREFIX -> InvalidationTable.hostHash(url) == hash && hasPrefix(url);
-            case URL -> InvalidationTable.urlHash(url) == hash;
+            case HOST -> ScopeHash.hostHash(url) == hash;
+            case PREFIX -> ScopeHash.hostHash(url) == hash && hasPrefix(url);
+            case URL -> ScopeHash.urlHash(url) == hash;
             case GROUP -> Arrays.stream(labels.groups()).anyMatch(group -> group == hash);
             case TAG, TAG_EVERYWHERE -> isOnSite(url, labels.tags()) && hasTag(labels.tags());
             case ALL_GROUPS,
@@ -85,7 +85,7 @@ public record InvalidationScope(
 
     /** Creates the scope of a URL's host, for http and https. */
     public static InvalidationScope host(TargetUri url) {
-        return of(InvalidationKind.HOST, InvalidationTable.hostHash(url));
+        return of(InvalidationKind.HOST, ScopeHash.hostHash(url));
     }
 
     /** Creates the scope of a prefix: all URLs of the host that begin with the given URL. */
@@ -94,7 +94,7 @@ public record InvalidationScope(
         boolean whole = prefix.length > PREFIX_LENGTH_MAX || (prefix.length == 1 && prefix[0] == '/');
         return whole
                 ? host(url)
-                : new InvalidationScope(InvalidationKind.PREFIX, InvalidationTable.hostHash(url), prefix, null, null);
+                : new InvalidationScope(InvalidationKind.PREFIX, ScopeHash.hostHash(url), prefix, null, null);
     }
 
     /** Creates the scope of a cache group of a URL's origin (RFC 9875 section 2.1). */
@@ -107,7 +107,7 @@ public record InvalidationScope(
      * extension divides.
      */
     public static InvalidationScope url(TargetUri url) {
-        return of(InvalidationKind.URL, InvalidationTable.urlHash(url));
+        return of(InvalidationKind.URL, ScopeHash.urlHash(url));
     }
 
     /** Creates the scope of responses with a tag, on one site (in lower case) or on every site. */

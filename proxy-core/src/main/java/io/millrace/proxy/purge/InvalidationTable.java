@@ -6,7 +6,6 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.http.UriBytes;
 import io.millrace.proxy.purge.pattern.PatternCost;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.pattern.PurgedPatterns;
@@ -97,37 +96,6 @@ public final class InvalidationTable implements Invalidations {
     /** Returns the stamp at the creation of the journal, below the stamps of all purges since. Returns 0 for none. */
     public long firstStamp() {
         return scopes.stamped();
-    }
-
-    /** Returns the hash of a URL's host, with a port other than the default. It is the same for http and https. */
-    public static long hostHash(TargetUri url) {
-        long hash = 0xCBF2_9CE4_8422_2325L;
-        for (byte b : url.hostBytes()) {
-            hash = (hash ^ (b & 0xff)) * 0x100_0000_01B3L;
-        }
-        if (!url.isDefaultPort()) {
-            hash = (hash ^ (0x10000 | url.port())) * 0x100_0000_01B3L;
-        }
-        hash = (hash ^ (hash >>> 32)) * 0xD6E8_FEB8_6659_FD93L;
-        return hash ^ (hash >>> 32);
-    }
-
-    /** Returns the hash of a URL in the normal form of cache keys. It is the same for http and https. */
-    static long urlHash(TargetUri url) {
-        byte[] bytes = url.targetBytes();
-        int from = url.pathStart();
-        int end = url.queryEnd();
-        if (UriBytes.hasEncodingsToNormalize(bytes, from, url.pathEnd())) {
-            bytes = PrefixStamps.normal(url);
-            from = 0;
-            end = bytes.length;
-        }
-        long hash = hostHash(url);
-        for (int at = from; at < end; at++) {
-            hash = (hash ^ (bytes[at] & 0xff)) * 0x100_0000_01B3L;
-        }
-        hash = (hash ^ (hash >>> 32)) * 0xD6E8_FEB8_6659_FD93L;
-        return hash ^ (hash >>> 32);
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.millrace.proxy.purge;
 
-import static io.millrace.proxy.purge.InvalidationTable.hostHash;
-import static io.millrace.proxy.purge.InvalidationTable.urlHash;
+import static io.millrace.proxy.purge.ScopeHash.hostHash;
+import static io.millrace.proxy.purge.ScopeHash.urlHash;
 
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;

@@ -33,7 +33,7 @@ final class FullInvalidationTableTest {
     }
 
     private InvalidationEntry host(int host, boolean soft) {
-        return table.invalidate(InvalidationKind.HOST, soft, InvalidationTable.hostHash(url(host)), null, 0);
+        return table.invalidate(InvalidationKind.HOST, soft, ScopeHash.hostHash(url(host)), null, 0);
     }
 
     private InvalidationEntry group(int group, boolean soft) {
@@ -154,8 +154,7 @@ final class FullInvalidationTableTest {
     private static int severity(List<InvalidationEntry> all, TargetUri url, long stamp, long group) {
         int worst = 0;
         for (InvalidationEntry entry : all) {
-            boolean covers =
-                    entry.hash() == (entry.kind() == InvalidationKind.HOST ? InvalidationTable.hostHash(url) : group);
+            boolean covers = entry.hash() == (entry.kind() == InvalidationKind.HOST ? ScopeHash.hostHash(url) : group);
             if (covers && stamp < entry.stamp()) {
                 worst = Math.max(worst, entry.isSoft() ? 1 : 2);
             }

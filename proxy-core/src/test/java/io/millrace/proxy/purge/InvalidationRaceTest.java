@@ -25,7 +25,7 @@ final class InvalidationRaceTest {
     @Test
     void whatIsGoneByItsPathNeverComesBackWhileItsHostOrAllIsPurged() throws Exception {
         InvalidationTable table = new InvalidationTable();
-        long host = InvalidationTable.hostHash(URL);
+        long host = ScopeHash.hostHash(URL);
         table.invalidate(InvalidationKind.PREFIX, false, host, new byte[] {'/', 'a'}, 0);
         AtomicLong gone = new AtomicLong(0); // stamp under which everything asked for is gone
         gone.set(table.stamp() - 1);
@@ -58,7 +58,7 @@ final class InvalidationRaceTest {
     @Test
     void aPurgeOutdatesAResponseThatIsHitMeanwhile() throws Exception {
         InvalidationTable table = new InvalidationTable();
-        long host = InvalidationTable.hostHash(URL);
+        long host = ScopeHash.hostHash(URL);
         AtomicReference<StoredHead> inRam = new AtomicReference<>(head(table.stamp()));
         AtomicBoolean over = new AtomicBoolean();
         Thread reader = new Thread(() -> {

@@ -33,11 +33,11 @@ final class InvalidationTableTest {
     }
 
     private static InvalidationEntry host(InvalidationTable table, String url, boolean soft) {
-        return table.invalidate(InvalidationKind.HOST, soft, InvalidationTable.hostHash(url(url)), null, 0);
+        return table.invalidate(InvalidationKind.HOST, soft, ScopeHash.hostHash(url(url)), null, 0);
     }
 
     private static InvalidationEntry prefix(InvalidationTable table, String url, String prefix, boolean soft) {
-        return table.invalidate(InvalidationKind.PREFIX, soft, InvalidationTable.hostHash(url(url)), bytes(prefix), 0);
+        return table.invalidate(InvalidationKind.PREFIX, soft, ScopeHash.hostHash(url(url)), bytes(prefix), 0);
     }
 
     private Outdated of(String url, long stamp, long... groups) {
@@ -180,7 +180,7 @@ final class InvalidationTableTest {
         softly(InvalidationKind.PREFIX, "http://h/", "/a", 300);
         softly(InvalidationKind.HOST, "http://other/", null, 350);
         table.invalidate(InvalidationKind.ALL, true, 0, null, 400L << 20);
-        table.invalidate(InvalidationKind.HOST, false, InvalidationTable.hostHash(url("http://h/")), null, 500L << 20);
+        table.invalidate(InvalidationKind.HOST, false, ScopeHash.hostHash(url("http://h/")), null, 500L << 20);
         assertEquals(400, table.staleSinceMillis(url("http://h/a/b"), head), "the narrower ones are forgotten");
         softly(InvalidationKind.PREFIX, "http://h/", "/a/b", 600);
         softly(InvalidationKind.PREFIX, "http://h/", "/a/", 700);
@@ -195,7 +195,7 @@ final class InvalidationTableTest {
 
     private void softly(InvalidationKind kind, String url, String prefix, long millis) {
         byte[] bytes = prefix == null ? null : bytes(prefix);
-        table.invalidate(kind, true, InvalidationTable.hostHash(url(url)), bytes, millis << 20);
+        table.invalidate(kind, true, ScopeHash.hostHash(url(url)), bytes, millis << 20);
     }
 
     @Test
@@ -299,9 +299,9 @@ final class InvalidationTableTest {
                         case ALL -> true;
                         case ALL_GROUPS -> groups.length > 0;
                         case GROUP -> groups.length > 0 && groups[0] == entry.hash();
-                        case HOST -> entry.hash() == InvalidationTable.hostHash(url);
+                        case HOST -> entry.hash() == ScopeHash.hostHash(url);
                         case PREFIX ->
-                            entry.hash() == InvalidationTable.hostHash(url)
+                            entry.hash() == ScopeHash.hostHash(url)
                                     && url.pathAndQuery()
                                             .startsWith(new String(entry.prefix(), StandardCharsets.ISO_8859_1));
                         case STAMPED,
