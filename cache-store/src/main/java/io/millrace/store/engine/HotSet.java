@@ -48,12 +48,6 @@ final class HotSet<H> {
      * during the loading.
      */
     private static final int FILL_PERCENT = 90;
-    /**
-     * Delay of loading after a handover. In this time all clients connect to the new process, which needs the
-     * processors for them.
-     */
-    private static final long HANDOVER_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     /** Duration of faster loading after a handover. At its end, RAM should have its former content. */
     private static final long HURRY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -137,7 +131,7 @@ final class HotSet<H> {
         }
         if (wanted.length > 0) {
             LOG.info("loading the {} most requested objects of the last run into RAM", wanted.length / 2);
-            housekeeping.after(handedOver ? HANDOVER_DELAY_NANOS : TICK_NANOS, this::tick);
+            housekeeping.after(TICK_NANOS, this::tick);
         }
         housekeeping.every(SAVE_INTERVAL_NANOS, () -> reads.execute(this::saveUnlessLoading));
     }
