@@ -17,6 +17,7 @@ import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +43,12 @@ final class ObjectOpening<H> {
     private final ObjectChanges<H> changes;
     private final ReadPool reads;
     private final WaitingOpens waiting;
+    /**
+     * Returns the object of a key in RAM, retained; null if there is none. Another open of the key may have loaded it
+     * while this one was queued.
+     */
+    private final Function<StoreKey, @Nullable StoreObject<H>> loadedMeanwhile;
+
     /** Bytes reserved for each open while it runs. */
     private final long admittedBytes;
 
@@ -54,7 +61,8 @@ final class ObjectOpening<H> {
             ObjectLoader<H> loader,
             ObjectChanges<H> changes,
             ReadPool reads,
-            WaitingOpens waiting) {
+            WaitingOpens waiting,
+            Function<StoreKey, @Nullable StoreObject<H>> loadedMeanwhile) {
         this.counters = counters;
         this.budget = budget;
         this.ram = ram;
@@ -63,6 +71,7 @@ final class ObjectOpening<H> {
         this.changes = changes;
         this.reads = reads;
         this.waiting = waiting;
+        this.loadedMeanwhile = loadedMeanwhile;
         admittedBytes = config.ramObjectBytesMax();
     }
 
@@ -96,7 +105,12 @@ final class ObjectOpening<H> {
         @Override
         public void run() {
             volumes.requested(key);
-            lookUp();
+            StoreObject<H> loaded = loadedMeanwhile.apply(key);
+            if (loaded == null) {
+                lookUp();
+            } else {
+                answer(loaded);
+            }
         }
 
         /** Performs the lookup: initially, and again when an index that was being rebuilt is complete. */

@@ -138,7 +138,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         changes = new ObjectChanges<>(
                 config, codec, counters, memory.budget(), ram, heads, volumes, loader, appender, fills);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
-        opening = new ObjectOpening<>(config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting);
+        opening = new ObjectOpening<>(config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting, this::inRam);
         commands = new VolumeCommands(lifeCycle, changes);
         inventories = new Inventories<>(
                 io, codec, reasonWithoutInventory(config), config.inventoryDelayNanos(), config.inventoryRetryNanos());
@@ -336,6 +336,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         } else {
             opening.start(key, replyOn, reply);
         }
+    }
+
+    /** Returns the key's object in RAM, retained. Returns null if there is none, or if a change of it is queued. */
+    private @Nullable StoreObject<H> inRam(StoreKey key) {
+        return changes.isClosed() || changes.pending(key) != null ? null : decoded(ram.get(key.hashLow(), key.bytes()));
     }
 
     /** Implements {@link HotSet.Loader#load}. */
