@@ -185,7 +185,7 @@ final class CacheAccess implements ProxyCache {
         /** Reads the page after a position, and passes its responses to the receiver. */
         void next(@Nullable String after) {
             ListQuery page =
-                    new ListQuery(query.prefix(), query.regex(), query.host(), query.where(), PAGE, after, false);
+                    new ListQuery(query.prefix(), query.regex(), query.host(), null, query.where(), PAGE, after, false);
             CompletionStage<ListReport> read = run(() -> sources.listing().list(page), Function.identity());
             CompletionStage<Void> passing = read.thenAcceptAsync(this::pass, executor);
             // A failure may also be an exception of the receiver, or of an executor that refuses tasks.

@@ -314,7 +314,7 @@ public final class ProxyServer implements AutoCloseable {
                 () -> state == ProxyState.CLOSED,
                 new CacheInspection(view),
                 purgeAdmin,
-                new CacheListing(() -> store, builder.clock()::millis),
+                new CacheListing(() -> store, () -> view.settings().remap(), builder.clock()::millis),
                 new StorageAdmin(store));
         admin = DataPlaneAdmin.of(
                 view, adminSocket, builder.configFile(), builder.drainMark(), originAdmin, purgeAdmin);

@@ -154,8 +154,8 @@ class ResourcesTest {
 
     @Test
     void aPageOfTheList() throws IOException {
-        Response response =
-                get("/v1/cache/list?prefix=http://h/&regex=a%2B&host=h&where=age%3E1d&limit=7&after=0.2&count=host");
+        Response response = get(
+                "/v1/cache/list?prefix=http://h/&regex=a%2B&host=h&site=s&where=age%3E1d&limit=7&after=0.2&count=host");
         assertEquals(200, response.status());
         assertEquals(
                 "{\"objects\":[{\"url\":\"http://h/\",\"variant\":\"A: b\",\"status\":200,\"type\":\"text/html\","
@@ -164,13 +164,13 @@ class ResourcesTest {
                         + "\"hosts\":[{\"host\":\"h\",\"objects\":1,\"bytes\":7}],"
                         + "\"next\":\"0.1\",\"complete\":true,\"reason\":null}",
                 response.body());
-        assertEquals(List.of(new ListSource.ListQuery("http://h/", "a+", "h", "age>1d", 7, "0.2", true)), queries);
+        assertEquals(List.of(new ListSource.ListQuery("http://h/", "a+", "h", "s", "age>1d", 7, "0.2", true)), queries);
     }
 
     @Test
     void aListWithoutParametersHasAHundred() throws IOException {
         assertEquals(200, get("/v1/cache/list").status());
-        assertEquals(List.of(new ListSource.ListQuery(null, null, null, null, 100, null, false)), queries);
+        assertEquals(List.of(new ListSource.ListQuery(null, null, null, null, null, 100, null, false)), queries);
         for (String bad : List.of("limit=0", "limit=1001", "limit=x", "limit=", "count=url", "limit=1&limit=2")) {
             assertEquals(400, get("/v1/cache/list?" + bad).status(), bad);
         }

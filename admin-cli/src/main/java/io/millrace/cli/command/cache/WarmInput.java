@@ -120,7 +120,7 @@ final class WarmInput {
                     ExitCode.USAGE, "the record of purge " + id + " has only the beginning of its target; use --tag");
         }
         return switch (scope) {
-            case "tag" -> where(tagsOf(target));
+            case "tag" -> where(tagsOf(target)) + ofSite(purge.text("site"));
             case "pattern" -> parameter("where", target);
             case "host" -> parameter("host", target);
             case "prefix" -> parameter("regex", beginningWith(target));
@@ -131,6 +131,11 @@ final class WarmInput {
                         ExitCode.USAGE,
                         "purge " + id + " is of the kind " + scope + ", whose objects cannot be listed; use --list");
         };
+    }
+
+    /** Returns the condition for the responses of a site; empty for every site. */
+    private static String ofSite(@Nullable String site) {
+        return site == null ? "" : parameter("site", site);
     }
 
     /**

@@ -56,6 +56,7 @@ public final class ListResource implements AdminResource {
                 request.optionalParameter("prefix"),
                 request.optionalParameter("regex"),
                 request.optionalParameter("host"),
+                request.optionalParameter("site"),
                 request.optionalParameter("where"),
                 limit(request.optionalParameter("limit")),
                 request.optionalParameter("after"),

@@ -21,6 +21,7 @@ public interface ListSource {
      * @param prefix the prefix of the URL, or null
      * @param regex an RE2 expression that matches a part of the URL, or null
      * @param host the URL's host, with its port if not the default, or null
+     * @param site a site of the remap rules, see {@code remap[].site}: only URLs that a rule of this site maps; or null
      * @param where a condition on stored responses (docs/reference/expressions.md), or null
      * @param limit limit of objects on the page
      * @param after {@link ListReport#next} of the previous page, or null
@@ -30,6 +31,7 @@ public interface ListSource {
             @Nullable String prefix,
             @Nullable String regex,
             @Nullable String host,
+            @Nullable String site,
             @Nullable String where,
             int limit,
             @Nullable String after,

@@ -13,6 +13,8 @@ import io.millrace.proxy.expression.stored.ListedFacts;
 import io.millrace.proxy.expression.stored.StoredFacts;
 import io.millrace.proxy.expression.stored.StoredFields;
 import io.millrace.proxy.expression.stored.StoredUrl;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.remap.RemapTable;
 import io.millrace.store.CacheStore;
 import io.millrace.store.HeadSummary;
 import io.millrace.store.ListResult;
@@ -25,6 +27,7 @@ import java.util.Base64;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -47,15 +50,18 @@ public final class CacheListing implements ListSource {
     private static final String OTHER_HOSTS = "(other hosts)";
 
     private final Supplier<CacheStore<StoredHead>> store;
+    private final Supplier<RemapTable> rules;
     private final LongSupplier clockMillis;
 
     /**
      * Creates a listing of one store.
      *
+     * @param rules returns the remap rules in force, which determine the sites of URLs
      * @param clockMillis returns the present time, for the ages of objects
      */
-    public CacheListing(Supplier<CacheStore<StoredHead>> store, LongSupplier clockMillis) {
+    public CacheListing(Supplier<CacheStore<StoredHead>> store, Supplier<RemapTable> rules, LongSupplier clockMillis) {
         this.store = store;
+        this.rules = rules;
         this.clockMillis = clockMillis;
     }
 
@@ -63,7 +69,7 @@ public final class CacheListing implements ListSource {
     public CompletionStage<ListReport> list(ListQuery query) {
         CompletableFuture<ListReport> report = new CompletableFuture<>();
         try {
-            Page page = new Page(store.get(), query, clockMillis.getAsLong());
+            Page page = new Page(store.get(), query, rules.get(), clockMillis.getAsLong());
             store.get().list(query.after(), page, Runnable::run, result -> report.complete(page.report(result)));
         } catch (ExpressionException e) {
             report.completeExceptionally(new AdminException(400, "bad-expression", "where:" + e.message()));
@@ -97,19 +103,27 @@ public final class CacheListing implements ListSource {
         private final byte @Nullable [] prefix;
         private final @Nullable Pattern regex;
         private final @Nullable Expression<StoredFacts> where;
+        /** The site in lower case; null for every site. */
+        private final @Nullable String site;
+
+        private final RemapTable rules;
         private final long nowMillis;
         private final long endNanos = System.nanoTime() + PAGE_NANOS;
         private final List<Listed> objects = new ArrayList<>();
         private final Map<String, HostCount> hosts = new HashMap<>();
 
-        Page(CacheStore<StoredHead> store, ListQuery query, long nowMillis) throws ExpressionException {
+        Page(CacheStore<StoredHead> store, ListQuery query, RemapTable rules, long nowMillis)
+                throws ExpressionException {
             this.store = store;
             this.query = query;
+            this.rules = rules;
             this.nowMillis = nowMillis;
             String prefixText = query.prefix();
             String expression = query.regex();
             prefix = prefixText == null ? null : prefixText.getBytes(StandardCharsets.ISO_8859_1);
             regex = expression == null ? null : Regex.compile(expression);
+            String named = query.site();
+            site = named == null ? null : named.toLowerCase(Locale.ROOT);
             String condition = query.where();
             where = condition == null ? null : Expression.parse(condition, StoredFields.LISTED);
         }
@@ -158,6 +172,9 @@ public final class CacheListing implements ListSource {
                 return true;
             }
             String url = new String(object.key(), 0, primaryLength, StandardCharsets.ISO_8859_1);
+            if (site != null && !isOnSite(url, site)) {
+                return true;
+            }
             if (query.countsHosts()) {
                 count(StoredUrl.of(url).host(), Math.max(0, object.bodyLength()));
                 return true;
@@ -177,6 +194,13 @@ public final class CacheListing implements ListSource {
                     object.offset(),
                     Base64.getUrlEncoder().withoutPadding().encodeToString(object.key())));
             return objects.size() < query.limit();
+        }
+
+        /** Returns true if a rule of a site maps a URL. Without a rule, the URL belongs to the site of its host. */
+        private boolean isOnSite(String text, String name) {
+            return TargetUri.parseAbsolute(text) instanceof TargetUri url
+                    && PurgePermission.sites(url, PurgePermission.rulesOf(url, rules))
+                            .contains(name);
         }
 
         private StoredFacts facts(ListedObject object, StoredSummary summary) {

@@ -166,8 +166,10 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(PurgeChangeResource.cancel(purges))
                 .resource(new LookupResource(inspection))
                 .resource(new ExplainResource(new RequestExplanation(proxy)))
-                .resource(new ListResource(
-                        new CacheListing(proxy::store, proxy.shared().clock()::millis)))
+                .resource(new ListResource(new CacheListing(
+                        proxy::store,
+                        () -> proxy.settings().remap(),
+                        proxy.shared().clock()::millis)))
                 .resource(ObjectResource.head(exports))
                 .resource(ObjectResource.content(exports))
                 .resource(ImportResource.begin(imports))

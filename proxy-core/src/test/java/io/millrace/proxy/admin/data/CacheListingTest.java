@@ -19,10 +19,13 @@ import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.caching.settings.EncodingRules;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.remap.RemapTable;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
@@ -34,6 +37,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -56,6 +60,8 @@ class CacheListingTest {
 
     private CacheStore<StoredHead> store;
     private CacheListing listing;
+    private RemapTable rules = RemapTable.of(ConfigLoader.parse("listen: [127.0.0.1:80]\n", "test.yaml", Map.of())
+            .config());
 
     @BeforeEach
     void open() throws IOException {
@@ -66,7 +72,7 @@ class CacheListingTest {
                         .volumes(List.of(new VolumeConfig(directory, 16 << 20)))
                         .build(),
                 new StoredHeadCodec());
-        listing = new CacheListing(() -> store, () -> NOW + TimeUnit.DAYS.toMillis(3));
+        listing = new CacheListing(() -> store, () -> rules, () -> NOW + TimeUnit.DAYS.toMillis(3));
     }
 
     @AfterEach
@@ -125,11 +131,11 @@ class CacheListingTest {
     }
 
     private static ListQuery query(String prefix, String regex, String host, int limit, String after, boolean count) {
-        return new ListQuery(prefix, regex, host, null, limit, after, count);
+        return new ListQuery(prefix, regex, host, null, null, limit, after, count);
     }
 
     private static ListQuery where(String expression, boolean count) {
-        return new ListQuery(null, null, null, expression, 1000, null, count);
+        return new ListQuery(null, null, null, null, expression, 1000, null, count);
     }
 
     private Set<String> urls(String prefix, String regex, String host) {
@@ -198,6 +204,49 @@ class CacheListingTest {
                 .mapToLong(HostCount::objects)
                 .sum();
         assertEquals(expected.size(), counted, expression);
+    }
+
+    /** Tags are purged on one site, so that {@code cache warm --purged} requests only its URLs. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiterString = " => ",
+            value = {
+                "shop => 1 2",
+                "SHOP => 1 2",
+                "a.example => 3",
+                "b.example => 4",
+                "b.example:8080 => ''",
+                "c.example => 5",
+                "unknown => ''"
+            })
+    void findsBySite(String site, String numbers) {
+        ConfigResult result = ConfigLoader.parse("""
+                listen: [127.0.0.1:80]
+                remap:
+                  - {map: http://a.example/shop/, to: http://o, site: shop}
+                  - {map: https://s.example/, to: http://o, site: Shop}
+                  - {map: http://a.example/, to: http://o}
+                  - {map: http://b.example:8080/, to: http://o}
+                """, "test.yaml", Map.of());
+        assertNotNull(result.config(), () -> result.problems().toString());
+        rules = RemapTable.of(result.config());
+        List<String> urls = List.of(
+                "http://a.example/shop/1",
+                "https://s.example/2",
+                "http://a.example/3",
+                "http://b.example:8080/4",
+                "http://c.example/5");
+        urls.forEach(url -> put(url, 1));
+        ask(query(null, null, null, 1000, null, false));
+        Set<String> expected = new HashSet<>();
+        for (String number : numbers.isBlank() ? new String[0] : numbers.split(" ", -1)) {
+            expected.add(urls.get(Integer.parseInt(number) - 1));
+        }
+        Set<String> found = new HashSet<>();
+        ask(new ListQuery(null, null, null, site, null, 1000, null, false))
+                .objects()
+                .forEach(object -> found.add(object.url()));
+        assertEquals(expected, found, site);
     }
 
     @Test
