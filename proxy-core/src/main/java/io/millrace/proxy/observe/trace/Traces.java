@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * wait. While traces are on, one thread reads the rings every 20 ms and gives the spans to the {@link SpanSink}.
  *
  * <p>Each change of the settings opens a new sink with a thread of its own. That thread begins to read when the
- * previous thread has read the rings for the last time, so that no span is lost by a change.
+ * previous thread has read the rings for the last time, so that no span is lost or read twice by a change. This holds
+ * also if traces were off in between.
  *
  * <p>The methods must not run at the same time.
  */
@@ -32,6 +33,8 @@ public final class Traces implements AutoCloseable {
     private final List<LoopTraces> loops = new ArrayList<>();
     private @Nullable TraceConfig config;
     private @Nullable Pump pump;
+    /** Is at zero when the thread that was started last has stopped reading, or no thread was started. */
+    private CountDownLatch released = new CountDownLatch(0);
 
     private Traces(SpanExport export, FaultLog faults) {
         this.export = export;
@@ -72,10 +75,14 @@ public final class Traces implements AutoCloseable {
         if (before != null) {
             before.stop();
         }
-        pump = sink == null ? null : new Pump(sink, new SpanView(changed.showsQuery()), before);
-        if (pump != null) {
-            pump.start();
-        }
+        pump = sink == null ? null : start(sink, new SpanView(changed.showsQuery()));
+    }
+
+    private Pump start(SpanSink sink, SpanView view) {
+        Pump started = new Pump(sink, view, released);
+        released = started.released;
+        started.start();
+        return started;
     }
 
     /** Adds the counts to the metrics of the proxy. */
@@ -103,8 +110,8 @@ public final class Traces implements AutoCloseable {
     private final class Pump {
         private final SpanSink sink;
         private final SpanView view;
-        /** The pump that this pump replaces; null once that pump has stopped reading. Confined to the thread. */
-        private @Nullable Pump before;
+        /** Is at zero when the previous thread has stopped reading. */
+        private final CountDownLatch before;
 
         private final CountDownLatch released = new CountDownLatch(1);
         private final Thread thread = new Thread(this::run, "millrace-traces");
@@ -112,7 +119,7 @@ public final class Traces implements AutoCloseable {
         /** Confined to the thread. */
         private long clockZero;
 
-        Pump(SpanSink sink, SpanView view, @Nullable Pump before) {
+        Pump(SpanSink sink, SpanView view, CountDownLatch before) {
             this.sink = sink;
             this.view = view;
             this.before = before;
@@ -130,7 +137,7 @@ public final class Traces implements AutoCloseable {
 
         private void run() {
             try {
-                awaitRelease();
+                before.await();
                 while (!stopped) {
                     drain();
                     LockSupport.parkNanos(this, ROUND_NANOS);
@@ -141,14 +148,6 @@ public final class Traces implements AutoCloseable {
             } finally {
                 released.countDown();
                 sink.close();
-            }
-        }
-
-        private void awaitRelease() throws InterruptedException {
-            Pump last = before;
-            before = null;
-            if (last != null) {
-                last.released.await();
             }
         }
 
