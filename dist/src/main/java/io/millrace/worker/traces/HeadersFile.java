@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -89,6 +90,7 @@ final class HeadersFile implements Supplier<Map<String, String>> {
 
     private Map<String, String> parse(String text) throws IOException {
         Map<String, String> found = new LinkedHashMap<>();
+        Map<String, Integer> lines = new HashMap<>();
         int number = 0;
         for (String line : text.split("\n", -1)) {
             number++;
@@ -104,6 +106,11 @@ final class HeadersFile implements Supplier<Map<String, String>> {
             if (RESERVED.contains(name.toLowerCase(Locale.ROOT))) {
                 throw new IOException(
                         file + ":" + number + ": Millrace sets the field " + name + " itself; remove the line");
+            }
+            Integer earlier = lines.putIfAbsent(name.toLowerCase(Locale.ROOT), number);
+            if (earlier != null) {
+                throw new IOException(file + ":" + number + ": the field " + name + " is already set in line " + earlier
+                        + "; remove one of the lines, names that differ only in case are equal");
             }
             String value = content.substring(colon + 1).strip();
             int invalid = invalidCharacter(value);

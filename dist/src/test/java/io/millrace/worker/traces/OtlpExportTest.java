@@ -281,6 +281,10 @@ class OtlpExportTest {
                 "Host: secret | Millrace sets the field Host itself; remove the line",
                 "content-length: 7 | Millrace sets the field content-length itself; remove the line",
                 "Transfer-Encoding: chunked | Millrace sets the field Transfer-Encoding itself; remove the line",
+                "a: secret | the field a is already set in line 1; remove one of the lines, names that differ only in case"
+                        + " are equal",
+                "A: secret | the field A is already set in line 1; remove one of the lines, names that differ only in case"
+                        + " are equal",
                 "Content-Type: text/plain | Millrace sets the field Content-Type itself; remove the line",
             })
     void anInvalidHeadersFileIsNamedWithItsLineAndWithoutItsValue(String line, String problem) throws Exception {
