@@ -40,7 +40,6 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.OriginMetric;
-import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.memory.ProcessMemory;
@@ -165,8 +164,11 @@ public final class ProxyServer implements AutoCloseable {
     private volatile LiveSettings live;
     private volatile ProxyState state = ProxyState.NEW;
 
-    /** @param extensions closed with the proxy, or by the caller if the constructor fails */
-    ProxyServer(ProxyServerBuilder builder, ExtensionSet extensions) throws IOException {
+    /**
+     * @param extensions closed with the proxy, or by the caller if the constructor fails
+     * @param events receives the events of all parts of the proxy, with the limit per minute
+     */
+    ProxyServer(ProxyServerBuilder builder, ExtensionSet extensions, EventSink events) throws IOException {
         ProxyConfig config = builder.config();
         ServerLogs.checkSinks(config, extensions);
         built = config;
@@ -290,9 +292,6 @@ public final class ProxyServer implements AutoCloseable {
             originRecords.restore();
         }
         overloadWatch = new OverloadWatch(loops.get(0).loop(), shared.overload());
-        EventSink events = builder.events() == EventSink.NONE
-                ? EventSink.NONE
-                : new EventLimit(builder.events(), System::nanoTime);
         // Set after the marks of operators were restored, because restored marks are no new events.
         shared.groups().events(events);
         shared.hosts().events(events);

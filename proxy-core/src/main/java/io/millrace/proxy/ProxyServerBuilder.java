@@ -233,7 +233,7 @@ public final class ProxyServerBuilder {
         EventSink limited = events == EventSink.NONE ? EventSink.NONE : new EventLimit(events, System::nanoTime);
         ExtensionSet opened = open(ConfiguredExtensions.load(config.extensions(), extensions), limited);
         try {
-            return new ProxyServer(this, opened);
+            return new ProxyServer(this, opened, limited);
         } catch (IOException | RuntimeException | Error e) {
             opened.close();
             throw e;
@@ -311,10 +311,6 @@ public final class ProxyServerBuilder {
     @Nullable
     SpanExport spans() {
         return spans;
-    }
-
-    EventSink events() {
-        return events;
     }
 
     /** Creates the meters of the application's registry; null if there is no such registry. */

@@ -86,7 +86,6 @@ public final class RunningConfig {
     private volatile EventSink events = EventSink.NONE;
     private volatile @Nullable Current current;
     private volatile Map<String, String> atLaunch = Map.of();
-    private volatile int socketsPerAddress;
     private volatile ProxyStatus.@Nullable LastReload lastReload;
 
     /** Creates an object without a configuration in force. At every reload, {@code reader} reads the configuration. */
@@ -101,7 +100,6 @@ public final class RunningConfig {
     public void begin(ConfigReader.Reading reading, WorkerPlan plan) {
         ProxyConfig config = reading.config();
         current = new Current(config, reading.result().places(), reading.source(), plan, Instant.now(), Map.of(), 0);
-        socketsPerAddress = LauncherContext.socketsPerAddress(config);
         atLaunch = SettingTexts.ofLauncher(config);
         history.begin(reading.source(), config);
     }
@@ -195,7 +193,7 @@ public final class RunningConfig {
         WorkerPlan plan = running.plan();
         ListeningSockets held = plan.sockets();
         if (held != null) {
-            plan = plan.with(held.with(LauncherContext.addresses(running.config()), socketsPerAddress));
+            plan = plan.with(held.with(LauncherContext.addresses(running.config())));
         }
         worker.roll(plan, drainNanos()).join();
         current = running.with(plan);
@@ -447,8 +445,7 @@ public final class RunningConfig {
         // The command line of the worker depends on the pinned settings: its heartbeat interval must match the timeout
         // of this launcher.
         ListeningSockets openSockets = running.plan().sockets();
-        ListeningSockets sockets =
-                openSockets == null ? null : openSockets.with(LauncherContext.addresses(changed), socketsPerAddress);
+        ListeningSockets sockets = openSockets == null ? null : openSockets.with(LauncherContext.addresses(changed));
         boolean isRolled = false;
         try {
             if (sockets != null) {

@@ -52,9 +52,13 @@ public final class ListeningSockets implements AutoCloseable {
      */
     private record Group(ListenerSockets listener, List<FileDescriptor> sockets, UnixAddress.@Nullable File file) {}
 
+    /** Number of sockets that an address gets when it is bound. */
+    private final int perAddress;
+
     private final List<Group> groups;
 
-    private ListeningSockets(List<Group> groups) {
+    private ListeningSockets(int perAddress, List<Group> groups) {
+        this.perAddress = perAddress;
         this.groups = List.copyOf(groups);
     }
 
@@ -99,20 +103,19 @@ public final class ListeningSockets implements AutoCloseable {
                 existing.add(new Group(listener, List.copyOf(sockets), file));
             }
         });
-        ListeningSockets holding = new ListeningSockets(existing);
-        ListeningSockets opened = holding.with(addresses, perAddress);
+        ListeningSockets holding = new ListeningSockets(perAddress, existing);
+        ListeningSockets opened = holding.with(addresses);
         holding.closeExcept(opened);
         return opened;
     }
 
     /**
      * Returns sockets for {@code addresses}. Uses the sockets that this object already has for an address, else binds
-     * new ones. A Unix socket whose file was deleted is bound again. Does not close sockets.
+     * new ones, as many for an address as {@link #open} was given. A Unix socket whose file was deleted is bound again. Does not close sockets.
      *
      * @throws LaunchException if an address cannot be bound; the new sockets of this call are closed then
      */
-    public ListeningSockets with(Map<String, ? extends SocketAddress> addresses, int perAddress)
-            throws LaunchException {
+    public ListeningSockets with(Map<String, ? extends SocketAddress> addresses) throws LaunchException {
         List<Group> changed = new ArrayList<>();
         try {
             for (Map.Entry<String, ? extends SocketAddress> address : addresses.entrySet()) {
@@ -124,9 +127,9 @@ public final class ListeningSockets implements AutoCloseable {
                     changed.add(existing);
                 }
             }
-            return new ListeningSockets(changed);
+            return new ListeningSockets(perAddress, changed);
         } catch (LaunchException e) {
-            new ListeningSockets(changed).closeExcept(this);
+            new ListeningSockets(perAddress, changed).closeExcept(this);
             throw e;
         }
     }
