@@ -86,7 +86,6 @@ class CacheListTest {
                 .command(
                         "env",
                         "HOME=" + home,
-                        "JAVA_TOOL_OPTIONS=-Duser.home=" + home,
                         "strace",
                         "-f",
                         "-qq",

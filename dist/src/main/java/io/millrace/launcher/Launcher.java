@@ -76,7 +76,7 @@ final class Launcher {
                 .filter(port -> port > 0)
                 .findFirst()
                 .orElse(0);
-        Path home = Path.of(System.getProperty("user.home", ""));
+        Path home = StateDirectory.home(System.getenv());
         StateDirectory state = StateDirectory.resolve(options.state(), System.getenv(), home, firstPort);
         FileMode mode = config.values().get(FileKeys.MODE);
         state.create(mode);

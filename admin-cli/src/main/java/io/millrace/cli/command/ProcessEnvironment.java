@@ -39,11 +39,20 @@ public record ProcessEnvironment(
     public static ProcessEnvironment ofProcess() {
         return new ProcessEnvironment(
                 System.getenv(),
-                Path.of(System.getProperty("user.home", "/")),
+                userHome(System.getenv()),
                 Path.of("/run/millrace"),
                 productHomeOfProcess(),
                 picocli.CommandLine.Help.Ansi.AUTO.enabled(),
                 System.in);
+    }
+
+    /**
+     * Returns the home directory of the user: {@code HOME}, as shells expand {@code ~}. Without it, returns the
+     * directory in the system's user database. The launcher has the same rule for its state directory.
+     */
+    static Path userHome(Map<String, String> variables) {
+        String home = variables.get("HOME");
+        return Path.of(home != null && home.startsWith("/") ? home : System.getProperty("user.home", "/"));
     }
 
     private static @Nullable Path productHomeOfProcess() {

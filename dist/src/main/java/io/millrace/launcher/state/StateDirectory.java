@@ -60,6 +60,15 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return new StateDirectory(state, state.resolve("cache"), state.resolve("log"), state);
     }
 
+    /**
+     * Returns the home directory of the user: {@code HOME}, as shells expand {@code ~}. Without it, returns the
+     * directory in the system's user database.
+     */
+    public static Path home(Map<String, String> environment) {
+        @Nullable String home = environment.get("HOME");
+        return Path.of(home != null && home.startsWith("/") ? home : System.getProperty("user.home", ""));
+    }
+
     /** Returns the parent of the user's state directories, in which {@code millctl} searches for admin sockets. */
     public static Path parent(Map<String, String> environment, Path home) {
         @Nullable String base = environment.get("XDG_STATE_HOME");

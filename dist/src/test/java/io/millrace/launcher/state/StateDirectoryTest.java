@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,15 @@ class StateDirectoryTest {
         assertEquals(Path.of("/home/otto/.local/state/millrace/8080"), state.state());
         assertEquals(Path.of("/home/otto/.local/state/millrace/8080/admin.sock"), state.adminSocket());
         assertEquals(Path.of("/home/otto/.local/state/millrace/8080/cache"), state.cache());
+    }
+
+    /** HOME takes precedence over the user database, unless it is not an absolute path. */
+    @ParameterizedTest
+    @CsvSource({"/data/otto, /data/otto", "otto, ''", "'', ''", ", ''"})
+    void theHomeDirectoryIsThatOfTheVariable(@Nullable String variable, String home) {
+        Map<String, String> environment = variable == null ? Map.of() : Map.of("HOME", variable);
+        assertEquals(
+                Path.of(home.isEmpty() ? System.getProperty("user.home") : home), StateDirectory.home(environment));
     }
 
     @Test
