@@ -21,6 +21,7 @@ import java.io.OutputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.zip.Deflater;
@@ -43,13 +44,23 @@ final class OtlpClient implements AutoCloseable {
     private ByteBuf content = Unpooled.EMPTY_BUFFER;
 
     /**
-     * Creates a client. Connects not yet.
+     * Creates a client with the usual limit for each request, 10 s. Connects not yet.
      *
      * @param tls null for http
      * @param fields returns further header fields for each request
      */
     OtlpClient(URI url, @Nullable SslContext tls, boolean compresses, Supplier<Map<String, String>> fields) {
-        this.connection = new OtlpConnection(url, tls);
+        this(url, tls, compresses, fields, OtlpConnection.TIMEOUT);
+    }
+
+    /** Creates a client with a limit for each request. Connects not yet. */
+    OtlpClient(
+            URI url,
+            @Nullable SslContext tls,
+            boolean compresses,
+            Supplier<Map<String, String>> fields,
+            Duration timeout) {
+        this.connection = new OtlpConnection(url, tls, timeout);
         this.url = url;
         this.compresses = compresses;
         this.fields = fields;
@@ -134,7 +145,7 @@ final class OtlpClient implements AutoCloseable {
     }
 
     /**
-     * Sends a request and waits for the answer, at most 10 s.
+     * Sends a request and waits for the answer, at most for the timeout.
      *
      * @param body result of {@link #body}; borrowed
      * @throws IOException if there is no answer

@@ -19,6 +19,7 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  * loop of its own. Used by one thread, which waits for each answer.
  */
 final class OtlpConnection implements AutoCloseable {
-    private static final long TIMEOUT_SECONDS = 10;
+    /** Limit of the time until an answer, and of its parts: connecting and the TLS handshake. */
+    static final Duration TIMEOUT = Duration.ofSeconds(10);
+
     private static final long CLOSE_SECONDS = 1;
     private static final int HTTP_PORT = 80;
     private static final int HTTPS_PORT = 443;
@@ -42,14 +45,21 @@ final class OtlpConnection implements AutoCloseable {
     private final String host;
     private final int port;
     private final @Nullable SslContext tls;
+    private final Duration timeout;
     private final MultiThreadIoEventLoopGroup loops;
     private final Bootstrap bootstrap;
     /** The connection that the next request may use. */
     private @Nullable Channel channel;
 
-    /** Creates a connection to the host of a URL. Connects not yet. {@code tls} is null for http. */
-    OtlpConnection(URI url, @Nullable SslContext tls) {
+    /**
+     * Creates a connection to the host of a URL. Connects not yet.
+     *
+     * @param tls null for http
+     * @param timeout limit of each request, such as {@link #TIMEOUT}
+     */
+    OtlpConnection(URI url, @Nullable SslContext tls, Duration timeout) {
         this.tls = tls;
+        this.timeout = timeout;
         String named = url.getHost();
         host = named.startsWith("[") ? named.substring(1, named.length() - 1) : named;
         port = url.getPort() >= 0 ? url.getPort() : tls == null ? HTTP_PORT : HTTPS_PORT;
@@ -59,7 +69,7 @@ final class OtlpConnection implements AutoCloseable {
         bootstrap = new Bootstrap()
                 .group(loops)
                 .channel(transport.socketChannelClass())
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS))
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) timeout.toMillis())
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel opened) {
@@ -71,14 +81,14 @@ final class OtlpConnection implements AutoCloseable {
     private void initialize(Channel opened) {
         if (tls != null) {
             SslHandler handler = tls.newHandler(opened.alloc(), host, port);
-            handler.setHandshakeTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            handler.setHandshakeTimeoutMillis(timeout.toMillis());
             opened.pipeline().addLast(handler);
         }
         opened.pipeline().addLast(new HttpClientCodec(), new OtlpAnswerHandler());
     }
 
     /**
-     * Sends a request and waits for the answer, at most 10 s. Never repeats a request.
+     * Sends a request and waits for the answer, at most for the timeout. Never repeats a request.
      *
      * @param request owned by this method
      * @throws IOException if there is no answer
@@ -96,11 +106,11 @@ final class OtlpConnection implements AutoCloseable {
         });
         boolean keepsConnection = false;
         try {
-            OtlpExchange.Result received = result.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            OtlpExchange.Result received = result.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             keepsConnection = received.keepsConnection();
             return received.answer();
         } catch (TimeoutException e) {
-            throw new IOException("no answer within " + TIMEOUT_SECONDS + " s", e);
+            throw new IOException("no answer within " + timeout.toSeconds() + " s", e);
         } catch (ExecutionException e) {
             throw new IOException(text(e.getCause()), e.getCause());
         } finally {

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -128,6 +129,36 @@ class OtlpConnectionTest {
             assertEquals(200, client.post(body(client)).status());
             assertEquals(3, collector.requests().size());
             assertEquals(2, collector.connections());
+        }
+    }
+
+    /** An answer whose end does not arrive. The collector keeps the connection open. */
+    private enum Unfinished {
+        NOTHING(SILENCE),
+        INTERIM("HTTP/1.1 100 Continue\r\n\r\n"),
+        HALF_OF_THE_HEAD("HTTP/1.1 200 OK\r\nContent-"),
+        HALF_OF_THE_CONTENT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");
+
+        final String script;
+
+        Unfinished(String script) {
+            this.script = script;
+        }
+    }
+
+    /** The limit is shorter than that of the product. A late answer could otherwise count for the next request. */
+    @ParameterizedTest
+    @EnumSource
+    void aRequestEndsAtItsLimitAndEndsTheConnection(Unfinished answer) throws Exception {
+        assertEquals(Duration.ofSeconds(10), OtlpConnection.TIMEOUT);
+        try (ScriptedCollector collector = new ScriptedCollector();
+                OtlpClient client = new OtlpClient(collector.url(), null, false, Map::of, Duration.ofSeconds(1))) {
+            collector.answer(answer.script);
+            IOException thrown = assertThrows(IOException.class, () -> client.post(body(client)));
+            assertEquals("no answer within 1 s", thrown.getMessage());
+            assertTrue(client.isUnconnected());
+            collector.awaitEvent(CLOSE);
+            assertEquals(1, collector.requests().size());
         }
     }
 
