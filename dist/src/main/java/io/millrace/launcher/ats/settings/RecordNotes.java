@@ -164,7 +164,9 @@ final class RecordNotes {
                 "a configuration with any error is rejected as a whole, and the current one stays in use");
         never("url_remap.acl_behavior_policy", "taken into account for the actions allow and deny of remap.config");
         unless("1", "http.enabled", "Millrace listens on the addresses of listen");
-        never("http.wait_for_cache", "requests wait for the cache at the start for store.open_wait");
+        never(
+                "http.wait_for_cache",
+                "requests during the start wait for the index of the cache, at most for store.open_wait");
         never("http_ui_enabled", "millctl cache list and millctl cache lookup show the content of the cache");
     }
 
@@ -216,7 +218,9 @@ final class RecordNotes {
         }
         unless("", "http.anonymize_other_header_list", "write a rule with remove_request_header");
         missing("http.global_user_agent_header", "write a rule with set_request_header: {User-Agent: VALUE}");
-        missing("http.response_server_str", "the Server field has millrace or the origin's value: via.server");
+        missing(
+                "http.response_server_str",
+                "the name in the Server field cannot be changed; via.server decides between millrace and the origin's value");
         unless(
                 "0",
                 "http.normalize_ae",
@@ -232,14 +236,16 @@ final class RecordNotes {
         for (String kind : List.of("text", "images", "other")) {
             missing("http.cache.vary_default_" + kind, "use cache.key.fields, for all types");
         }
-        never("http.cache.max_open_write_retries", "requests for one URL wait for each other, see cache.collapse_wait");
+        never(
+                "http.cache.max_open_write_retries",
+                "one request for a URL fetches it; the others wait for this fetch, at most for cache.collapse_wait");
         never(
                 "http.cache.max_open_write_retry_timeout",
-                "requests for one URL wait for each other, see cache.collapse_wait");
+                "one request for a URL fetches it; the others wait for this fetch, at most for cache.collapse_wait");
         unless(
                 "0",
                 "http.cache.open_write_fail_action",
-                "requests for one URL wait for each other, see cache.collapse_wait; they are not answered with 502 or a stale response for this reason");
+                "a request that has waited for cache.collapse_wait goes to the origin itself; Millrace does not answer it with 502 or a stale response for this reason");
         unless(
                 "1",
                 "http.allow_multi_range",
@@ -250,8 +256,12 @@ final class RecordNotes {
                 "timeouts.transaction limits the whole request, on both sides together");
         missing("http.post_connect_attempts_timeout", "timeouts.origin_connect applies to all methods");
         never("http.default_buffer_size", "buffer sizes are fixed");
-        never("http.default_buffer_water_mark", "a fetch reads ahead of the slowest client by cache.fill_window");
-        never("http.flow_control.", "a fetch reads ahead of the slowest client by cache.fill_window");
+        never(
+                "http.default_buffer_water_mark",
+                "cache.fill_window limits the bytes of a response in memory; see docs/reference/configuration.md");
+        never(
+                "http.flow_control.",
+                "cache.fill_window limits the bytes of a response in memory; see docs/reference/configuration.md");
         unless("1", "http.chunking_enabled", "chunked responses are always sent to clients of HTTP/1.1");
         never("http.chunking.size", "chunk sizes are not configurable");
         unless("1", "http.allow_half_open", "a client that closes its sending side still gets its response");
@@ -267,7 +277,7 @@ final class RecordNotes {
         never("http.redirect.", "redirections of origins are sent to the client");
         never("http.redirect_use_orig_cache_key", "redirections of origins are sent to the client");
         never("http.referer_filter", "taken into account for map_with_referer");
-        never("http.referer_format_redirect", "the codes of referer_redirect are always filled in");
+        never("http.referer_format_redirect", "Millrace always replaces %r, %f, %t and %o in referer_redirect");
         never("http.referer_default_redirect", "taken into account for map_with_referer");
         never("http.doc_in_cache_skip_dns", "no DNS lookup is made for responses from the cache");
         unless("0", "http.max_proxy_cycles", "a request that came through this proxy before is always refused");
@@ -322,7 +332,9 @@ final class RecordNotes {
         unless("1", "http.keep_alive_enabled_in", "set limits.requests_per_connection: 1");
         unless("1", "http.keep_alive_enabled_out", "set origin.keep_alive: 0");
         unless("1", "http.keep_alive_post_out", "connections are kept after POST as after other methods");
-        never("http.parent_proxy.", "set for each group of origins: retry and markdown");
+        never(
+                "http.parent_proxy.",
+                "each group of origins has its own settings: origins[].retry and origins[].markdown");
         never(
                 "http.parent_proxy.self_detect",
                 "a group never sends requests to this proxy itself; see self in docs/guide/origins.md");
