@@ -290,8 +290,7 @@ public final class LogCommands {
             abbreviateSynopsis = true,
             description = {
                 "Count the requests of access logs by host.",
-                "Hits, misses and errors with their result codes, status codes, methods,",
-                "types, bytes and times."
+                "Shows hits, misses, errors, status codes, methods, types, bytes and times."
             },
             footer = {
                 "",
@@ -308,7 +307,11 @@ public final class LogCommands {
         @Option(names = "--urls", paramLabel = "N", description = "The N most requested URLs, up to 1000.")
         private int urls;
 
-        @Option(names = "--sample", paramLabel = "N", description = "Requests per line, if the lines lack this number.")
+        @Option(
+                names = "--sample",
+                paramLabel = "N",
+                description = "The log has one of N requests: each line counts as N, unless it has its own N."
+                        + " Figures are estimates.")
         private long sample = 1;
 
         @Option(
