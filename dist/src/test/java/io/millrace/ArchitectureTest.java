@@ -46,6 +46,15 @@ class ArchitectureTest {
                     "io.millrace.store.memory..",
                     "io.millrace.store.recover..");
 
+    /** Code logs through SLF4J, as an application that embeds the proxy may use another implementation of it. */
+    @ArchTest
+    static final ArchRule onlyTheSetupOfTheProgramLogUsesJavaUtilLogging = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.millrace.worker.log")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("java.util.logging..");
+
     @ArchTest
     static final ArchRule packagesAreFreeOfCycles =
             slices().matching("io.millrace.(**)").should().beFreeOfCycles();

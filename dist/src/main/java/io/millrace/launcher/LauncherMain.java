@@ -9,7 +9,7 @@ import io.millrace.launcher.init.InitCommand;
 import io.millrace.launcher.init.TerminalInput;
 import io.millrace.launcher.log.LogCommand;
 import io.millrace.worker.WorkerMain;
-import io.millrace.worker.control.ProcessLog;
+import io.millrace.worker.log.ProcessLog;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -32,7 +32,7 @@ public final class LauncherMain {
     LauncherMain() {}
 
     public static void main(String[] arguments) {
-        ProcessLog.choose(System.getenv());
+        ProcessLog.install();
         CommandLine line = commandLine(WorkerMain.class.getName());
         // Configurations and reports are UTF-8 in every locale.
         line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));

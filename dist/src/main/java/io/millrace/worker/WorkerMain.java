@@ -1,7 +1,7 @@
 package io.millrace.worker;
 
-import io.millrace.worker.control.ProcessLog;
 import io.millrace.worker.control.ProcessSignals;
+import io.millrace.worker.log.ProcessLog;
 import io.millrace.worker.warmup.ThreadPriority;
 
 /** The main class of the worker process, which only the launcher starts. */
@@ -9,7 +9,7 @@ public final class WorkerMain {
     private WorkerMain() {}
 
     public static void main(String[] arguments) {
-        ProcessLog.choose(System.getenv());
+        ProcessLog.install();
         WorkerOptions options = WorkerOptions.parse(arguments);
         ThreadPriority.lowerC2();
         Warming.Starter warming = new WarmUpStarter(options.control(), options.generation());

@@ -32,8 +32,9 @@ final class ExtensionServices implements ExtensionContext {
     }
 
     /**
-     * The logger of an extension, which writes to the log of the proxy. SLF4J is used directly, because the default of
-     * {@link System#getLogger} is java.util.logging, whose format and destination differ. Thread-safe.
+     * The logger of an extension, which writes to the log of the proxy. SLF4J is used directly. The default of
+     * {@link System#getLogger} is java.util.logging, which an application that embeds the proxy may not use.
+     * Thread-safe.
      */
     static final class Log implements System.Logger {
         private final Logger logger;

@@ -42,7 +42,7 @@ class ExtensionLogTest {
         public void open(ExtensionContext context) {}
     }
 
-    /** The default of the JDK would be java.util.logging, which has a format and a destination of its own. */
+    /** The default of the JDK is java.util.logging, which an embedding application may not use. */
     @Test
     void anExtensionGetsTheLogOfTheProxyWithItsName() {
         ScheduledExecutorService threads = Executors.newSingleThreadScheduledExecutor();
