@@ -138,7 +138,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         changes = new ObjectChanges<>(
                 config, codec, counters, memory.budget(), ram, heads, volumes, loader, appender, fills);
         waiting = new WaitingOpens(housekeeping, config.openWaitNanos());
-        opening = new ObjectOpening<>(config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting, this::inRam);
+        opening = new ObjectOpening<>(
+                config, counters, memory.budget(), ram, volumes, loader, changes, reads, waiting, this::inRam);
         commands = new VolumeCommands(lifeCycle, changes);
         inventories = new Inventories<>(
                 io, codec, reasonWithoutInventory(config), config.inventoryDelayNanos(), config.inventoryRetryNanos());

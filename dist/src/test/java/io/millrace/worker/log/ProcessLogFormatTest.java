@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the lines of the program log. */
 class ProcessLogFormatTest {
+    private static final String FAULT = Fault.class.getName();
     private static final String HEAD = "2026-02-03 05:05:06.007 ERROR 42 Store: ";
 
     private final ProcessLogFormat plain = new ProcessLogFormat(false, 42, ZoneId.of("Europe/Berlin"));
@@ -25,11 +26,6 @@ class ProcessLogFormatTest {
         Fault() {
             super("disk\nfull", null, false, true);
             setStackTrace(new StackTraceElement[] {new StackTraceElement("a.B", "c", "B.java", 7)});
-        }
-
-        @Override
-        public String toString() {
-            return "Fault: " + getMessage();
         }
     }
 
@@ -79,9 +75,10 @@ class ProcessLogFormatTest {
         assertEquals("<3>Store: failed:\n<3>see below\n", journal.format(record));
 
         record.setThrown(new Fault());
-        assertEquals(HEAD + "failed:\nsee below\nFault: disk\nfull\n\tat a.B.c(B.java:7)\n", plain.format(record));
         assertEquals(
-                "<3>Store: failed:\n<3>see below\n<3>Fault: disk\n<3>full\n<3>\tat a.B.c(B.java:7)\n",
+                HEAD + "failed:\nsee below\n" + FAULT + ": disk\nfull\n\tat a.B.c(B.java:7)\n", plain.format(record));
+        assertEquals(
+                "<3>Store: failed:\n<3>see below\n<3>" + FAULT + ": disk\n<3>full\n<3>\tat a.B.c(B.java:7)\n",
                 journal.format(record));
     }
 
