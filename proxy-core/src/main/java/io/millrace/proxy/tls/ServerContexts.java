@@ -406,6 +406,8 @@ final class ServerContexts {
             boolean required = settings.clientCertificates() == ServerTlsConfig.ClientCertificates.REQUIRE;
             builder.clientAuth(required ? ClientAuth.REQUIRE : ClientAuth.OPTIONAL)
                     .trustManager(manager);
+        } else {
+            builder.trustManager(NoClientCertificates.INSTANCE);
         }
         SslContext context = builder.build();
         if (context.sessionContext() instanceof OpenSslServerSessionContext sessions) {
