@@ -242,9 +242,17 @@ public final class FleetMembership implements AutoCloseable {
                 LOG.debug("fleet {}: the outbox is {}", present.name(), watch.isActive() ? "watched" : "polled");
                 serve(present, link, session, publishing, watch);
             }
-            session.leave();
+            session.end(!isMember(present, closed ? null : settings));
             publishing.end();
         }
+    }
+
+    /**
+     * Returns true if a node with other settings is still the same member. It is not reported as having left then: if
+     * it cannot connect with the new settings, other nodes must see that they do not hear it.
+     */
+    private static boolean isMember(FleetConfig before, @Nullable FleetConfig now) {
+        return now != null && now.name().equals(before.name()) && now.node().equals(before.node());
     }
 
     private void serve(

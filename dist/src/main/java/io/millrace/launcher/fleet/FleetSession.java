@@ -616,8 +616,12 @@ final class FleetSession {
         link.report(report.bytes());
     }
 
-    /** Tells the other nodes that this node ends its membership. Waits for the worker if it applies a batch. */
-    void leave() throws InterruptedException {
+    /**
+     * Ends the session. Waits for the worker if it applies a batch.
+     *
+     * @param leaving whether the node ends its membership, and tells this to the other nodes
+     */
+    void end(boolean leaving) throws InterruptedException {
         inbound.end();
         ReceivedBatch last = applying;
         if (last != null && last.awaitAnswer(LEAVE_MILLIS)) {
@@ -627,7 +631,7 @@ final class FleetSession {
                 LOG.debug("fleet {}: the last messages were not applied", settings.name(), e);
             }
         }
-        if (link.isConnected()) {
+        if (leaving && link.isConnected()) {
             report(state.nowMillis(), true);
         }
     }

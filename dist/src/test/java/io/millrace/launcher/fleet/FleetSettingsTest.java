@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -8,16 +9,21 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.observe.event.EventSink;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that a change of each key of the section {@code fleet} makes the launcher connect again with the new value. */
 class FleetSettingsTest {
@@ -107,6 +113,49 @@ class FleetSettingsTest {
             manager.apply(null);
             assertNull(opened.poll());
             assertEquals("", manager.prometheusText());
+        }
+    }
+
+    /** A node that has left is not waited for. One that cannot connect with other settings still serves. */
+    @ParameterizedTest
+    @CsvSource({
+        "fleet.servers, ['tls://a:4222'], ''",
+        "fleet.tier, parent, ''",
+        "fleet.node, n2, n1",
+        "fleet.name, other, n1",
+        "'', '', n1"
+    })
+    void onlyANodeThatIsNoLongerAMemberIsReportedAsLeaving(String key, String value, String leaving) throws Exception {
+        Map<String, String> base = new LinkedHashMap<>();
+        base.put("fleet.name", "cdn");
+        base.put("fleet.servers", "['nats://a:4222']");
+        base.put("fleet.node", "n1");
+        FakeFleet fleet = new FakeFleet();
+        Set<String> reported = ConcurrentHashMap.newKeySet();
+        Set<String> left = ConcurrentHashMap.newKeySet();
+        fleet.new Link("observer").onReport((sender, body) -> {
+            String text = new String(body, StandardCharsets.UTF_8);
+            (text.contains("\"leaving\":true") ? left : reported).add(sender);
+        });
+        try (FleetMembership manager = new FleetMembership(
+                directory.resolve("fleet"), EventSink.NONE, "1", System::currentTimeMillis, settings -> {
+                    opened.add(settings);
+                    return fleet.new Link(settings.node());
+                })) {
+            manager.setWorker(fleet.new Worker());
+            manager.apply(read(base));
+            next();
+            await().until(() -> reported.contains("n1"));
+            if (key.isEmpty()) {
+                manager.apply(null);
+                await().until(() -> !left.isEmpty());
+            } else {
+                base.put(key, value);
+                FleetConfig changed = read(base);
+                manager.apply(changed);
+                assertEquals(changed, next(), "the session with the earlier settings has ended");
+            }
+            assertEquals(leaving.isEmpty() ? Set.of() : Set.of(leaving), left);
         }
     }
 }

@@ -137,7 +137,7 @@ public final class OriginGroups {
         }
         if (group.hosts().isEmpty() && !wasEmpty) {
             LOG.warn(
-                    "group {} of origins has no host: no other live node of tier {} has a fleet.address",
+                    "group {} of origins has no host: no other node of tier {} is live, has a fleet.address and takes requests",
                     group.name(),
                     tier);
         } else if (wasEmpty && !group.hosts().isEmpty()) {
