@@ -115,7 +115,7 @@ final class AutomaticCertificates {
         try {
             return SslContextBuilder.forServer(certificate.privateKey(), certificate.x509Chain())
                     .keyStoreType(ServerCertificate.KEY_STORE_TYPE)
-                    .trustManager(NoClientCertificates.INSTANCE)
+                    .trustManager(ClientTrust.NONE)
                     .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL_REFCNT : SslProvider.JDK)
                     .protocols("TLSv1.3", "TLSv1.2")
                     .applicationProtocolConfig(new ApplicationProtocolConfig(

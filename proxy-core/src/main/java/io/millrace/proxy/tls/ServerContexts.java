@@ -407,7 +407,7 @@ final class ServerContexts {
             builder.clientAuth(required ? ClientAuth.REQUIRE : ClientAuth.OPTIONAL)
                     .trustManager(manager);
         } else {
-            builder.trustManager(NoClientCertificates.INSTANCE);
+            builder.trustManager(ClientTrust.NONE);
         }
         SslContext context = builder.build();
         if (context.sessionContext() instanceof OpenSslServerSessionContext sessions) {
