@@ -221,8 +221,9 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     /**
-     * Replaces connections without TLS, to clients and to the origin. After a take-over all clients connect anew at
-     * once, so the code for new connections must be compiled too.
+     * Closes the connections without TLS and opens new ones, from the client to the proxy and from the proxy to the
+     * origin. When a worker takes over, all clients open new connections at the same time. So the code that opens
+     * connections must be compiled by then.
      */
     private void replaceConnections() throws IOException {
         List<WarmUpClient> plainHitting = hitting.subList(0, HIT_CLIENTS);
