@@ -4,36 +4,32 @@ import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig.ClientCertificates;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.cert.CRL;
 import java.security.cert.CRLException;
 import java.security.cert.CertPathBuilder;
 import java.security.cert.CertStore;
-import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.CollectionCertStoreParameters;
 import java.security.cert.PKIXBuilderParameters;
 import java.security.cert.PKIXRevocationChecker;
 import java.security.cert.PKIXRevocationChecker.Option;
 import java.security.cert.X509CertSelector;
-import java.security.cert.X509Certificate;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import javax.net.ssl.CertPathTrustManagerParameters;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
-import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,8 +39,12 @@ import org.jspecify.annotations.Nullable;
  * under the same policy, and not after a change of a file (CVE-2025-23419).
  */
 public final class ClientTrust {
-    /** The trust manager of listeners that request no client certificates. */
-    static final TrustManager NONE = new NoClientCertificates();
+    /**
+     * The trust manager of listeners that request no client certificates. It trusts no certificate. Without a trust
+     * manager Netty would read the JDK's file of authorities for each TLS context, and copy all of them into the context,
+     * which takes 11 ms.
+     */
+    static final TrustManager NONE = trustNothing();
 
     private final @Nullable TrustManager manager;
     private final byte[] sessionContext;
@@ -52,6 +52,18 @@ public final class ClientTrust {
     private ClientTrust(@Nullable TrustManager manager, byte[] sessionContext) {
         this.manager = manager;
         this.sessionContext = sessionContext;
+    }
+
+    private static TrustManager trustNothing() {
+        try {
+            KeyStore empty = KeyStore.getInstance(ServerCertificate.KEY_STORE_TYPE);
+            empty.load(null, null);
+            TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
+            factory.init(empty);
+            return factory.getTrustManagers()[0];
+        } catch (GeneralSecurityException | IOException e) {
+            throw new IllegalStateException("the JDK has no trust managers: " + e.getMessage(), e);
+        }
     }
 
     /** The trust manager; null if client certificates are not requested. */
@@ -125,56 +137,5 @@ public final class ClientTrust {
                 (PKIXRevocationChecker) CertPathBuilder.getInstance("PKIX").getRevocationChecker();
         checker.setOptions(EnumSet.of(Option.PREFER_CRLS, Option.NO_FALLBACK, Option.ONLY_END_ENTITY));
         parameters.addCertPathChecker(checker);
-    }
-
-    /**
-     * The trust manager of listeners that request no client certificates. It trusts no certificate.
-     *
-     * <p>Without a trust manager Netty would read the JDK's file of authorities for each TLS context, and copy all of them
-     * into the context: 11 ms and some 100 KB that are of no use. Immutable.
-     */
-    private static final class NoClientCertificates extends X509ExtendedTrustManager {
-        private static CertificateException refused() {
-            return new CertificateException("client certificates are not requested here");
-        }
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-            throw refused();
-        }
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
-                throws CertificateException {
-            throw refused();
-        }
-
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-                throws CertificateException {
-            throw refused();
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-            throw refused();
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
-                throws CertificateException {
-            throw refused();
-        }
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
-                throws CertificateException {
-            throw refused();
-        }
-
-        @Override
-        public X509Certificate[] getAcceptedIssuers() {
-            return new X509Certificate[0];
-        }
     }
 }
