@@ -32,7 +32,10 @@ class FleetRateTest {
     private static final int PER_SECOND = Integer.getInteger("millrace.fleet.rate", 2000);
     private static final int SECONDS = Integer.getInteger("millrace.fleet.seconds", 60);
     private static final int MISSED = Integer.getInteger("millrace.fleet.missed", 100_000);
-    private static final int ROUNDS = Integer.getInteger("millrace.fleet.rounds", 300);
+    private static final int ROUNDS = Integer.getInteger("millrace.fleet.rounds", 900);
+    /** The first line is of nodes that have just started, the later ones of nodes that have run for a while. */
+    private static final int ROUNDS_OF_A_LINE = 300;
+
     /** Number of the targets of a load, which are purged again and again. */
     private static final int TARGETS = 1000;
 
@@ -130,9 +133,17 @@ class FleetRateTest {
                 nanos[round] = System.nanoTime() - answered;
             }
         }
+        for (int from = 0; from < ROUNDS; from += ROUNDS_OF_A_LINE) {
+            printDelays(Arrays.copyOfRange(nanos, from, Math.min(ROUNDS, from + ROUNDS_OF_A_LINE)), from);
+        }
+    }
+
+    private static void printDelays(long[] nanos, int from) {
         Arrays.sort(nanos);
-        System.out.println("from the answer until two other nodes have purged, ms: p50 " + millis(nanos[ROUNDS / 2])
-                + ", p99 " + millis(nanos[ROUNDS - 1 - ROUNDS / 100]) + ", maximum " + millis(nanos[ROUNDS - 1]));
+        int count = nanos.length;
+        System.out.println("from the answer until two other nodes have purged, " + count + " rounds from " + from
+                + ", ms: p50 " + millis(nanos[count / 2]) + ", p99 " + millis(nanos[count - 1 - count / 100])
+                + ", maximum " + millis(nanos[count - 1]));
     }
 
     /**

@@ -94,12 +94,15 @@ class RollFiguresTest {
         double steady = load.p99(from - 6, from);
         double limit = Math.min(millisMax, Math.max(NOISE_MILLIS, STEADY_TIMES_MAX * steady));
         double worst = 0;
+        StringBuilder windows = new StringBuilder();
         for (double at = from; at < end; at += 2) {
-            worst = Math.max(worst, load.p99(at, at + 2));
+            double p99 = load.p99(at, at + 2);
+            windows.append(String.format(Locale.ROOT, " %.1f", p99));
+            worst = Math.max(worst, p99);
         }
         String said = String.format(
                 Locale.ROOT, "worst p99 of a window %.1f ms, limit %.1f ms, steady %.1f ms", worst, limit, steady);
-        System.out.println(said);
+        System.out.println(said + "; windows from the command to " + SECONDS + " s after its end:" + windows);
         return worst <= limit ? List.of() : List.of(said);
     }
 

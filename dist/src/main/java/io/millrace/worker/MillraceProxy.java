@@ -112,6 +112,11 @@ final class MillraceProxy implements ServedProxy {
     }
 
     @Override
+    public CompletionStage<Void> drainForSuccessor(long nanos, Runnable whenLast) {
+        return proxy.handOver().drain(nanos, whenLast);
+    }
+
+    @Override
     public void release(Successor successor) throws IOException {
         proxy.handOver().release(successor);
     }

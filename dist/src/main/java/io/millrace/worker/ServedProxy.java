@@ -48,6 +48,13 @@ interface ServedProxy extends AutoCloseable {
     CompletionStage<Void> drain(long nanos);
 
     /**
+     * Drains after {@link #release}, while the successor accepts connections. Client connections end one after another.
+     *
+     * @param whenLast runs once, on any thread, when no connection accepts a further request
+     */
+    CompletionStage<Void> drainForSuccessor(long nanos, Runnable whenLast);
+
+    /**
      * Releases the store to the next worker. The proxy continues to accept connections and to answer, without writing
      * to disk.
      *

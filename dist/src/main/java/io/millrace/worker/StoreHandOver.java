@@ -55,7 +55,7 @@ final class StoreHandOver {
      * Prepares the start of serving. Called once, before the proxy starts.
      *
      * @param overlapping whether a predecessor still accepts connections
-     * @return completes when the predecessor no longer accepts connections
+     * @return completes when the predecessor accepts no further request
      */
     CompletionStage<Void> prepareServing(boolean overlapping) {
         takeoverDone = !overlapping;
@@ -135,6 +135,11 @@ final class StoreHandOver {
                         .execute(() -> reopenStore(proxy, deadlineNanos));
             }
         }
+    }
+
+    /** Returns true if a successor owns the store. */
+    boolean isReleased() {
+        return released;
     }
 
     /** Records that the worker drains. From now on it does not open its store again. */

@@ -347,8 +347,14 @@ final class Worker implements ControlLink.Listener {
             return;
         }
         handOver.markDraining();
-        CompletionStage<Void> drained = proxy.drain(timeoutNanos);
-        link.send(new ControlMessage.Draining());
+        CompletionStage<Void> drained;
+        if (handOver.isReleased()) {
+            // The successor answers purges only after this message.
+            drained = proxy.drainForSuccessor(timeoutNanos, () -> link.send(new ControlMessage.Draining()));
+        } else {
+            drained = proxy.drain(timeoutNanos);
+            link.send(new ControlMessage.Draining());
+        }
         ThreadPriority.lowerCompilersForDrain();
         var unused = drained.whenCompleteAsync(
                 (nothing, failure) -> {

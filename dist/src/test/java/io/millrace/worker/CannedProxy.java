@@ -119,6 +119,13 @@ class CannedProxy implements ServedProxy {
     }
 
     @Override
+    public CompletionStage<Void> drainForSuccessor(long nanos, Runnable whenLast) {
+        CompletionStage<Void> end = drain(nanos);
+        whenLast.run();
+        return end;
+    }
+
+    @Override
     public void release(Successor successor) {}
 
     @Override

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * old proxy                                   new proxy
  * release()  -- lease is free -->             build, start: both accept clients
- * drain()    -- stops accepting -->           predecessorClosed(stage) completes
+ * drain()    -- no further request -->        predecessorClosed(stage) completes
  * removals since release()  -- change -->     applyChange()
  * </pre>
  *
@@ -35,6 +35,17 @@ public final class HandOver {
      */
     public void release(Successor successor) throws IOException {
         proxy.store().releaseWrites(successor);
+    }
+
+    /**
+     * Drains like {@link ProxyServer#drain}, after the successor accepts clients. Ends the client connections one after
+     * another within a second, and idle ones after two, so that the successor gets their requests step by step.
+     *
+     * @param nanos time limit of the drain
+     * @param whenLast runs once, on an event loop, when no connection accepts a further request
+     */
+    public CompletionStage<Void> drain(long nanos, Runnable whenLast) {
+        return proxy.drainGradually(nanos, whenLast);
     }
 
     /**
@@ -66,10 +77,10 @@ public final class HandOver {
     }
 
     /**
-     * Delays the replies to purges until the predecessor no longer accepts connections. Otherwise a client could
+     * Delays the replies to purges until the predecessor accepts no further request. Otherwise a client could
      * purge a response here, and then receive it from the predecessor.
      *
-     * @param closed completes when the predecessor no longer accepts connections
+     * @param closed completes when the predecessor accepts no further request
      */
     public void predecessorClosed(CompletionStage<?> closed) {
         proxy.store().replyToChangesAfter(closed);

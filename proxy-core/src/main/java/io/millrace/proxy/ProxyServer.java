@@ -527,6 +527,22 @@ public final class ProxyServer implements AutoCloseable {
         if (state == ProxyState.CLOSED) {
             return CompletableFuture.completedFuture(null);
         }
+        stopAccepting();
+        return limited(ClientDrain.atOnce(loops), nanos);
+    }
+
+    /** See {@link HandOver#drain}. */
+    CompletionStage<Void> drainGradually(long nanos, Runnable whenLast) {
+        if (state == ProxyState.CLOSED) {
+            whenLast.run();
+            return CompletableFuture.completedFuture(null);
+        }
+        stopAccepting();
+        return limited(ClientDrain.gradually(loops, whenLast), nanos);
+    }
+
+    /** Closes the listeners and releases the volumes. */
+    private void stopAccepting() {
         if (state == ProxyState.RUNNING) {
             state = ProxyState.DRAINING;
         }
@@ -543,31 +559,20 @@ public final class ProxyServer implements AutoCloseable {
             log.warn("the volumes could not be released; the store keeps them until it is closed", e);
         }
         endOriginRecords();
-        CompletableFuture<Void> drained = new CompletableFuture<>();
-        AtomicInteger loopsToDrain = new AtomicInteger(loops.size());
-        Runnable loopDrained = () -> {
-            if (loopsToDrain.decrementAndGet() == 0) {
-                awaitAdminChanges(drained);
-            }
-        };
-        for (ServingLoop loop : loops) {
-            loop.loop().execute(() -> loop.connections().drain(loopDrained));
-        }
-        group.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
-        return drained;
     }
 
     /**
-     * Completes the drain when no admin request that changes state is in progress. Called after the last client
-     * connection has ended, so that changes that arrive during the drain are awaited too. A purge may wait until the
-     * successor has made it durable.
+     * Returns the end of a drain: no client connection is left, and no admin request that changes state is in progress.
+     * Requests are awaited after the connections, so that changes that arrive during the drain are awaited too. A purge
+     * may wait until the successor has made it durable.
      */
-    private void awaitAdminChanges(CompletableFuture<Void> drained) {
-        if (admin == null) {
-            drained.complete(null);
-        } else {
-            var unused = admin.whenNoChange().thenRun(() -> drained.complete(null));
-        }
+    private CompletionStage<Void> limited(CompletionStage<Void> connectionsEnded, long nanos) {
+        CompletableFuture<Void> drained = new CompletableFuture<>();
+        var unused = connectionsEnded
+                .thenCompose(nothing -> admin == null ? connectionsEnded : admin.whenNoChange())
+                .thenRun(() -> drained.complete(null));
+        group.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
+        return drained;
     }
 
     /**

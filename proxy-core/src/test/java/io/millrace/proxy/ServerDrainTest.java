@@ -69,6 +69,32 @@ class ServerDrainTest {
         assertNull(after.get("/a").response().field("connection"));
     }
 
+    /** One client sends requests all the time, one sends none. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aDrainForASuccessorAnswersUntilAResponseSaysClose(boolean fastLane) throws Exception {
+        start(fastLane);
+        RawClient busy = proxy.client();
+        RawClient idle = proxy.client();
+        assertNull(busy.get("/a").response().field("connection"));
+        assertNull(idle.get("/a").response().field("connection"));
+        CompletableFuture<Void> last = new CompletableFuture<>();
+        CompletableFuture<Void> drained = proxy.proxy()
+                .handOver()
+                .drain(TimeUnit.SECONDS.toNanos(60), () -> last.complete(null))
+                .toCompletableFuture();
+        RawClient.Response response;
+        do {
+            response = busy.get("/a").response();
+            assertEquals(200, response.status());
+        } while (response.field("connection") == null);
+        assertEquals("close", response.field("connection"));
+        assertNull(busy.in.readHead());
+        assertNull(idle.in.readHead());
+        last.get(30, TimeUnit.SECONDS);
+        drained.get(30, TimeUnit.SECONDS);
+    }
+
     /** Otherwise the launcher answers 502 to a purge that the next worker has made durable. */
     @Test
     void aDrainedWorkerAnswersThePurgesOfItsAdminApi() throws Exception {

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * begin:     ReleaseStore to the serving worker, which still answers
  * released:  Serve to the successor, which opens the store
  * complete:  TakeoverDone to the successor, when it accepts connections
- * closed:    PredecessorClosed to the successor, when the old worker has stopped accepting
+ * closed:    PredecessorClosed to the successor, when the old worker accepts no further request
  * reopenStore:  ReopenStore to the serving worker, if the successor fails before it is complete
  * </pre>
  *
@@ -52,7 +52,7 @@ final class HandOver {
     /** Timeout of the hand-over; null if none is in progress. */
     private @Nullable ScheduledFuture<?> deadline;
 
-    /** The previous worker until it has stopped accepting connections; null otherwise. */
+    /** The previous worker until it accepts no further request; null otherwise. */
     private @Nullable WorkerProcess predecessor;
 
     /**
@@ -144,7 +144,7 @@ final class HandOver {
         }
     }
 
-    /** Handles the end of accepting or the exit of a worker. If it is the predecessor, informs the serving worker. */
+    /** Handles the message {@code Draining} or the exit of a worker. If it is the predecessor, informs the serving worker. */
     void closed(WorkerProcess worker, @Nullable WorkerProcess serving) {
         if (worker == predecessor) {
             predecessor = null;

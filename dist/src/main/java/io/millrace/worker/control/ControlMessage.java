@@ -87,7 +87,7 @@ public sealed interface ControlMessage {
     /** Confirms that the worker is now the current one. Reply to {@link Ready} after an overlapping {@link Serve}. */
     record TakeoverDone() implements ControlMessage {}
 
-    /** Reports that the predecessor no longer accepts connections. */
+    /** Reports that the predecessor accepts no further request, so that replies to purges may be sent. */
     record PredecessorClosed() implements ControlMessage {}
 
     /**
@@ -165,7 +165,8 @@ public sealed interface ControlMessage {
 
     /**
      * Reports that the worker no longer accepts connections. Sent in reply to {@link Drain}, or after another process
-     * has sent SIGTERM to the worker.
+     * has sent SIGTERM to the worker. After {@link ReleaseStore}, sent only when the client connections accept no further
+     * request either.
      */
     record Draining() implements ControlMessage {}
 

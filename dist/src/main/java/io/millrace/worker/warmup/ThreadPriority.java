@@ -39,9 +39,6 @@ public final class ThreadPriority {
     /** Matches the names of C2 compiler threads, of which the kernel keeps 15 characters. */
     private static final Pattern C2 = Pattern.compile("C2 Compiler.*");
 
-    /** Matches the names of C1 and C2 compiler threads. */
-    static final Pattern COMPILERS = Pattern.compile("C[12] Compiler.*");
-
     /** Matches the names of compiler threads and of the thread that removes unused compiled code (up to Java 19). */
     static final Pattern COMPILERS_AND_SWEEPER = Pattern.compile("C[12] Compiler.*|Sweeper thread");
 
@@ -68,11 +65,11 @@ public final class ThreadPriority {
     }
 
     /**
-     * Lowers the priority of both compilers, after a warm-up. Little code for requests is interpreted then. Blocks for
-     * some milliseconds.
+     * Lowers the priority of both compilers and of the thread that removes unused compiled code, after a warm-up. Little
+     * code for requests is interpreted then. Blocks for some milliseconds.
      */
     public static void lowerCompilers() {
-        lower(named(TASKS, COMPILERS), LOW_NICE);
+        lower(named(TASKS, COMPILERS_AND_SWEEPER), LOW_NICE);
     }
 
     /**

@@ -30,6 +30,9 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     private final int laneStaysWithoutAnswer;
     private boolean closing;
+    /** True if the connection ends after the next response. */
+    private boolean lastRequest;
+
     private boolean gone;
     private boolean waiting;
     /** Bytes discarded while lingering. */
@@ -119,7 +122,10 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     boolean beginRequest(boolean persistent) {
         requests++;
         int requestsMax = lane.settings().get().requestsPerConnectionMax();
-        return !persistent || lane.connections().isDraining() || (requestsMax > 0 && requests >= requestsMax);
+        return !persistent
+                || lastRequest
+                || lane.connections().endsAll()
+                || (requestsMax > 0 && requests >= requestsMax);
     }
 
     /** Undoes the count of a request that the channel will count instead. */
@@ -209,6 +215,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onDrain(boolean idleToo) {
+        lastRequest = true;
         // A connection with waiting answers is closed after these answers are sent.
         if (idleToo && !waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();

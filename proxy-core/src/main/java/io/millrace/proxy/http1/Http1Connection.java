@@ -62,6 +62,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean inputEnded;
 
     private boolean closing;
+    /** True if the connection ends after the current or next response. */
+    private boolean lastRequest;
     /** True once the client has sent any byte. */
     private boolean anyBytes;
     /** True once the TLS handshake has completed, until the end of the current read. */
@@ -268,7 +270,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     private boolean isLastRequest() {
         int requestsMax = settings().requestsPerConnectionMax();
-        return connections.isDraining() || (requestsMax > 0 && requests >= requestsMax);
+        return lastRequest || connections.endsAll() || (requestsMax > 0 && requests >= requestsMax);
     }
 
     @Override
@@ -482,6 +484,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void onDrain(boolean idleToo) {
+        lastRequest = true;
         if (stream != null) {
             if (idleToo || !stream.isHeadWritten()) {
                 stream.closeAfter();

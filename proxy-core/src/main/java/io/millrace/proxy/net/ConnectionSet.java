@@ -31,6 +31,12 @@ public final class ConnectionSet {
      */
     static final long IDLE_GRACE_MILLIS = 1000;
 
+    /** Time within which a gradual drain tells all connections to end. */
+    private static final long GRADUAL_MILLIS = 1000;
+
+    /** Interval at which a gradual drain tells further connections. */
+    private static final long DRAIN_STEP_MILLIS = 20;
+
     /** Counts connections by client. */
     public interface Clients {
         /** Counts nothing and has no limit. */
@@ -57,7 +63,8 @@ public final class ConnectionSet {
         void onTick(long nowNanos);
 
         /**
-         * Ends the connection after the response to the current or next request.
+         * Ends the connection after the response to the current or next request. Called with false first, and with true
+         * at the end of the grace period.
          *
          * @param idleToo whether a connection without a request is closed immediately
          */
@@ -97,6 +104,7 @@ public final class ConnectionSet {
     private boolean lateQueued;
     private boolean draining;
     private boolean closingAfterAnswers;
+    private boolean endsAll;
     private boolean endsIdle;
 
     @Nullable
@@ -261,6 +269,7 @@ public final class ConnectionSet {
      */
     public void drain(Runnable whenEmpty) {
         draining = true;
+        endsAll = true;
         onEmpty = whenEmpty;
         drainAll(false);
         notifyIfEmpty();
@@ -269,12 +278,59 @@ public final class ConnectionSet {
         }
     }
 
+    /**
+     * Drains like {@link #drain}, but ends the connections one after another within {@value #GRADUAL_MILLIS} ms, few
+     * at first. A connection whose turn has not come answers further requests. So a successor that has just started
+     * gets the requests of these clients step by step. Idle connections are closed {@value #IDLE_GRACE_MILLIS} ms later.
+     *
+     * @param whenLast runs once on this loop, when no connection accepts a further request, except a connection that
+     *     has not sent its first one
+     */
+    public void drainGradually(Runnable whenLast, Runnable whenEmpty) {
+        draining = true;
+        onEmpty = whenEmpty;
+        notifyIfEmpty();
+        if (members.isEmpty()) {
+            whenLast.run();
+            return;
+        }
+        drainStep(List.copyOf(members), 0, loop.ticker().nanoTime(), whenLast);
+    }
+
+    /** Ends the connections of {@code all} whose turn has come. Those before {@code next} were told before. */
+    private void drainStep(List<Member> all, int next, long startNanos, Runnable whenLast) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(loop.ticker().nanoTime() - startNanos);
+        if (millis >= GRADUAL_MILLIS) {
+            endsAll = true;
+            drainAll(false);
+            loop.schedule(() -> endIdle(whenLast), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
+            return;
+        }
+        int end = (int) (all.size() * millis * millis / (GRADUAL_MILLIS * GRADUAL_MILLIS));
+        for (Member member : all.subList(next, end)) {
+            // A connection that has closed or changed its lane has no slot any more.
+            if (member.slot() >= 0) {
+                drain(member, false);
+            }
+        }
+        loop.schedule(() -> drainStep(all, end, startNanos, whenLast), DRAIN_STEP_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void endIdle(Runnable whenLast) {
+        drainAll(true);
+        whenLast.run();
+    }
+
     private void drainAll(boolean idleToo) {
         endsIdle = idleToo;
         for (Member member : List.copyOf(members)) {
-            if (!callSafely(member, each -> each.onDrain(idleToo))) {
-                callSafely(member, Member::onClose);
-            }
+            drain(member, idleToo);
+        }
+    }
+
+    private static void drain(Member member, boolean idleToo) {
+        if (!callSafely(member, each -> each.onDrain(idleToo))) {
+            callSafely(member, Member::onClose);
         }
     }
 
@@ -283,9 +339,14 @@ public final class ConnectionSet {
         closingAfterAnswers = wanted;
     }
 
-    /** Returns true if connections end after their current request. */
+    /** Returns true if connections end after their current request, at the latest after the grace period. */
     public boolean isDraining() {
         return draining || closingAfterAnswers;
+    }
+
+    /** Returns true if every connection ends after its current request. */
+    public boolean endsAll() {
+        return endsAll || closingAfterAnswers;
     }
 
     /** Returns true if the grace period for idle connections has ended. */
