@@ -336,6 +336,15 @@ final class Worker implements ControlLink.Listener {
         DescriptorExchange.send(loop, options.control(), all);
     }
 
+    /**
+     * Reports that the worker accepts no further request. Until then its compilers keep their priority: on a busy core,
+     * event loops would wait for a compiler that holds a lock of the JVM and gets no CPU time.
+     */
+    private void endRequests() {
+        link.send(new ControlMessage.Draining());
+        ThreadPriority.lowerCompilersForDrain();
+    }
+
     private void drain(long timeoutNanos) {
         ServedProxy proxy = serving;
         if (draining) {
@@ -349,13 +358,11 @@ final class Worker implements ControlLink.Listener {
         handOver.markDraining();
         CompletionStage<Void> drained;
         if (handOver.isReleased()) {
-            // The successor answers purges only after this message.
-            drained = proxy.drainForSuccessor(timeoutNanos, () -> link.send(new ControlMessage.Draining()));
+            drained = proxy.drainForSuccessor(timeoutNanos, () -> commands.execute(this::endRequests));
         } else {
             drained = proxy.drain(timeoutNanos);
-            link.send(new ControlMessage.Draining());
+            endRequests();
         }
-        ThreadPriority.lowerCompilersForDrain();
         var unused = drained.whenCompleteAsync(
                 (nothing, failure) -> {
                     if (failure != null) {
