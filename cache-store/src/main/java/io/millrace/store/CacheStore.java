@@ -195,7 +195,8 @@ public interface CacheStore<H> extends Closeable {
     void releaseWrites(Successor successor) throws IOException;
 
     /**
-     * Applies a change that the predecessor of this store passed on by {@link Successor#apply}.
+     * Applies a change that another store passed on: the predecessor by {@link Successor#apply}, or the successor by
+     * {@link Predecessor#apply}. A store whose volumes are released passes it to its successor too.
      *
      * @param removing receives the key before its object is removed; not called for journal entries
      * @param reply called once, on any thread: null when the change is durable
@@ -203,10 +204,25 @@ public interface CacheStore<H> extends Closeable {
     void applyChange(byte[] change, Consumer<StoreKey> removing, Consumer<@Nullable IOException> reply);
 
     /**
-     * Delays the replies to removals and journal entries until {@code stage} completes. For a store whose predecessor
-     * has not ended yet.
+     * Passes new removals and journal entries to the predecessor too, which still answers requests. Replies wait until
+     * the predecessor has applied them.
+     *
+     * @param answering null if no predecessor answers requests any more
      */
-    void replyToChangesAfter(CompletionStage<?> stage);
+    void predecessor(@Nullable Predecessor answering);
+
+    /** The store that released the volumes to this one, and still answers requests. */
+    @FunctionalInterface
+    interface Predecessor {
+        /**
+         * Passes on a change that this store has accepted. Called on any thread of the store or of its callers; must
+         * not block.
+         *
+         * @param change the encoded change, for {@link CacheStore#applyChange} of the predecessor; never modified
+         * @return completes, with whatever result, when the predecessor has applied the change or answers no more
+         */
+        CompletionStage<?> apply(byte[] change);
+    }
 
     /**
      * Takes the volumes back after {@link #suspendWrites} or {@link #releaseWrites}. May block; not for event loops.

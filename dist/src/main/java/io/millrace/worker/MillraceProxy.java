@@ -8,6 +8,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.store.CacheStore;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.ControlPaths;
 import io.millrace.worker.control.SettingChange;
@@ -117,6 +118,11 @@ final class MillraceProxy implements ServedProxy {
     }
 
     @Override
+    public void endReads() {
+        proxy.handOver().endReads();
+    }
+
+    @Override
     public void release(Successor successor) throws IOException {
         proxy.handOver().release(successor);
     }
@@ -132,8 +138,8 @@ final class MillraceProxy implements ServedProxy {
     }
 
     @Override
-    public void predecessorClosed(CompletionStage<?> closed) {
-        proxy.handOver().predecessorClosed(closed);
+    public void predecessor(CacheStore.@Nullable Predecessor answering) {
+        proxy.handOver().predecessor(answering);
     }
 
     @Override

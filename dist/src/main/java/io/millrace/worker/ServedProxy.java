@@ -2,6 +2,7 @@ package io.millrace.worker;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.store.CacheStore;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
@@ -54,6 +55,9 @@ interface ServedProxy extends AutoCloseable {
      */
     CompletionStage<Void> drainForSuccessor(long nanos, Runnable whenLast);
 
+    /** Ends reading from the disks of the store, so that the successor may overwrite all of it. */
+    void endReads();
+
     /**
      * Releases the store to the next worker. The proxy continues to accept connections and to answer, without writing
      * to disk.
@@ -65,14 +69,16 @@ interface ServedProxy extends AutoCloseable {
     /** Opens the store again after {@link #release}. Fails while another process has opened it. */
     void reopenStore() throws IOException;
 
-    /** Applies a change of the store that the predecessor has sent. Calls {@code reply} on any thread. */
+    /** Applies a change of the store that the predecessor or the successor has sent. Calls {@code reply} on any thread. */
     void applyChange(byte[] change, Consumer<@Nullable IOException> reply);
 
     /**
-     * Delays the replies to purges until {@code closed} completes. Until then the predecessor may still serve purged
-     * objects. Call before {@link #start}.
+     * Passes changes of the store to the predecessor too, which may still serve purged objects. Set it before {@link
+     * #start}.
+     *
+     * @param answering null if no predecessor answers requests
      */
-    void predecessorClosed(CompletionStage<?> closed);
+    void predecessor(CacheStore.@Nullable Predecessor answering);
 
     /** Sets the receiver of events. Call before {@link #start}. */
     default void events(EventSink sink) {}

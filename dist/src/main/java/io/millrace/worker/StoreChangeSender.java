@@ -9,7 +9,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The sender of changes to the store, such as purges, to the successor through the launcher. Thread-safe. */
+/**
+ * The sender of changes to the store, such as purges, to the successor or predecessor through the launcher.
+ *
+ * <p>Thread-safe.
+ */
 final class StoreChangeSender implements Successor {
     /** The connection to the launcher. Thread-safe. */
     @FunctionalInterface
@@ -22,24 +26,31 @@ final class StoreChangeSender implements Successor {
     static final int UNANSWERED_MAX = 1 << 16;
 
     private final Link link;
-    private final AtomicLong numbers = new AtomicLong();
+    private final AtomicLong numbers;
     private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
 
-    StoreChangeSender(Link link) {
+    /**
+     * @param numbers the number of the last change; shared by the senders of a process, because a reply has only the
+     *     number
+     */
+    StoreChangeSender(Link link, AtomicLong numbers) {
         this.link = link;
+        this.numbers = numbers;
     }
 
     @Override
     public void apply(byte[] change, Consumer<@Nullable IOException> reply) {
         if (waiting.size() >= UNANSWERED_MAX) {
             reply.accept(new IOException(
-                    "too many changes of the store wait for an answer of the new worker: limit=" + UNANSWERED_MAX));
+                    "too many changes of the store wait for an answer of the other worker: limit=" + UNANSWERED_MAX));
             return;
         }
         long number = numbers.incrementAndGet();
         waiting.put(number, reply);
         if (!link.send(new ControlMessage.Change(number, change))) {
-            answer(number, new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
+            answer(
+                    number,
+                    new IOException("the launcher has exited, so the change cannot be sent to the other worker"));
         }
     }
 

@@ -1,11 +1,14 @@
 package io.millrace.worker;
 
+import io.millrace.store.CacheStore;
 import io.millrace.worker.control.ControlMessage;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +32,11 @@ final class StoreHandOver {
     private final StoreChangeSender.Link link;
     private final Executor commands;
     private final Runnable drain;
+    /** Sends changes to the successor. */
     private final StoreChangeSender changeSender;
+    /** Sends changes to the predecessor. */
+    private final StoreChangeSender toPredecessor;
+
     private final CompletableFuture<Void> predecessorClosed = new CompletableFuture<>();
     private boolean released;
     private boolean reopening;
@@ -48,33 +55,46 @@ final class StoreHandOver {
         this.link = link;
         this.commands = commands;
         this.drain = drain;
-        changeSender = new StoreChangeSender(link);
+        AtomicLong numbers = new AtomicLong();
+        changeSender = new StoreChangeSender(link, numbers);
+        toPredecessor = new StoreChangeSender(link, numbers);
     }
 
     /**
      * Prepares the start of serving. Called once, before the proxy starts.
      *
      * @param overlapping whether a predecessor still accepts connections
-     * @return completes when the predecessor accepts no further request
+     * @return the predecessor; null if there is none
      */
-    CompletionStage<Void> prepareServing(boolean overlapping) {
+    CacheStore.@Nullable Predecessor prepareServing(boolean overlapping) {
         takeoverDone = !overlapping;
-        if (!overlapping) {
-            predecessorClosed.complete(null);
-        }
-        return predecessorClosed;
+        return overlapping ? this::tellPredecessor : null;
+    }
+
+    /** Sends a change to the predecessor. Any thread. */
+    private CompletionStage<?> tellPredecessor(byte[] change) {
+        CompletableFuture<Void> applied = new CompletableFuture<>();
+        // After a failure the predecessor has exited, or its launcher has.
+        toPredecessor.apply(change, failure -> applied.complete(null));
+        return CompletableFuture.anyOf(applied, predecessorClosed);
+    }
+
+    private void onPredecessorClosed(ServedProxy proxy) {
+        proxy.predecessor(null);
+        predecessorClosed.complete(null);
+        toPredecessor.answerAll(null);
     }
 
     /** Executes a message of the hand-over to a serving worker. Returns false for any other message. */
     boolean execute(ControlMessage message, ServedProxy proxy) {
-        if (message instanceof ControlMessage.ReleaseStore) {
+        if (message instanceof ControlMessage.ReleaseStore && !draining) {
             release(proxy);
-        } else if (message instanceof ControlMessage.ReopenStore) {
+        } else if (message instanceof ControlMessage.ReopenStore && !draining) {
             beginReopen(proxy);
         } else if (message instanceof ControlMessage.TakeoverDone) {
             takeoverDone = true;
         } else if (message instanceof ControlMessage.PredecessorClosed) {
-            predecessorClosed.complete(null);
+            onPredecessorClosed(proxy);
         } else if (message instanceof ControlMessage.Change change) {
             proxy.applyChange(
                     change.content(),
@@ -86,9 +106,10 @@ final class StoreHandOver {
         return true;
     }
 
-    /** Handles the result of a change that this worker has sent to its successor. */
+    /** Handles the result of a change that this worker has sent to its successor or predecessor. */
     void onChangeMade(ControlMessage.ChangeMade message) {
         changeSender.onReply(message);
+        toPredecessor.onReply(message);
     }
 
     private void release(ServedProxy proxy) {
@@ -155,7 +176,7 @@ final class StoreHandOver {
     boolean launcherGone(ServedProxy proxy) {
         changeSender.answerAll(
                 new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
-        predecessorClosed.complete(null);
+        onPredecessorClosed(proxy);
         beginReopen(proxy);
         return !takeoverDone;
     }

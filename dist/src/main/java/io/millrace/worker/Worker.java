@@ -110,7 +110,7 @@ final class Worker implements ControlLink.Listener {
     }
 
     private void drainAsConfigured() {
-        drain(drainNanos);
+        drain(drainNanos, false);
     }
 
     @Override
@@ -145,7 +145,7 @@ final class Worker implements ControlLink.Listener {
             if (handOver.launcherGone(serving) && !draining) {
                 LOG.warn(
                         "the launcher exited before this worker took over, so this worker exits and the old worker continues to serve");
-                drain(NOT_TAKEN_OVER_DRAIN_NANOS);
+                drain(NOT_TAKEN_OVER_DRAIN_NANOS, false);
                 return;
             }
             LOG.warn(
@@ -167,7 +167,7 @@ final class Worker implements ControlLink.Listener {
         } else if (message instanceof ControlMessage.Serve order) {
             serve = order;
             serveAssigned();
-        } else if (served != null && !draining && handOver.execute(message, served)) {
+        } else if (served != null && handOver.execute(message, served)) {
             LOG.debug("message of the hand-over: {}", message);
         } else if (message instanceof ControlMessage.ChangeMade made) {
             handOver.onChangeMade(made);
@@ -186,7 +186,7 @@ final class Worker implements ControlLink.Listener {
         } else if (message instanceof ControlMessage.ReturnSockets) {
             sendDescriptors();
         } else if (message instanceof ControlMessage.Drain drain) {
-            drain(drain.timeoutNanos());
+            drain(drain.timeoutNanos(), handOver.isReleased());
         }
     }
 
@@ -265,7 +265,7 @@ final class Worker implements ControlLink.Listener {
                 proxy.ticketKeys(ticketKeys);
             }
             proxy.events(this::report);
-            proxy.predecessorClosed(handOver.prepareServing(order.overlapping()));
+            proxy.predecessor(handOver.prepareServing(order.overlapping()));
             proxy.start();
             reportReady(proxy);
         } catch (IOException | RuntimeException e) {
@@ -345,7 +345,8 @@ final class Worker implements ControlLink.Listener {
         ThreadPriority.lowerCompilersForDrain();
     }
 
-    private void drain(long timeoutNanos) {
+    /** Drains. {@code successorAccepts}: whether another worker has the store, and accepts connections. */
+    private void drain(long timeoutNanos, boolean successorAccepts) {
         ServedProxy proxy = serving;
         if (draining) {
             return;
@@ -357,8 +358,13 @@ final class Worker implements ControlLink.Listener {
         }
         handOver.markDraining();
         CompletionStage<Void> drained;
-        if (handOver.isReleased()) {
-            drained = proxy.drainForSuccessor(timeoutNanos, () -> commands.execute(this::endRequests));
+        if (successorAccepts) {
+            drained = proxy.drainForSuccessor(
+                    timeoutNanos,
+                    () -> commands.execute(() -> {
+                        proxy.endReads();
+                        endRequests();
+                    }));
         } else {
             drained = proxy.drain(timeoutNanos);
             endRequests();

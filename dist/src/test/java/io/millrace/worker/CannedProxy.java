@@ -2,6 +2,7 @@ package io.millrace.worker;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.store.CacheStore;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import io.netty.bootstrap.ServerBootstrap;
@@ -126,6 +127,9 @@ class CannedProxy implements ServedProxy {
     }
 
     @Override
+    public void endReads() {}
+
+    @Override
     public void release(Successor successor) {}
 
     @Override
@@ -137,7 +141,7 @@ class CannedProxy implements ServedProxy {
     }
 
     @Override
-    public void predecessorClosed(CompletionStage<?> closed) {}
+    public void predecessor(CacheStore.Predecessor answering) {}
 
     @Override
     public void beat(Runnable allLoopsAlive) {

@@ -1,11 +1,14 @@
 package io.millrace.worker;
 
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.store.CacheStore;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.ControlMessage;
 import java.io.IOException;
@@ -125,11 +128,42 @@ class StoreHandOverTest {
     }
 
     @Test
-    void detectsThatThePredecessorAcceptsNoConnections() {
-        CompletableFuture<Void> closed = handOver.prepareServing(true).toCompletableFuture();
-        assertFalse(closed.isDone());
-        told(new ControlMessage.PredecessorClosed());
-        assertTrue(closed.isDone());
-        assertTrue(handOver.prepareServing(false).toCompletableFuture().isDone());
+    void aChangeIsSentToThePredecessorAndAnsweredWhenThatHasAppliedIt() {
+        CacheStore.Predecessor predecessor = handOver.prepareServing(true);
+        CompletableFuture<?> first = predecessor.apply(new byte[] {1}).toCompletableFuture();
+        CompletableFuture<?> second = predecessor.apply(new byte[] {2}).toCompletableFuture();
+        ControlMessage.Change change = (ControlMessage.Change) sent.remove();
+        assertArrayEquals(new byte[] {1}, change.content());
+        assertFalse(first.isDone());
+        handOver.onChangeMade(
+                new ControlMessage.ChangeMade(change.number(), "the failure of the other does not count"));
+        assertTrue(first.isDone());
+        assertFalse(second.isDone());
+        assertTrue(told(new ControlMessage.PredecessorClosed()));
+        assertTrue(second.isDone(), "it accepts no further request");
+    }
+
+    @Test
+    void aWorkerWithoutPredecessorSendsNoChange() {
+        assertNull(handOver.prepareServing(false));
+    }
+
+    @Test
+    void aChangeForThePredecessorIsNotAwaitedAfterTheLauncherHasDied() {
+        CacheStore.Predecessor predecessor = handOver.prepareServing(true);
+        CompletableFuture<?> before = predecessor.apply(new byte[] {1}).toCompletableFuture();
+        launcherGone();
+        assertTrue(before.isDone());
+        assertTrue(predecessor.apply(new byte[] {2}).toCompletableFuture().isDone());
+    }
+
+    @Test
+    void aDrainingWorkerIsToldThatItsPredecessorIsClosed() {
+        CacheStore.Predecessor predecessor = handOver.prepareServing(true);
+        handOver.markDraining();
+        CompletableFuture<?> change = predecessor.apply(new byte[] {1}).toCompletableFuture();
+        assertFalse(told(RELEASE), "it releases nothing any more");
+        assertTrue(told(new ControlMessage.PredecessorClosed()));
+        assertTrue(change.isDone());
     }
 }

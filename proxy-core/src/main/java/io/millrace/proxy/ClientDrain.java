@@ -5,6 +5,7 @@ import io.millrace.proxy.server.ServingLoop;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
@@ -24,11 +25,19 @@ final class ClientDrain {
     /**
      * Ends the connections one after another, see {@link ConnectionSet#drainGradually}.
      *
-     * @param whenLast runs once, on an event loop, when no connection accepts a further request
+     * @param whenLast runs once, on an event loop, when no connection accepts a further request; before the returned
+     *     stage completes
      */
     static CompletionStage<Void> gradually(List<ServingLoop> loops, Runnable whenLast) {
-        Runnable loopLast = afterCalls(loops.size(), whenLast);
-        return drain(loops, (connections, whenEmpty) -> connections.drainGradually(loopLast, whenEmpty));
+        AtomicBoolean isRun = new AtomicBoolean();
+        Runnable last = () -> {
+            if (isRun.compareAndSet(false, true)) {
+                whenLast.run();
+            }
+        };
+        Runnable loopLast = afterCalls(loops.size(), last);
+        return drain(loops, (connections, whenEmpty) -> connections.drainGradually(loopLast, whenEmpty))
+                .thenRun(last);
     }
 
     private static CompletionStage<Void> drain(List<ServingLoop> loops, BiConsumer<ConnectionSet, Runnable> how) {

@@ -1,5 +1,6 @@
 package io.millrace.proxy;
 
+import io.millrace.store.CacheStore;
 import io.millrace.store.Successor;
 import java.io.IOException;
 import java.util.concurrent.CompletionStage;
@@ -12,13 +13,15 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * old proxy                                   new proxy
  * release()  -- lease is free -->             build, start: both accept clients
- * drain()    -- no further request -->        predecessorClosed(stage) completes
+ *                                             predecessor(old proxy)
  * removals since release()  -- change -->     applyChange()
+ * applyChange()             <-- change --     removals
+ * drain()    -- no further request -->        predecessor(null)
  * </pre>
  *
  * <p>The lease is the lock by which one process owns the storage. Removals are purges and other deletions.
  *
- * <p>Thread-safe. {@link #release} and {@link #reopenStore} block, and must not be called on event loops.
+ * <p>Thread-safe. {@link #release}, {@link #endReads} and {@link #reopenStore} block, and must not be called on event loops.
  */
 public final class HandOver {
     private final ProxyServer proxy;
@@ -38,14 +41,21 @@ public final class HandOver {
     }
 
     /**
-     * Drains like {@link ProxyServer#drain}, after the successor accepts clients. Ends the client connections one after
-     * another within a second, and idle ones after two, so that the successor gets their requests step by step.
+     * Drains like {@link ProxyServer#drain}, after {@link #release} and after the successor accepts clients. Ends the
+     * client connections one after another within a second, and idle ones after two, so that the successor gets their
+     * requests step by step. The storage remains readable until {@link #endReads}.
      *
-     * @param nanos time limit of the drain
-     * @param whenLast runs once, on an event loop, when no connection accepts a further request
+     * @param nanos time limit of the drain; below 3 s all connections end at once
+     * @param whenLast runs once, before the result completes, when no connection accepts a further request. The
+     *     exception is a connection that has not sent its first request
      */
     public CompletionStage<Void> drain(long nanos, Runnable whenLast) {
         return proxy.drainGradually(nanos, whenLast);
+    }
+
+    /** Ends reading from the storage, so that the successor may overwrite all of it. Requests in progress continue. */
+    public void endReads() {
+        proxy.endReads();
     }
 
     /**
@@ -60,7 +70,7 @@ public final class HandOver {
     }
 
     /**
-     * Applies a change that the predecessor has sent.
+     * Applies a change that the predecessor or the successor has sent.
      *
      * @param reply called once, on any thread: with null when the change is durable, otherwise with the failure
      */
@@ -77,12 +87,13 @@ public final class HandOver {
     }
 
     /**
-     * Delays the replies to purges until the predecessor accepts no further request. Otherwise a client could
-     * purge a response here, and then receive it from the predecessor.
+     * Passes removals to the predecessor too, before they are answered. Otherwise a client could purge a response here,
+     * and then receive it from the predecessor, on a connection that it had before.
      *
-     * @param closed completes when the predecessor accepts no further request
+     * @param answering the predecessor, whose {@link #applyChange} receives the changes; null when it accepts no further
+     *     request
      */
-    public void predecessorClosed(CompletionStage<?> closed) {
-        proxy.store().replyToChangesAfter(closed);
+    public void predecessor(CacheStore.@Nullable Predecessor answering) {
+        proxy.store().predecessor(answering);
     }
 }

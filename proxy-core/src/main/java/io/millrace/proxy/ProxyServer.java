@@ -30,6 +30,7 @@ import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.geo.GeoFiles;
+import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsLibrary;
 import io.millrace.proxy.net.Transport;
@@ -528,6 +529,7 @@ public final class ProxyServer implements AutoCloseable {
             return CompletableFuture.completedFuture(null);
         }
         stopAccepting();
+        endReads();
         return limited(ClientDrain.atOnce(loops), nanos);
     }
 
@@ -538,10 +540,14 @@ public final class ProxyServer implements AutoCloseable {
             return CompletableFuture.completedFuture(null);
         }
         stopAccepting();
+        if (nanos < ConnectionSet.GRADUAL_DRAIN_MIN_NANOS) {
+            CompletionStage<Void> ended = ClientDrain.atOnce(loops);
+            whenLast.run();
+            return limited(ended, nanos);
+        }
         return limited(ClientDrain.gradually(loops, whenLast), nanos);
     }
 
-    /** Closes the listeners and releases the volumes. */
     private void stopAccepting() {
         if (state == ProxyState.RUNNING) {
             state = ProxyState.DRAINING;
@@ -551,14 +557,19 @@ public final class ProxyServer implements AutoCloseable {
                 closing.awaitUninterruptibly();
             }
         }
+        endOriginRecords();
+    }
+
+    /**
+     * Releases the volumes. From now on a successor may write to all of them. Requests in progress still read from them,
+     * but store no responses.
+     */
+    void endReads() {
         try {
-            // From now on a successor may open the volumes. Requests in progress still read from them, but store no
-            // responses.
             store.suspendWrites();
         } catch (IOException e) {
             log.warn("the volumes could not be released; the store keeps them until it is closed", e);
         }
-        endOriginRecords();
     }
 
     /**

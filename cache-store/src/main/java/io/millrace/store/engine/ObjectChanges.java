@@ -20,13 +20,13 @@ import io.millrace.store.engine.object.Replies;
 import io.millrace.store.engine.object.ResidentObject;
 import io.millrace.store.engine.object.StoreCounters;
 import io.millrace.store.engine.object.StoreObject;
+import io.millrace.store.engine.volume.PassedChange;
 import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -65,8 +65,8 @@ final class ObjectChanges<H> {
     private volatile boolean suspended;
     /** Receives removals while the volumes are released; null while this store owns the volumes. */
     private volatile @Nullable Successor successor;
-    /** Replies to removals are sent after this stage. */
-    private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
+    /** Receives each removal too; null if no predecessor answers requests. */
+    private volatile CacheStore.@Nullable Predecessor predecessor;
 
     private volatile boolean closed;
 
@@ -135,9 +135,9 @@ final class ObjectChanges<H> {
         suspended = true;
     }
 
-    /** Delays the replies to removals until {@code stage} completes. */
-    void replyAfter(CompletionStage<?> stage) {
-        repliesAfter = stage;
+    /** Passes each removal to the predecessor of this store too; null for none. */
+    void predecessor(CacheStore.@Nullable Predecessor answering) {
+        predecessor = answering;
     }
 
     void close() {
@@ -308,18 +308,24 @@ final class ObjectChanges<H> {
 
     /** Implements {@link CacheStore#remove}. */
     void remove(StoreKey key, Executor replyOn, RemoveCallback reply) {
-        CompletionStage<?> after = repliesAfter;
-        removeAtOnce(
-                key,
-                (present, failure) -> after.whenComplete(
-                        (nothing, failed) -> Replies.deliver(replyOn, () -> reply.onRemove(present, failure))));
+        RemoveCallback delivered =
+                (present, failure) -> Replies.deliver(replyOn, () -> reply.onRemove(present, failure));
+        CacheStore.Predecessor answering = predecessor;
+        if (answering == null) {
+            removeHere(key, delivered);
+        } else {
+            CompletionStage<?> applied = answering.apply(PassedChange.removal(key.bytes()));
+            removeHere(
+                    key,
+                    (present, failure) ->
+                            applied.whenComplete((nothing, failed) -> delivered.onRemove(present, failure)));
+        }
     }
 
     /**
-     * Like {@link #remove}, but replies as soon as the removal is durable, on any thread. Does not wait for the stage
-     * of {@link #replyAfter}.
+     * Like {@link #remove}, but does not pass the removal to the predecessor. Replies on any thread.
      */
-    void removeAtOnce(StoreKey key, RemoveCallback reply) {
+    void removeHere(StoreKey key, RemoveCallback reply) {
         counters.removals.increment();
         Removal<H> removal = new Removal<>(pending, key, Runnable::run, reply);
         pending.change(key, before -> removeNow(key, removal, before));

@@ -468,20 +468,19 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (PassedChange.isRemoval(change)) {
             StoreKey key = keyOver(PassedChange.key(change));
             removing.accept(key);
-            // remove() could deadlock: its reply may wait for the predecessor, and the predecessor waits for the reply
-            // to this change.
-            changes.removeAtOnce(key, (present, failure) -> reply.accept(failure));
+            // remove() would pass the removal back to a predecessor that sent it.
+            changes.removeHere(key, (present, failure) -> reply.accept(failure));
         } else if (PassedChange.isEntry(change)) {
             journal.append(PassedChange.entryOf(change), reply);
         } else {
-            reply.accept(new IOException("unknown kind of change from the predecessor"));
+            reply.accept(new IOException("unknown kind of change from another worker"));
         }
     }
 
     @Override
-    public void replyToChangesAfter(CompletionStage<?> stage) {
-        changes.replyAfter(stage);
-        journal.replyAfter(stage);
+    public void predecessor(@Nullable Predecessor answering) {
+        changes.predecessor(answering);
+        journal.predecessor(answering);
     }
 
     @Override

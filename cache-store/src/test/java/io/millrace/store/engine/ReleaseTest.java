@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Tests a store that continues to serve while its successor opens the volumes. */
@@ -199,16 +200,58 @@ class ReleaseTest {
     }
 
     @Test
-    void repliesToRemovalsWaitUntilThePredecessorStopsAccepting() {
+    void aRemovalAndAnEntryOfTheSuccessorAreInForceWithThePredecessorWhenTheyAreAnswered() throws IOException {
+        List<Journal.Entry> knownToOld = new ArrayList<>();
+        AtomicReference<TestStore> next = new AtomicReference<>();
+        try (TestStore old = filled(open(1 << 20)).withoutCheck()) {
+            old.store.journal().attach(owner(knownToOld));
+            assertEquals("h1", old.head("k1"));
+            old.store.releaseWrites((change, reply) -> next.get().store.applyChange(change, key -> {}, reply));
+            try (TestStore successor = open(0).withoutCheck()) {
+                next.set(successor);
+                List<Journal.Entry> known = new ArrayList<>();
+                successor.store.journal().attach(owner(known));
+                successor.store.predecessor(change -> {
+                    CompletableFuture<Void> applied = new CompletableFuture<>();
+                    old.store.applyChange(change, key -> {}, failure -> applied.complete(null));
+                    return applied;
+                });
+                assertTrue(TestStore.await(remove(successor, "k1")).isEmpty());
+                assertTrue(TestStore.await(remove(successor, "k2")).isEmpty());
+                for (String removed : List.of("k1", "k2")) {
+                    assertNull(old.open(old.key(removed)), "RAM and disk");
+                    assertNull(successor.find(removed));
+                }
+                assertEquals("h3", old.head("k3"));
+                Journal.Entry entry = new Journal.Entry(42, new byte[] {1});
+                known.add(entry);
+                CompletableFuture<Optional<IOException>> answer = new CompletableFuture<>();
+                successor.store.journal().append(entry, Runnable::run, e -> answer.complete(Optional.ofNullable(e)));
+                assertTrue(TestStore.await(answer).isEmpty());
+                assertEquals(42, knownToOld.get(0).stamp());
+            }
+        }
+        List<Journal.Entry> afterwards = new ArrayList<>();
+        try (TestStore later = open(0)) {
+            later.store.journal().attach(owner(afterwards));
+            assertNull(later.find("k1"));
+        }
+        assertEquals(42, afterwards.get(0).stamp());
+    }
+
+    @Test
+    void repliesToRemovalsWaitForThePredecessorUntilItAnswersNoMore() {
         try (TestStore test = filled(open(0))) {
-            CompletableFuture<Void> closed = new CompletableFuture<>();
-            test.store.replyToChangesAfter(closed);
+            CompletableFuture<Void> applied = new CompletableFuture<>();
+            test.store.predecessor(change -> applied);
             CompletableFuture<Optional<IOException>> answer = remove(test, "k1");
             test.sync();
             assertNull(test.find("k1"), "it counts at once");
             assertFalse(answer.isDone());
-            closed.complete(null);
+            applied.completeExceptionally(new IOException("expected"));
             assertTrue(TestStore.await(answer).isEmpty());
+            test.store.predecessor(null);
+            assertTrue(TestStore.await(remove(test, "k2")).isEmpty());
         }
     }
 }

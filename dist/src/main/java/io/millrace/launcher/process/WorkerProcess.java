@@ -225,7 +225,7 @@ public final class WorkerProcess {
         hasStoppedAccepting = true;
     }
 
-    /** Returns true if the worker has reported that it no longer accepts connections. */
+    /** Returns true if the worker has reported {@code Draining}. */
     public boolean hasStoppedAccepting() {
         return hasStoppedAccepting;
     }

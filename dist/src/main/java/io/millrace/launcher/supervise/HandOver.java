@@ -6,6 +6,9 @@ import io.millrace.launcher.process.WorkerState;
 import io.millrace.worker.control.ControlMessage;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,6 +23,7 @@ import org.slf4j.LoggerFactory;
  * released:  Serve to the successor, which opens the store
  * complete:  TakeoverDone to the successor, when it accepts connections
  * closed:    PredecessorClosed to the successor, when the old worker accepts no further request
+ * change:    removals and journal entries: from the old worker to its successor, and until "closed" also back
  * reopenStore:  ReopenStore to the serving worker, if the successor fails before it is complete
  * </pre>
  *
@@ -52,8 +56,8 @@ final class HandOver {
     /** Timeout of the hand-over; null if none is in progress. */
     private @Nullable ScheduledFuture<?> deadline;
 
-    /** The previous worker until it accepts no further request; null otherwise. */
-    private @Nullable WorkerProcess predecessor;
+    /** The previous worker of each worker, until that worker accepts no further request. By the later worker. */
+    private final Map<WorkerProcess, WorkerProcess> predecessors = new HashMap<>();
 
     /**
      * Creates the state without a hand-over in progress.
@@ -102,7 +106,9 @@ final class HandOver {
      */
     void complete(@Nullable WorkerProcess old, WorkerProcess successor) {
         end();
-        predecessor = old;
+        if (old != null) {
+            predecessors.put(successor, old);
+        }
         successor.send(new ControlMessage.TakeoverDone());
         identity.write(successor);
     }
@@ -144,26 +150,43 @@ final class HandOver {
         }
     }
 
-    /** Handles the message {@code Draining} or the exit of a worker. If it is the predecessor, informs the serving worker. */
-    void closed(WorkerProcess worker, @Nullable WorkerProcess serving) {
-        if (worker == predecessor) {
-            predecessor = null;
-            if (serving != null) {
-                serving.send(new ControlMessage.PredecessorClosed());
+    /** Handles the message {@code Draining} or the exit of a worker. Informs the worker whose predecessor it is. */
+    void closed(WorkerProcess worker) {
+        for (Iterator<Map.Entry<WorkerProcess, WorkerProcess>> all =
+                        predecessors.entrySet().iterator();
+                all.hasNext(); ) {
+            Map.Entry<WorkerProcess, WorkerProcess> pair = all.next();
+            if (pair.getValue() == worker) {
+                pair.getKey().send(new ControlMessage.PredecessorClosed());
+                all.remove();
             }
         }
     }
 
     /** Handles the exit of a worker. */
-    void exited(WorkerProcess worker, @Nullable WorkerProcess serving) {
+    void exited(WorkerProcess worker) {
+        predecessors.remove(worker);
         relay.gone(worker);
-        closed(worker, serving);
+        closed(worker);
     }
 
-    /** Relays a change of the store to the serving worker, or queues it until {@link #ready}. */
+    /**
+     * Relays a change of the store. A change of an old worker goes to the serving worker, or is queued until {@link
+     * #ready}. A change of the serving worker goes to its predecessor, which may still answer requests.
+     */
     void change(WorkerProcess from, ControlMessage.Change change, @Nullable WorkerProcess serving) {
-        boolean isReady = serving != null && serving != from && serving.state() == WorkerState.READY;
-        relay.pass(from, change, isReady ? serving : null);
+        if (from == serving && !isInProgress()) {
+            WorkerProcess predecessor = predecessors.get(from);
+            if (predecessor == null) {
+                // The worker sent the change before it knew that its predecessor accepts no further request.
+                from.send(new ControlMessage.ChangeMade(change.number(), ""));
+            } else {
+                relay.pass(from, change, predecessor);
+            }
+        } else {
+            boolean isReady = serving != null && serving != from && serving.state() == WorkerState.READY;
+            relay.pass(from, change, isReady ? serving : null);
+        }
     }
 
     /** Returns the result of a change to its sender. */

@@ -272,7 +272,7 @@ final class WorkerRegistry {
                     if (now - worker.exitDeadlineNanos() > 0) {
                         kill(worker, "did not exit within the drain timeout");
                     } else if (overdue && !worker.hasStoppedAccepting()) {
-                        // The successor and clients wait until this worker reports that it has stopped accepting.
+                        // The replies to purges wait for this worker until it reports Draining.
                         kill(worker, silence(worker) + " while draining");
                     }
                 }

@@ -336,7 +336,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
 
     @Override
     public void exited(WorkerProcess worker, WorkerState before, String cause) {
-        handOver.exited(worker, current);
+        handOver.exited(worker);
         if (worker == candidate) {
             candidateExited(worker, cause);
         } else if (worker == current) {
@@ -540,7 +540,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
 
     private void onStoppedAccepting(WorkerProcess worker) {
         worker.stoppedAccepting();
-        handOver.closed(worker, current);
+        handOver.closed(worker);
         if (worker == current && plan == null) {
             adoptedDrains(worker);
             return;

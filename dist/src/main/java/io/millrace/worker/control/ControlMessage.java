@@ -87,11 +87,12 @@ public sealed interface ControlMessage {
     /** Confirms that the worker is now the current one. Reply to {@link Ready} after an overlapping {@link Serve}. */
     record TakeoverDone() implements ControlMessage {}
 
-    /** Reports that the predecessor accepts no further request, so that replies to purges may be sent. */
+    /** Reports that the predecessor accepts no further request, so that it needs no changes of the store any more. */
     record PredecessorClosed() implements ControlMessage {}
 
     /**
-     * A change of the store, such as a purge. The receiver has opened the store.
+     * A change of the store, such as a purge. A worker that has released its store sends it to its successor. The
+     * successor sends its own changes to its predecessor, until {@link PredecessorClosed}.
      *
      * @param number number of the change, which {@link ChangeMade} repeats
      * @param content the change as encoded by the store; never modified
@@ -112,7 +113,7 @@ public sealed interface ControlMessage {
     /**
      * The result of a {@link Change}.
      *
-     * @param failure empty if the change is durable, otherwise the reason of the failure
+     * @param failure empty if the change is durable, or in force at the predecessor; otherwise the reason of the failure
      */
     record ChangeMade(long number, String failure) implements ControlMessage {}
 
@@ -165,8 +166,8 @@ public sealed interface ControlMessage {
 
     /**
      * Reports that the worker no longer accepts connections. Sent in reply to {@link Drain}, or after another process
-     * has sent SIGTERM to the worker. After {@link ReleaseStore}, sent only when the client connections accept no further
-     * request either.
+     * has sent SIGTERM to the worker. After {@link ReleaseStore} and {@link Drain}, sent only when the client connections
+     * accept no further request either.
      */
     record Draining() implements ControlMessage {}
 

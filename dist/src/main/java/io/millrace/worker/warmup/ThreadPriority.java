@@ -29,7 +29,7 @@ public final class ThreadPriority {
      */
     private static final int LOW_NICE = 5;
 
-    /** The lowest priority, for the compilers of a worker that drains. */
+    /** The lowest priority, for the compilers of a worker that accepts no further request. */
     private static final int LOWEST_NICE = 19;
 
     private static final Logger LOG = LoggerFactory.getLogger(ThreadPriority.class);
@@ -73,7 +73,7 @@ public final class ThreadPriority {
     }
 
     /**
-     * Gives the compilers of a worker that drains the lowest priority: its successor needs the CPU time, and compiled
+     * Gives the compilers of a worker that accepts no further request the lowest priority: its successor needs the CPU time, and compiled
      * code is of little use to a process that ends soon. Blocks for some milliseconds.
      */
     public static void lowerCompilersForDrain() {

@@ -1,5 +1,6 @@
 package io.millrace.launcher.supervise;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -69,11 +70,11 @@ class HandOverTest {
         assertEquals(new ControlMessage.TakeoverDone(), nextControl.readOutbound());
         passTheTimeout();
         assertEquals(List.of(), killed);
-        handOver.closed(next, next);
+        handOver.closed(next);
         assertNull(nextControl.readOutbound());
-        handOver.closed(old, next);
+        handOver.closed(old);
         assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
-        handOver.exited(old, next);
+        handOver.exited(old);
         assertNull(nextControl.readOutbound(), "reported before");
     }
 
@@ -118,10 +119,47 @@ class HandOverTest {
         ControlMessage.Change first = nextControl.readOutbound();
         handOver.changeMade(new ControlMessage.ChangeMade(first.number(), ""));
         assertEquals(new ControlMessage.ChangeMade(7, ""), oldControl.readOutbound());
-        handOver.exited(next, null);
+        handOver.exited(next);
         ControlMessage.ChangeMade failed = oldControl.readOutbound();
         assertEquals(8, failed.number());
         assertFalse(failed.failure().isEmpty());
+    }
+
+    @Test
+    void aChangeOfTheServingWorkerGoesToItsPredecessorUntilThatIsClosed() {
+        handOver.released(old, next);
+        next.becameReady(READY, 0);
+        handOver.complete(old, next);
+        nextControl.releaseOutbound();
+        handOver.change(next, CHANGE, next);
+        ControlMessage.Change passed = oldControl.readOutbound();
+        assertArrayEquals(CHANGE.content(), passed.content());
+        handOver.changeMade(new ControlMessage.ChangeMade(passed.number(), ""));
+        assertEquals(new ControlMessage.ChangeMade(7, ""), nextControl.readOutbound());
+        handOver.closed(old);
+        assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
+        handOver.change(next, CHANGE, next);
+        assertEquals(new ControlMessage.ChangeMade(7, ""), nextControl.readOutbound());
+        assertNull(oldControl.readOutbound());
+    }
+
+    @Test
+    void afterASecondRollEachWorkerIsToldAboutItsOwnPredecessor() {
+        EmbeddedChannel lastControl = new EmbeddedChannel();
+        WorkerProcess last = worker(3, lastControl);
+        handOver.released(old, next);
+        next.becameReady(READY, 0);
+        handOver.complete(old, next);
+        handOver.begin(next, last);
+        handOver.released(next, last);
+        handOver.complete(next, last);
+        nextControl.releaseOutbound();
+        lastControl.releaseOutbound();
+        handOver.closed(old);
+        assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
+        assertNull(lastControl.readOutbound());
+        handOver.exited(next);
+        assertEquals(new ControlMessage.PredecessorClosed(), lastControl.readOutbound());
     }
 
     @Test

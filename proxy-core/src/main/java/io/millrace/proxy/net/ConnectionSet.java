@@ -34,6 +34,10 @@ public final class ConnectionSet {
     /** Time within which a gradual drain tells all connections to end. */
     private static final long GRADUAL_MILLIS = 1000;
 
+    /** A drain with a shorter limit is not gradual, so that connections have time to end. */
+    public static final long GRADUAL_DRAIN_MIN_NANOS =
+            TimeUnit.MILLISECONDS.toNanos(GRADUAL_MILLIS + 2 * IDLE_GRACE_MILLIS);
+
     /** Interval at which a gradual drain tells further connections. */
     private static final long DRAIN_STEP_MILLIS = 20;
 
@@ -289,16 +293,22 @@ public final class ConnectionSet {
     public void drainGradually(Runnable whenLast, Runnable whenEmpty) {
         draining = true;
         onEmpty = whenEmpty;
-        notifyIfEmpty();
         if (members.isEmpty()) {
+            endsAll = true;
+            endsIdle = true;
             whenLast.run();
-            return;
+            notifyIfEmpty();
+        } else {
+            drainStep(members.size(), loop.ticker().nanoTime(), whenLast);
         }
-        drainStep(List.copyOf(members), 0, loop.ticker().nanoTime(), whenLast);
     }
 
-    /** Ends the connections of {@code all} whose turn has come. Those before {@code next} were told before. */
-    private void drainStep(List<Member> all, int next, long startNanos, Runnable whenLast) {
+    /**
+     * Ends the connections whose turn has come: those with the highest slots, also new ones.
+     *
+     * @param atStart number of connections at the start of the drain
+     */
+    private void drainStep(int atStart, long startNanos, Runnable whenLast) {
         long millis = TimeUnit.NANOSECONDS.toMillis(loop.ticker().nanoTime() - startNanos);
         if (millis >= GRADUAL_MILLIS) {
             endsAll = true;
@@ -306,14 +316,14 @@ public final class ConnectionSet {
             loop.schedule(() -> endIdle(whenLast), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
             return;
         }
-        int end = (int) (all.size() * millis * millis / (GRADUAL_MILLIS * GRADUAL_MILLIS));
-        for (Member member : all.subList(next, end)) {
-            // A connection that has closed or changed its lane has no slot any more.
-            if (member.slot() >= 0) {
-                drain(member, false);
+        loop.schedule(() -> drainStep(atStart, startNanos, whenLast), DRAIN_STEP_MILLIS, TimeUnit.MILLISECONDS);
+        int kept = atStart - (int) (atStart * millis * millis / (GRADUAL_MILLIS * GRADUAL_MILLIS));
+        for (int i = members.size() - 1; i >= kept; i--) {
+            // A connection that ends may remove itself.
+            if (i < members.size()) {
+                drain(members.get(i), false);
             }
         }
-        loop.schedule(() -> drainStep(all, end, startNanos, whenLast), DRAIN_STEP_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private void endIdle(Runnable whenLast) {

@@ -109,14 +109,26 @@ class GradualDrainTest {
     }
 
     @Test
-    void aConnectionThatIsAddedDuringTheDrainEndsAtTheEnd() {
+    void aConnectionThatIsAddedDuringTheDrainEndsBeforeTheOthers() {
         begin(CONNECTIONS - 1);
         Connection late = new Connection();
         connections.add(late);
-        advance(980);
-        assertFalse(late.told);
         advance(20);
         assertTrue(late.told);
+        assertEquals(0, told());
+    }
+
+    /** Such a connection leaves the fast lane, for example. */
+    @Test
+    void aConnectionThatReplacesAToldOneIsTold() {
+        begin(CONNECTIONS);
+        advance(500);
+        Connection told = added.get(CONNECTIONS - 1);
+        assertTrue(told.told);
+        Connection replacement = new Connection();
+        connections.replace(told, replacement);
+        advance(20);
+        assertTrue(replacement.told);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.millrace.store.engine.volume;
 
+import io.millrace.store.CacheStore;
 import io.millrace.store.Journal;
 import io.millrace.store.Successor;
 import io.millrace.store.disk.Volume;
@@ -11,7 +12,6 @@ import io.millrace.store.recover.OpenedVolume;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
@@ -42,7 +42,8 @@ public final class StoreJournal implements Journal {
 
     private volatile @Nullable Owner owner;
     private volatile @Nullable Successor successor;
-    private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
+    /** Receives each new entry too; null if no predecessor answers requests. */
+    private volatile CacheStore.@Nullable Predecessor predecessor;
 
     /**
      * Creates the journal.
@@ -171,31 +172,40 @@ public final class StoreJournal implements Journal {
         }
     }
 
-    /** Delays the replies to entries until {@code stage} completes. */
-    public void replyAfter(CompletionStage<?> stage) {
-        repliesAfter = stage;
+    /** Passes each new entry to the predecessor of this store too; null for none. */
+    public void predecessor(CacheStore.@Nullable Predecessor answering) {
+        predecessor = answering;
     }
 
-    /** Appends an entry from the predecessor and passes it to the owner. */
+    /** Appends an entry of another store, the predecessor or the successor, and passes it to the owner. */
     public void append(Entry entry, Consumer<@Nullable IOException> reply) {
         Owner known = owner;
         if (known == null) {
             throw new IllegalStateException("the journal has no owner");
         }
         known.recovered(List.of(entry), Condition.WHOLE);
-        write(entry, Runnable::run, reply::accept);
+        appendHere(entry, reply::accept);
     }
 
     @Override
     public void append(Entry entry, Executor replyOn, AppendCallback reply) {
-        CompletionStage<?> after = repliesAfter;
-        AppendCallback held = problem ->
-                after.whenComplete((nothing, failed) -> Replies.deliver(replyOn, () -> reply.onAppend(problem)));
+        AppendCallback delivered = problem -> Replies.deliver(replyOn, () -> reply.onAppend(problem));
+        CacheStore.Predecessor answering = predecessor;
+        if (answering == null) {
+            appendHere(entry, delivered);
+        } else {
+            CompletionStage<?> applied = answering.apply(PassedChange.entry(entry));
+            appendHere(entry, problem -> applied.whenComplete((nothing, failed) -> delivered.onAppend(problem)));
+        }
+    }
+
+    /** Makes an entry durable in this store, or in its successor if the volumes are released. */
+    private void appendHere(Entry entry, AppendCallback reply) {
         Successor next = successor;
         if (next == null || !configured) {
-            write(entry, Runnable::run, held);
+            write(entry, Runnable::run, reply);
         } else {
-            next.apply(PassedChange.entry(entry), held::onAppend);
+            next.apply(PassedChange.entry(entry), reply::onAppend);
         }
     }
 
