@@ -26,16 +26,22 @@ final class StoreChangeSender implements Successor {
     static final int UNANSWERED_MAX = 1 << 16;
 
     private final Link link;
-    private final AtomicLong numbers;
+    private final AtomicLong lastNumber = new AtomicLong();
+    private final int step;
     private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
 
-    /**
-     * @param numbers the number of the last change; shared by the senders of a process, because a reply has only the
-     *     number
-     */
-    StoreChangeSender(Link link, AtomicLong numbers) {
+    private StoreChangeSender(Link link, int step) {
         this.link = link;
-        this.numbers = numbers;
+        this.step = step;
+    }
+
+    static StoreChangeSender toSuccessor(Link link) {
+        return new StoreChangeSender(link, 1);
+    }
+
+    /** The numbers of its changes are negative, see {@link ControlMessage.Change}. */
+    static StoreChangeSender toPredecessor(Link link) {
+        return new StoreChangeSender(link, -1);
     }
 
     @Override
@@ -45,7 +51,7 @@ final class StoreChangeSender implements Successor {
                     "too many changes of the store wait for an answer of the other worker: limit=" + UNANSWERED_MAX));
             return;
         }
-        long number = numbers.incrementAndGet();
+        long number = lastNumber.addAndGet(step);
         waiting.put(number, reply);
         if (!link.send(new ControlMessage.Change(number, change))) {
             answer(

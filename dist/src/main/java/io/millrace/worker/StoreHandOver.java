@@ -3,11 +3,12 @@ package io.millrace.worker;
 import io.millrace.store.CacheStore;
 import io.millrace.worker.control.ControlMessage;
 import java.io.IOException;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,10 @@ final class StoreHandOver {
     /** Sends changes to the predecessor. */
     private final StoreChangeSender toPredecessor;
 
-    private final CompletableFuture<Void> predecessorClosed = new CompletableFuture<>();
+    /** Changes that the predecessor has refused. They wait until it accepts no further request. */
+    private final Queue<CompletableFuture<Void>> refused = new ConcurrentLinkedQueue<>();
+
+    private volatile boolean predecessorClosed;
     private boolean released;
     private boolean reopening;
     private boolean draining;
@@ -55,9 +59,8 @@ final class StoreHandOver {
         this.link = link;
         this.commands = commands;
         this.drain = drain;
-        AtomicLong numbers = new AtomicLong();
-        changeSender = new StoreChangeSender(link, numbers);
-        toPredecessor = new StoreChangeSender(link, numbers);
+        changeSender = StoreChangeSender.toSuccessor(link);
+        toPredecessor = StoreChangeSender.toPredecessor(link);
     }
 
     /**
@@ -74,15 +77,31 @@ final class StoreHandOver {
     /** Sends a change to the predecessor. Any thread. */
     private CompletionStage<?> tellPredecessor(byte[] change) {
         CompletableFuture<Void> applied = new CompletableFuture<>();
-        // After a failure the predecessor has exited, or its launcher has.
-        toPredecessor.apply(change, failure -> applied.complete(null));
-        return CompletableFuture.anyOf(applied, predecessorClosed);
+        toPredecessor.apply(change, failure -> {
+            if (failure == null || predecessorClosed) {
+                applied.complete(null);
+            } else {
+                refused.add(applied);
+            }
+        });
+        if (predecessorClosed) {
+            onNoPredecessor();
+        }
+        return applied;
     }
 
     private void onPredecessorClosed(ServedProxy proxy) {
         proxy.predecessor(null);
-        predecessorClosed.complete(null);
+        predecessorClosed = true;
+        onNoPredecessor();
+    }
+
+    /** Completes the changes that wait for the predecessor. Any thread. */
+    private void onNoPredecessor() {
         toPredecessor.answerAll(null);
+        for (CompletableFuture<Void> next = refused.poll(); next != null; next = refused.poll()) {
+            next.complete(null);
+        }
     }
 
     /** Executes a message of the hand-over to a serving worker. Returns false for any other message. */
@@ -108,8 +127,7 @@ final class StoreHandOver {
 
     /** Handles the result of a change that this worker has sent to its successor or predecessor. */
     void onChangeMade(ControlMessage.ChangeMade message) {
-        changeSender.onReply(message);
-        toPredecessor.onReply(message);
+        (message.number() < 0 ? toPredecessor : changeSender).onReply(message);
     }
 
     private void release(ServedProxy proxy) {
@@ -176,7 +194,11 @@ final class StoreHandOver {
     boolean launcherGone(ServedProxy proxy) {
         changeSender.answerAll(
                 new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
-        onPredecessorClosed(proxy);
+        if (takeoverDone) {
+            onPredecessorClosed(proxy);
+        }
+        // Otherwise this worker exits, and the predecessor, which opens the store again, has not seen the changes that
+        // wait. They get no reply.
         beginReopen(proxy);
         return !takeoverDone;
     }

@@ -362,8 +362,8 @@ final class Worker implements ControlLink.Listener {
             drained = proxy.drainForSuccessor(
                     timeoutNanos,
                     () -> commands.execute(() -> {
-                        proxy.endReads();
                         endRequests();
+                        proxy.endReads();
                     }));
         } else {
             drained = proxy.drain(timeoutNanos);

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class StoreChangeSenderTest {
@@ -19,7 +18,7 @@ class StoreChangeSenderTest {
     /** With a successor that never answers, at most the limit of changes wait. Each change is answered once. */
     @Test
     void changesThatWaitAreBounded() {
-        StoreChangeSender changes = new StoreChangeSender(message -> true, new AtomicLong());
+        StoreChangeSender changes = StoreChangeSender.toSuccessor(message -> true);
         for (int i = 0; i < StoreChangeSender.UNANSWERED_MAX; i++) {
             changes.apply(new byte[1], this::note);
         }

@@ -135,10 +135,11 @@ class StoreHandOverTest {
         ControlMessage.Change change = (ControlMessage.Change) sent.remove();
         assertArrayEquals(new byte[] {1}, change.content());
         assertFalse(first.isDone());
-        handOver.onChangeMade(
-                new ControlMessage.ChangeMade(change.number(), "the failure of the other does not count"));
+        handOver.onChangeMade(new ControlMessage.ChangeMade(change.number(), ""));
         assertTrue(first.isDone());
-        assertFalse(second.isDone());
+        ControlMessage.Change refused = (ControlMessage.Change) sent.remove();
+        handOver.onChangeMade(new ControlMessage.ChangeMade(refused.number(), "too many removals wait"));
+        assertFalse(second.isDone(), "the predecessor may still serve the object");
         assertTrue(told(new ControlMessage.PredecessorClosed()));
         assertTrue(second.isDone(), "it accepts no further request");
     }
@@ -151,10 +152,20 @@ class StoreHandOverTest {
     @Test
     void aChangeForThePredecessorIsNotAwaitedAfterTheLauncherHasDied() {
         CacheStore.Predecessor predecessor = handOver.prepareServing(true);
+        told(new ControlMessage.TakeoverDone());
         CompletableFuture<?> before = predecessor.apply(new byte[] {1}).toCompletableFuture();
         launcherGone();
         assertTrue(before.isDone());
         assertTrue(predecessor.apply(new byte[] {2}).toCompletableFuture().isDone());
+    }
+
+    /** The predecessor opens its store again, and has not seen the change. */
+    @Test
+    void aChangeAtASuccessorThatDoesNotTakeOverIsNotAnswered() {
+        CacheStore.Predecessor predecessor = handOver.prepareServing(true);
+        CompletableFuture<?> change = predecessor.apply(new byte[] {1}).toCompletableFuture();
+        assertTrue(launcherGone());
+        assertFalse(change.isDone());
     }
 
     @Test

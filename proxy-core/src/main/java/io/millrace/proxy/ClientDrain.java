@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
 
 /**
  * Ends the client connections of all event loops.
@@ -15,20 +14,21 @@ import java.util.function.BiConsumer;
  * <p>Stateless; the methods may be called on any thread.
  */
 final class ClientDrain {
-    private ClientDrain() {}
-
-    /** Ends each connection after its current request, see {@link ConnectionSet#drain}. */
-    static CompletionStage<Void> atOnce(List<ServingLoop> loops) {
-        return drain(loops, ConnectionSet::drain);
+    /** Drains the connections of one event loop. */
+    interface Kind {
+        void drain(ConnectionSet connections, Runnable whenLast, Runnable whenEmpty);
     }
 
+    private ClientDrain() {}
+
     /**
-     * Ends the connections one after another, see {@link ConnectionSet#drainGradually}.
+     * Ends the connections.
      *
+     * @param how {@link ConnectionSet#drain} or {@link ConnectionSet#drainGradually}
      * @param whenLast runs once, on an event loop, when no connection accepts a further request; before the returned
      *     stage completes
      */
-    static CompletionStage<Void> gradually(List<ServingLoop> loops, Runnable whenLast) {
+    static CompletionStage<Void> begin(List<ServingLoop> loops, Kind how, Runnable whenLast) {
         AtomicBoolean isRun = new AtomicBoolean();
         Runnable last = () -> {
             if (isRun.compareAndSet(false, true)) {
@@ -36,17 +36,12 @@ final class ClientDrain {
             }
         };
         Runnable loopLast = afterCalls(loops.size(), last);
-        return drain(loops, (connections, whenEmpty) -> connections.drainGradually(loopLast, whenEmpty))
-                .thenRun(last);
-    }
-
-    private static CompletionStage<Void> drain(List<ServingLoop> loops, BiConsumer<ConnectionSet, Runnable> how) {
         CompletableFuture<Void> drained = new CompletableFuture<>();
         Runnable loopDrained = afterCalls(loops.size(), () -> drained.complete(null));
         for (ServingLoop loop : loops) {
-            loop.loop().execute(() -> how.accept(loop.connections(), loopDrained));
+            loop.loop().execute(() -> how.drain(loop.connections(), loopLast, loopDrained));
         }
-        return drained;
+        return drained.thenRun(last);
     }
 
     /** Returns a task that runs {@code last} at its call with this number. */

@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * old proxy                                   new proxy
- * release()  -- lease is free -->             build, start: both accept clients
- *                                             predecessor(old proxy)
+ * release()  -- lease is free -->             build, predecessor(old proxy), start: both accept clients
  * removals since release()  -- change -->     applyChange()
  * applyChange()             <-- change --     removals
  * drain()    -- no further request -->        predecessor(null)
@@ -46,8 +45,8 @@ public final class HandOver {
      * requests step by step. The storage remains readable until {@link #endReads}.
      *
      * @param nanos time limit of the drain; below 3 s all connections end at once
-     * @param whenLast runs once, before the result completes, when no connection accepts a further request. The
-     *     exception is a connection that has not sent its first request
+     * @param whenLast runs once when no connection accepts a further request, except a connection that has not sent its
+     *     first one. Not run if the time limit ends the drain before
      */
     public CompletionStage<Void> drain(long nanos, Runnable whenLast) {
         return proxy.drainGradually(nanos, whenLast);

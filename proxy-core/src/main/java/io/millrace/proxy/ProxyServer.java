@@ -530,7 +530,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         stopAccepting();
         endReads();
-        return limited(ClientDrain.atOnce(loops), nanos);
+        return limited(ClientDrain.begin(loops, ConnectionSet::drain, () -> {}), nanos);
     }
 
     /** See {@link HandOver#drain}. */
@@ -540,12 +540,9 @@ public final class ProxyServer implements AutoCloseable {
             return CompletableFuture.completedFuture(null);
         }
         stopAccepting();
-        if (nanos < ConnectionSet.GRADUAL_DRAIN_MIN_NANOS) {
-            CompletionStage<Void> ended = ClientDrain.atOnce(loops);
-            whenLast.run();
-            return limited(ended, nanos);
-        }
-        return limited(ClientDrain.gradually(loops, whenLast), nanos);
+        ClientDrain.Kind how =
+                nanos < ConnectionSet.GRADUAL_DRAIN_MIN_NANOS ? ConnectionSet::drain : ConnectionSet::drainGradually;
+        return limited(ClientDrain.begin(loops, how, whenLast), nanos);
     }
 
     private void stopAccepting() {

@@ -311,7 +311,7 @@ class FastLaneTest {
         Throwable thrown = serving.loop()
                 .submit(() -> {
                     clients.get(0).reset();
-                    serving.connections().drain(() -> {});
+                    serving.connections().drain(() -> {}, () -> {});
                     return null;
                 })
                 .awaitUninterruptibly()

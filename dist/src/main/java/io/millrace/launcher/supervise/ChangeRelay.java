@@ -10,8 +10,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The relay of changes to the store, such as purges, between two workers. The sender has released the store, and the
- * receiver has opened it.
+ * The relay of changes to the store, such as purges, between an old worker, which has released the store, and its
+ * successor, which has opened it. Changes pass in both directions.
  *
  * <p>Not thread-safe; confined to the supervisor's event loop.
  */
@@ -74,9 +74,7 @@ final class ChangeRelay {
         for (Iterator<SentChange> all = sent.values().iterator(); all.hasNext(); ) {
             SentChange request = all.next();
             if (request.to() == worker) {
-                request.from()
-                        .send(new ControlMessage.ChangeMade(
-                                request.number(), "the worker that has opened the store has exited"));
+                request.from().send(new ControlMessage.ChangeMade(request.number(), "the other worker has exited"));
             }
             if (request.to() == worker || request.from() == worker) {
                 all.remove();

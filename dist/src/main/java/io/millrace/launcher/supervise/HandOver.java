@@ -96,19 +96,16 @@ final class HandOver {
         if (isInProgress()) {
             // The file names both workers. If this launcher dies now, one of the two exits by itself.
             identity.write(serving, successor);
+            predecessors.put(successor, serving);
             successor.serve(true);
         }
     }
 
     /**
-     * Completes the hand-over, because the successor accepts connections. The worker {@code old} is about to stop
-     * accepting.
+     * Completes the hand-over, because the successor accepts connections. The old worker is about to stop accepting.
      */
-    void complete(@Nullable WorkerProcess old, WorkerProcess successor) {
+    void complete(WorkerProcess successor) {
         end();
-        if (old != null) {
-            predecessors.put(successor, old);
-        }
         successor.send(new ControlMessage.TakeoverDone());
         identity.write(successor);
     }
@@ -118,8 +115,8 @@ final class HandOver {
         end();
         identity.write(successor);
         if (successor.isServeSent()) {
+            // PredecessorClosed was sent when the old worker stopped accepting or exited.
             successor.send(new ControlMessage.TakeoverDone());
-            successor.send(new ControlMessage.PredecessorClosed());
         } else if (successor.isAssigned()) {
             // The order ends the warm-up of the successor early. A successor that has not connected yet will be ordered
             // to serve when it connects.
@@ -171,22 +168,24 @@ final class HandOver {
     }
 
     /**
-     * Relays a change of the store. A change of an old worker goes to the serving worker, or is queued until {@link
-     * #ready}. A change of the serving worker goes to its predecessor, which may still answer requests.
+     * Relays a change of the store. A change for the successor goes to the serving worker, or is queued until {@link
+     * #ready}. A change with a negative number goes to the predecessor of its sender, which may still answer requests.
      */
     void change(WorkerProcess from, ControlMessage.Change change, @Nullable WorkerProcess serving) {
-        if (from == serving && !isInProgress()) {
-            WorkerProcess predecessor = predecessors.get(from);
-            if (predecessor == null) {
-                // The worker sent the change before it knew that its predecessor accepts no further request.
-                from.send(new ControlMessage.ChangeMade(change.number(), ""));
-            } else {
-                relay.pass(from, change, predecessor);
-            }
+        WorkerProcess predecessor = predecessors.get(from);
+        if (change.number() >= 0) {
+            relay.pass(from, change, serving != from && canApply(serving) ? serving : null);
+        } else if (predecessor != null) {
+            relay.pass(from, change, predecessor);
         } else {
-            boolean isReady = serving != null && serving != from && serving.state() == WorkerState.READY;
-            relay.pass(from, change, isReady ? serving : null);
+            // The worker sent the change before it knew that its predecessor accepts no further request.
+            from.send(new ControlMessage.ChangeMade(change.number(), ""));
         }
+    }
+
+    /** Returns true if the worker has opened the store, also if it drains. */
+    private static boolean canApply(@Nullable WorkerProcess worker) {
+        return worker != null && (worker.state() == WorkerState.READY || worker.state() == WorkerState.DRAINING);
     }
 
     /** Returns the result of a change to its sender. */

@@ -478,7 +478,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         WorkerProcess old = current;
         candidate = null;
         current = next;
-        handOver.complete(old, next);
+        handOver.complete(next);
         WorkerRollover finished = roll;
         if (old != null && finished != null) {
             old.drain(finished.drainNanos());

@@ -94,7 +94,8 @@ public sealed interface ControlMessage {
      * A change of the store, such as a purge. A worker that has released its store sends it to its successor. The
      * successor sends its own changes to its predecessor, until {@link PredecessorClosed}.
      *
-     * @param number number of the change, which {@link ChangeMade} repeats
+     * @param number number of the change, which {@link ChangeMade} repeats; negative if a worker sends the change to its
+     *     predecessor
      * @param content the change as encoded by the store; never modified
      */
     @SuppressWarnings("ArrayRecordComponent") // equals() compares the content

@@ -65,7 +65,7 @@ class HandOverTest {
     void theSuccessorOpensTheStoreAfterItsRelease() {
         handOver.released(old, next);
         assertEquals(new ControlMessage.Serve(true), nextControl.readOutbound());
-        handOver.complete(old, next);
+        handOver.complete(next);
         assertFalse(handOver.isInProgress());
         assertEquals(new ControlMessage.TakeoverDone(), nextControl.readOutbound());
         passTheTimeout();
@@ -106,7 +106,7 @@ class HandOverTest {
         assertEquals(new ControlMessage.Serve(false), nextControl.readOutbound());
         handOver.completeAlone(next);
         assertEquals(new ControlMessage.TakeoverDone(), nextControl.readOutbound());
-        assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
+        assertNull(nextControl.readOutbound());
     }
 
     @Test
@@ -129,18 +129,37 @@ class HandOverTest {
     void aChangeOfTheServingWorkerGoesToItsPredecessorUntilThatIsClosed() {
         handOver.released(old, next);
         next.becameReady(READY, 0);
-        handOver.complete(old, next);
+        handOver.complete(next);
         nextControl.releaseOutbound();
-        handOver.change(next, CHANGE, next);
+        ControlMessage.Change back = new ControlMessage.Change(-7, new byte[] {1});
+        handOver.change(next, back, next);
         ControlMessage.Change passed = oldControl.readOutbound();
-        assertArrayEquals(CHANGE.content(), passed.content());
+        assertArrayEquals(back.content(), passed.content());
         handOver.changeMade(new ControlMessage.ChangeMade(passed.number(), ""));
-        assertEquals(new ControlMessage.ChangeMade(7, ""), nextControl.readOutbound());
+        assertEquals(new ControlMessage.ChangeMade(-7, ""), nextControl.readOutbound());
         handOver.closed(old);
         assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
-        handOver.change(next, CHANGE, next);
-        assertEquals(new ControlMessage.ChangeMade(7, ""), nextControl.readOutbound());
+        handOver.change(next, back, next);
+        assertEquals(new ControlMessage.ChangeMade(-7, ""), nextControl.readOutbound());
         assertNull(oldControl.readOutbound());
+    }
+
+    /** Otherwise a client would get the answer to a purge that no store has. */
+    @Test
+    void aChangeOfAnOldWorkerWithoutSuccessorIsNotAnswered() {
+        handOver.released(old, next);
+        nextControl.releaseOutbound();
+        handOver.exited(next);
+        handOver.reopenStore(null);
+        handOver.change(old, CHANGE, old);
+        assertNull(oldControl.readOutbound());
+    }
+
+    @Test
+    void aChangeThatTheSuccessorAcceptsBeforeItIsReadyGoesToTheServingWorker() {
+        handOver.released(old, next);
+        handOver.change(next, new ControlMessage.Change(-1, new byte[] {1}), old);
+        assertArrayEquals(new byte[] {1}, ((ControlMessage.Change) oldControl.readOutbound()).content());
     }
 
     @Test
@@ -149,10 +168,10 @@ class HandOverTest {
         WorkerProcess last = worker(3, lastControl);
         handOver.released(old, next);
         next.becameReady(READY, 0);
-        handOver.complete(old, next);
+        handOver.complete(next);
         handOver.begin(next, last);
         handOver.released(next, last);
-        handOver.complete(next, last);
+        handOver.complete(last);
         nextControl.releaseOutbound();
         lastControl.releaseOutbound();
         handOver.closed(old);

@@ -288,8 +288,8 @@ class RolloverTest {
         Canned candidate = opening();
         old.process.destroyForcibly();
         await().until(() -> supervisor.status().pid() == candidate.pid());
-        assertEquals(new ControlMessage.TakeoverDone(), candidate.told());
         assertEquals(new ControlMessage.PredecessorClosed(), candidate.told());
+        assertEquals(new ControlMessage.TakeoverDone(), candidate.told());
         candidate.says(READY);
         done.get();
         assertEquals(List.of(candidate.pid()), identified());
@@ -314,7 +314,7 @@ class RolloverTest {
         assertNotNull(candidate.told());
         candidate.process.destroyForcibly();
         await().until(() -> supervisor.status().pid() != candidate.pid());
-        assertEquals(new ControlMessage.ChangeMade(8, "the worker that has opened the store has exited"), old.told());
+        assertEquals(new ControlMessage.ChangeMade(8, "the other worker has exited"), old.told());
     }
 
     @Test

@@ -270,15 +270,18 @@ public final class ConnectionSet {
     /**
      * Ends every connection after its current request. Ends idle connections after {@value #IDLE_GRACE_MILLIS}
      * ms. Runs {@code whenEmpty} once on this loop, when no connection is left.
+     *
+     * @param whenLast runs at most once on this loop, when no connection accepts a further request, except a connection
+     *     that has not sent its first one. Not run if {@code whenEmpty} was run before
      */
-    public void drain(Runnable whenEmpty) {
+    public void drain(Runnable whenLast, Runnable whenEmpty) {
         draining = true;
         endsAll = true;
         onEmpty = whenEmpty;
         drainAll(false);
         notifyIfEmpty();
         if (!members.isEmpty()) {
-            loop.schedule(() -> drainAll(true), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
+            loop.schedule(() -> endIdle(whenLast), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
 
