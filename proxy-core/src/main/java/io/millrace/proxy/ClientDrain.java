@@ -1,12 +1,16 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.admin.data.DataPlaneAdmin;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.server.ServingLoop;
+import io.netty.channel.EventLoop;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ends the client connections of all event loops.
@@ -42,6 +46,23 @@ final class ClientDrain {
             loop.loop().execute(() -> how.drain(loop.connections(), loopLast, loopDrained));
         }
         return drained.thenRun(last);
+    }
+
+    /**
+     * Returns the end of a drain: no client connection is left, and no admin request that changes state is in progress.
+     * Requests are awaited after the connections, so that changes that arrive during the drain are awaited too. A purge
+     * may wait until the successor has made it durable.
+     *
+     * @param nanos time limit
+     */
+    static CompletionStage<Void> limited(
+            CompletionStage<Void> connectionsEnded, @Nullable DataPlaneAdmin admin, EventLoop timer, long nanos) {
+        CompletableFuture<Void> drained = new CompletableFuture<>();
+        var unused = connectionsEnded
+                .thenCompose(nothing -> admin == null ? connectionsEnded : admin.whenNoChange())
+                .thenRun(() -> drained.complete(null));
+        timer.schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
+        return drained;
     }
 
     /** Returns a task that runs {@code last} at its call with this number. */

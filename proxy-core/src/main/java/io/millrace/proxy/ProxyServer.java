@@ -569,18 +569,8 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the end of a drain: no client connection is left, and no admin request that changes state is in progress.
-     * Requests are awaited after the connections, so that changes that arrive during the drain are awaited too. A purge
-     * may wait until the successor has made it durable.
-     */
     private CompletionStage<Void> limited(CompletionStage<Void> connectionsEnded, long nanos) {
-        CompletableFuture<Void> drained = new CompletableFuture<>();
-        var unused = connectionsEnded
-                .thenCompose(nothing -> admin == null ? connectionsEnded : admin.whenNoChange())
-                .thenRun(() -> drained.complete(null));
-        group.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
-        return drained;
+        return ClientDrain.limited(connectionsEnded, admin, group.next(), nanos);
     }
 
     /**

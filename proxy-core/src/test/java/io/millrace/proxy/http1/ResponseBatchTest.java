@@ -223,7 +223,7 @@ class ResponseBatchTest {
         Pair half = asked("/half");
         onLoop(() -> {
             begin(half);
-            connections.drain(() -> {});
+            connections.drain(() -> {}, () -> {});
             return null;
         });
         assertAnswered(half, "/half");
@@ -255,7 +255,7 @@ class ResponseBatchTest {
         onLoop(() -> {
             begin(small);
             begin(large);
-            connections.drain(() -> {});
+            connections.drain(() -> {}, () -> {});
             return null;
         });
         assertAnswered(small, "/a");
