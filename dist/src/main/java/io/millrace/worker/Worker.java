@@ -337,8 +337,8 @@ final class Worker implements ControlLink.Listener {
     }
 
     /**
-     * Reports that the worker accepts no further request. Until then its compilers keep their priority: on a busy core,
-     * event loops would wait for a compiler that holds a lock of the JVM and gets no CPU time.
+     * Reports that the worker accepts no further request. Until then its compilers keep their priority, because event
+     * loops may wait for a compiler, which gets no CPU time with the lowest priority on a busy core.
      */
     private void endRequests() {
         link.send(new ControlMessage.Draining());

@@ -24,7 +24,7 @@ public sealed interface ControlMessage {
      * change their format: {@link Hello}, {@link Ready}, {@link Beat}, {@link ReturnSockets}, {@link ReopenLogs},
      * {@link Drain} and {@link Draining}.
      */
-    int PROTOCOL_VERSION = 6;
+    int PROTOCOL_VERSION = 7;
 
     /**
      * The first message of a worker. After it, a worker that is being adopted sends {@link Ready} if it serves, or

@@ -73,8 +73,8 @@ public final class ThreadPriority {
     }
 
     /**
-     * Gives the compilers of a worker that accepts no further request the lowest priority: its successor needs the CPU time, and compiled
-     * code is of little use to a process that ends soon. Blocks for some milliseconds.
+     * Gives the compilers of a worker that accepts no further request the lowest priority: its successor needs the CPU
+     * time, and compiled code is of little use to a process that ends soon. Blocks for some milliseconds.
      */
     public static void lowerCompilersForDrain() {
         lower(named(TASKS, COMPILERS_AND_SWEEPER), LOWEST_NICE);
