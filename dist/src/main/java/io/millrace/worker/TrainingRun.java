@@ -43,7 +43,7 @@ public final class TrainingRun {
     /** Executes the workload, for at most {@code limit}. */
     static WarmUpReport perform(Path directory, Duration limit) {
         load(Worker.class, ControlLink.class, DescriptorExchange.class, ControlCodec.class, MillraceProxy.class);
-        try (WarmUp warmUp = WarmUp.start(WarmUpPlan.withAllCores(directory, limit, ProxyConfig.defaults()))) {
+        try (WarmUp warmUp = WarmUp.start(WarmUpPlan.complete(directory, limit, ProxyConfig.defaults()))) {
             return warmUp.finished().join();
         }
     }

@@ -23,8 +23,8 @@ public record WarmUpStarter(ControlPaths paths, long generation) implements Warm
     @Override
     public Warming start(ProxyConfig config) {
         clear(paths, generation);
-        return new Running(WarmUp.start(WarmUpPlan.withHalfOfCores(
-                paths.warmUp(generation), config.worker().warmUpLimit(), config)));
+        return new Running(WarmUp.start(
+                WarmUpPlan.forWorker(paths.warmUp(generation), config.worker().warmUpLimit(), config)));
     }
 
     /** Deletes the temporary files that a killed warm-up has left. Blocks. */

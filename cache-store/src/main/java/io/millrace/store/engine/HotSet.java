@@ -13,6 +13,7 @@ import io.millrace.store.io.ThreadTimes;
 import io.millrace.store.memory.RamTier;
 import io.millrace.store.recover.HotManifest;
 import java.io.IOException;
+import java.nio.LongBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,14 +22,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Saves a list of hot objects, and loads those objects into RAM after a start.
+ * Saves a list of the objects in RAM, and loads those objects into RAM after a start, most requested first.
  *
- * <p>The hot objects are the most requested objects in RAM. {@link LoadPace} limits the rate of loading and its share
- * of the processors, which shrinks while other threads need the processors. Loading pauses while requests wait for the
- * I/O threads, and ends when the RAM tier is nearly full.
+ * <p>{@link LoadPace} limits the rate of loading and its share of the processors, which shrinks while other threads
+ * need the processors. The share is smaller for objects that were not requested again after they were stored. Loading
+ * pauses while requests wait for the I/O threads, and ends when the RAM tier is nearly full.
  *
  * <p>After a handover from a predecessor process, loading is faster for some seconds and does not pause for requests,
- * because the predecessor answered these requests from its RAM until then.
+ * because the predecessor answered these requests from its RAM until then. Objects that were not requested again are
+ * loaded afterwards.
  *
  * <pre>
  *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume
@@ -71,13 +73,12 @@ final class HotSet<H> {
     /** True if this store may write to the volumes. Guarded by {@link #saving}. */
     private boolean owned = true;
 
-    /**
-     * Hashes of the keys to load, from index {@link #next} on. Each hash takes two elements: its high half, then its
-     * low half. Empty if loading has ended.
-     */
-    private volatile long[] wanted = {};
+    private static final HotManifest.Keys NOTHING = new HotManifest.Keys(new long[0], 0);
 
-    /** Index in {@link #wanted} of the next hash to load. */
+    /** The keys to load, from the key number {@link #next} on. Empty if loading has ended. */
+    private volatile HotManifest.Keys wanted = NOTHING;
+
+    /** Number of keys of {@link #wanted} that are loaded already. */
     private volatile int next;
     /** True while a loading task is queued or runs. */
     private volatile boolean busy;
@@ -129,11 +130,14 @@ final class HotSet<H> {
             hurryEndNanos = System.nanoTime() + HURRY_NANOS;
             wanted = HotManifest.read(io, home.directory(), volumes.hashSeed());
         }
-        if (wanted.length > 0) {
-            LOG.info("loading the {} most requested objects of the last run into RAM", wanted.length / 2);
+        if (wanted.count() > 0) {
+            LOG.info(
+                    "loading {} objects into RAM that were there in the last run, {} of them requested only once",
+                    wanted.count(),
+                    wanted.count() - wanted.requestedAgain());
             housekeeping.after(TICK_NANOS, this::tick);
         }
-        housekeeping.every(SAVE_INTERVAL_NANOS, () -> reads.execute(this::saveUnlessLoading));
+        housekeeping.every(SAVE_INTERVAL_NANOS, () -> reads.execute(this::saveUnlessLoadingHottest));
     }
 
     /** Returns the first working volume, whose directory holds the list; null if no volume works. */
@@ -147,8 +151,9 @@ final class HotSet<H> {
         return null;
     }
 
-    private void saveUnlessLoading() {
-        if (wanted.length == 0) {
+    private void saveUnlessLoadingHottest() {
+        HotManifest.Keys keys = wanted;
+        if (keys.count() == 0 || next >= keys.requestedAgain()) {
             save();
         }
     }
@@ -162,7 +167,7 @@ final class HotSet<H> {
         saving.lock();
         try {
             if (owned) {
-                HotManifest.write(io, home.directory(), volumes.hashSeed(), hashes());
+                HotManifest.write(io, home.directory(), volumes.hashSeed(), keys());
             }
         } catch (IOException e) {
             LOG.warn(
@@ -172,27 +177,44 @@ final class HotSet<H> {
         }
     }
 
-    /** Returns the hashes to save: of hot objects in RAM, then those not loaded yet. */
-    private long[] hashes() {
+    /**
+     * Returns the keys to save: first those that were requested again, then the others. Each of the two groups begins
+     * with objects in RAM, and ends with those not loaded yet.
+     */
+    private HotManifest.Keys keys() {
         List<ResidentObject<H>> hottest = ram.hottest(HotManifest.KEYS_MAX);
-        long[] left = wanted;
-        int from = Math.min(next, left.length);
-        int kept = Math.min(left.length - from, 2 * (HotManifest.KEYS_MAX - hottest.size()));
-        long[] hashes = new long[hottest.size() * 2 + kept];
-        int at = 0;
-        for (ResidentObject<H> object : hottest) {
-            hashes[at++] = object.hashHigh();
-            hashes[at++] = object.hashLow();
+        HotManifest.Keys left = wanted;
+        int from = Math.min(next, left.count());
+        int fromOnce = Math.max(from, left.requestedAgain());
+        int again = 0;
+        while (again < hottest.size() && hottest.get(again).isRequestedAgain()) {
+            again++;
         }
-        System.arraycopy(left, from, hashes, at, kept);
-        return hashes;
+        LongBuffer hashes =
+                LongBuffer.allocate(2 * Math.min(HotManifest.KEYS_MAX, hottest.size() + left.count() - from));
+        add(hashes, hottest.subList(0, again));
+        add(hashes, left, from, fromOnce);
+        int requestedAgain = hashes.position() / 2;
+        add(hashes, hottest.subList(again, hottest.size()));
+        add(hashes, left, fromOnce, left.count());
+        return new HotManifest.Keys(hashes.array(), requestedAgain);
+    }
+
+    private static void add(LongBuffer hashes, List<? extends ResidentObject<?>> objects) {
+        for (int i = 0; i < objects.size() && hashes.hasRemaining(); i++) {
+            hashes.put(objects.get(i).hashHigh()).put(objects.get(i).hashLow());
+        }
+    }
+
+    private static void add(LongBuffer hashes, HotManifest.Keys keys, int from, int to) {
+        hashes.put(keys.hashes(), from * 2, Math.min(hashes.remaining(), (to - from) * 2));
     }
 
     /** Saves the list and stops saving, because the volumes are being released to another store. */
     void handOver() {
         save();
         setOwned(false);
-        wanted = new long[0];
+        wanted = NOTHING;
     }
 
     /** Resumes saving after the volumes were taken back. */
@@ -211,11 +233,15 @@ final class HotSet<H> {
 
     /** Starts a loading task if the pace allows it. Runs on the housekeeping thread, once per tick. */
     private void tick() {
-        if (wanted.length == 0) {
+        HotManifest.Keys keys = wanted;
+        if (keys.count() == 0) {
             return;
         }
-        if (!busy) {
-            pace.tick(isHurried() ? hurriedRate() : bytesPerSecond);
+        if (!busy && next < limit(keys)) {
+            boolean again = next < keys.requestedAgain();
+            pace.tick(
+                    isHurried() ? hurriedRate() : bytesPerSecond,
+                    again ? LoadPace.SHARE_OF_PROCESSORS : LoadPace.SHARE_FOR_REQUESTED_ONCE);
             if (pace.allowsTask() && !volumes.isOpening() && mayRead()) {
                 busy = true;
                 if (!reads.execute(this::loadSome)) {
@@ -228,6 +254,14 @@ final class HotSet<H> {
 
     private boolean isHurried() {
         return handedOver && System.nanoTime() - hurryEndNanos < 0;
+    }
+
+    /**
+     * Returns the number of keys that may be loaded now. During faster loading, only objects that were requested again
+     * are loaded: for requests, the new process may need all processor time that the others would take.
+     */
+    private int limit(HotManifest.Keys keys) {
+        return isHurried() ? keys.requestedAgain() : keys.count();
     }
 
     private long hurriedRate() {
@@ -246,23 +280,25 @@ final class HotSet<H> {
     private void loadSome() {
         ThreadTimes before = ThreadTimes.ofCallingThread();
         try {
-            long[] hashes = wanted;
+            HotManifest.Keys keys = wanted;
             int at = next;
-            for (int i = 0; i < OBJECTS_PER_TASK && at < hashes.length && pace.allowsBytes() && !isFull(); i++) {
-                pace.usedBytes(load(hashes[at], hashes[at + 1]));
-                at += 2;
+            int limit = limit(keys);
+            for (int i = 0; i < OBJECTS_PER_TASK && at < limit && pace.allowsBytes() && !isFull(); i++) {
+                long[] hashes = keys.hashes();
+                pace.usedBytes(load(hashes[at * 2], hashes[at * 2 + 1], at < keys.requestedAgain()));
+                at++;
                 next = at;
             }
             pace.used(ThreadTimes.ofCallingThread().since(before));
-            if (at >= hashes.length || isFull()) {
-                wanted = new long[0];
+            if (at >= keys.count() || isFull()) {
+                wanted = NOTHING;
                 LOG.info("loading of the most requested objects ended, objects in RAM={}", ram.entries());
-            } else if (pace.allowsTask() && mayRead() && reads.execute(this::loadSome)) {
+            } else if (at < limit && pace.allowsTask() && mayRead() && reads.execute(this::loadSome)) {
                 return;
             }
         } catch (RuntimeException | InternalError e) {
             LOG.warn("loading of the most requested objects stopped after an error", e);
-            wanted = new long[0];
+            wanted = NOTHING;
         }
         busy = false;
     }
@@ -272,7 +308,7 @@ final class HotSet<H> {
     }
 
     /** Loads one object; returns the number of bytes read for it. */
-    private long load(long hashHigh, long hashLow) {
+    private long load(long hashHigh, long hashLow, boolean requestedAgain) {
         for (int i = 0; i < volumes.slots().length; i++) {
             Volume volume = volumes.working(i);
             long location = volume == null ? Location.NONE : volume.find(hashHigh, hashLow);
@@ -289,7 +325,7 @@ final class HotSet<H> {
             StoreObject<H> object = key == null ? null : loader.load(key, hashHigh, hashLow);
             if (object != null) {
                 try {
-                    return Location.lengthHint(location) + refilled(object);
+                    return Location.lengthHint(location) + refilled(object, requestedAgain);
                 } finally {
                     object.release();
                 }
@@ -298,11 +334,13 @@ final class HotSet<H> {
         return 0;
     }
 
-    private long refilled(StoreObject<H> object) {
+    private long refilled(StoreObject<H> object, boolean requestedAgain) {
         if (!(object instanceof ResidentObject<H> resident)) {
             return 0;
         }
-        ram.warm(resident);
+        if (requestedAgain) {
+            ram.warm(resident);
+        }
         counters.objectsRefilled.increment();
         return resident.length();
     }

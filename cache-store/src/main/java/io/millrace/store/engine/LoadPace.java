@@ -13,7 +13,9 @@ import io.millrace.store.io.ThreadTimes;
  */
 final class LoadPace {
     /** Fraction of all processors that loading may use. The product is limited to one processor. */
-    private static final double SHARE_OF_PROCESSORS = 0.25;
+    static final double SHARE_OF_PROCESSORS = 0.25;
+    /** The fraction for objects that were requested only once, because clients may never request them again. */
+    static final double SHARE_FOR_REQUESTED_ONCE = 0.05;
 
     /** Number of ticks for which unused bytes and CPU time are accumulated. */
     private static final int SAVED_TICKS = 12;
@@ -28,7 +30,10 @@ final class LoadPace {
     private static final long DELAY_TICKS_MAX = 100;
 
     private final long ticksPerSecond;
-    private final long cpuNanosPerTick;
+    private final long tickNanos;
+    private final int processors;
+    /** Processor time that the latest tick added. */
+    private long cpuNanosPerTick;
     /** Bytes that may still be read; negative after an overrun. */
     private long bytes;
     /** Processor time that may still be used; negative after an overrun. */
@@ -40,14 +45,25 @@ final class LoadPace {
      */
     LoadPace(long tickNanos, int processors) {
         ticksPerSecond = 1_000_000_000 / tickNanos;
-        cpuNanosPerTick = (long) (tickNanos * Math.min(1, processors * SHARE_OF_PROCESSORS));
+        this.tickNanos = tickNanos;
+        this.processors = processors;
+        cpuNanosPerTick = cpuNanosPerTick(SHARE_OF_PROCESSORS);
     }
 
-    /** Adds the allowance of one tick. */
-    void tick(long bytesPerSecond) {
+    /**
+     * Adds the allowance of one tick.
+     *
+     * @param share fraction of all processors
+     */
+    void tick(long bytesPerSecond, double share) {
+        cpuNanosPerTick = cpuNanosPerTick(share);
         long bytesPerTick = bytesPerSecond / ticksPerSecond + 1;
         bytes = Math.min(bytes + bytesPerTick, bytesPerTick * SAVED_TICKS);
         cpuNanos = Math.min(cpuNanos + cpuNanosPerTick, cpuNanosPerTick * SAVED_TICKS);
+    }
+
+    private long cpuNanosPerTick(double share) {
+        return (long) (tickNanos * Math.min(1, processors * share));
     }
 
     /** Returns true if bytes may be read now. */

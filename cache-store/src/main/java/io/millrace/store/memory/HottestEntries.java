@@ -10,7 +10,8 @@ final class HottestEntries {
 
     /**
      * Returns at most {@code max} entries of the table, in descending order of hit counts. The entries are not
-     * retained. Halves the hit count of every entry, so that older hits lose weight. Scans every entry.
+     * retained. Halves the hit count of every entry, so that older hits lose weight. Rounds up, so that an entry with a
+     * hit keeps at least one. Scans every entry.
      */
     static List<RamEntry> take(RamTable table, int max) {
         // The first scan counts the entries per power of two of their hits. These counts determine a minimum, so that
@@ -32,7 +33,7 @@ final class HottestEntries {
             } else if (magnitude(entry) == selectedFrom - 1 && others.size() < max) {
                 others.add(entry);
             } else {
-                entry.hits >>>= 1;
+                halve(entry);
             }
         });
         found.addAll(others);
@@ -45,8 +46,12 @@ final class HottestEntries {
         for (int i = 0; i < order.length && i < max; i++) {
             hottest.add(found.get((int) order[i]));
         }
-        found.forEach(entry -> entry.hits >>>= 1);
+        found.forEach(HottestEntries::halve);
         return hottest;
+    }
+
+    private static void halve(RamEntry entry) {
+        entry.hits -= entry.hits / 2;
     }
 
     private static int magnitude(RamEntry entry) {

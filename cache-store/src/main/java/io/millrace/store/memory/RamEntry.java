@@ -47,7 +47,7 @@ public abstract class RamEntry {
     private final int bodyBytes;
 
     /**
-     * Hit count, halved at each call of {@link RamTier#hottest}. Approximate, because threads change it
+     * Hit count, halved and rounded up at each call of {@link RamTier#hottest}. Approximate, because threads change it
      * without synchronization.
      */
     int hits;
@@ -114,6 +114,11 @@ public abstract class RamEntry {
     /** Returns the lower half of the key's hash. */
     public final long hashLow() {
         return hashLow;
+    }
+
+    /** Returns true if the entry had a hit. Approximate, because some hits are not counted. */
+    public final boolean isRequestedAgain() {
+        return hits > 0;
     }
 
     final boolean hasKey(long low, byte[] bytes) {

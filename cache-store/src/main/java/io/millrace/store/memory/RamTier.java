@@ -535,7 +535,7 @@ public final class RamTier<E extends RamEntry> {
 
     /**
      * Returns at most this many entries, in descending order of hit counts; the entries are not retained. Halves all
-     * counts, so that older hits lose weight. Scans every entry.
+     * counts and rounds up, so that older hits lose weight. Scans every entry.
      */
     @SuppressWarnings("unchecked") // only entries of this kind are added
     public List<E> hottest(int max) {

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file {@code hot}: the key hashes of the most requested objects, most requested first. After a restart, the store
+ * The file {@code hot}: the key hashes of objects in the RAM tier, most requested first. After a restart, the store
  * loads these objects into the RAM tier. An object may have been removed in the meantime; the store looks up each hash
  * in the index.
  *
@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  *    8   4  version
  *   12   4  count
  *   16   8  seed of the store's key hash
- *   24   8  zero
+ *   24   4  number of hashes, from the first, of objects that were requested again after they were stored
+ *   28   4  1 if the field before is set; 0 in files of earlier versions
  *   32  16 * count   hash: high, low
  *    .   4  CRC32C of all preceding bytes
  * </pre>
@@ -43,22 +44,37 @@ public final class HotManifest {
     private static final int VERSION = 1;
     private static final int HEADER_BYTES = 32;
     private static final int HASH_BYTES = 16;
-    private static final long[] NOTHING = {};
+    private static final Keys NOTHING = new Keys(new long[0], 0);
 
     private HotManifest() {}
 
     /**
+     * The content of the file.
+     *
+     * @param hashes high and low half of each key hash, alternating, most requested first
+     * @param requestedAgain number of keys, from the first, whose objects were requested again after they were stored
+     */
+    @SuppressWarnings("ArrayRecordComponent") // only read, and not compared
+    public record Keys(long[] hashes, int requestedAgain) {
+        /** Returns the number of keys. */
+        public int count() {
+            return hashes.length / 2;
+        }
+    }
+
+    /**
      * Replaces the file in the directory.
      *
-     * @param hashes high and low half of each key hash, alternating, at most {@link #KEYS_MAX} keys
+     * @param keys at most {@link #KEYS_MAX} keys
      */
-    public static void write(FileIo io, Path directory, long hashSeed, long[] hashes) throws IOException {
-        int count = hashes.length / 2;
+    public static void write(FileIo io, Path directory, long hashSeed, Keys keys) throws IOException {
+        int count = keys.count();
         int end = HEADER_BYTES + count * HASH_BYTES;
         ByteBuffer out = ByteBuffer.allocate(end + Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         out.putLong(0, MAGIC).putInt(8, VERSION).putInt(12, count).putLong(16, hashSeed);
+        out.putInt(24, keys.requestedAgain()).putInt(28, 1);
         out.position(HEADER_BYTES);
-        for (long hash : hashes) {
+        for (long hash : keys.hashes()) {
             out.putLong(hash);
         }
         out.putInt(Checksums.crc32c(out, 0, end));
@@ -71,11 +87,8 @@ public final class HotManifest {
         io.rename(newPath, directory.resolve(FILE_NAME));
     }
 
-    /**
-     * Returns the high and low half of each key hash, alternating, most requested first. Empty if there is no valid
-     * file of this store.
-     */
-    public static long[] read(FileIo io, Path directory, long hashSeed) {
+    /** Returns the keys of the file. Empty if there is no valid file of this store. */
+    public static Keys read(FileIo io, Path directory, long hashSeed) {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {
             return NOTHING;
@@ -91,7 +104,7 @@ public final class HotManifest {
         }
     }
 
-    private static long[] decode(Path path, StoreFile file, long hashSeed) throws IOException {
+    private static Keys decode(Path path, StoreFile file, long hashSeed) throws IOException {
         long length = file.length();
         if (length < HEADER_BYTES + Integer.BYTES || length > HEADER_BYTES + (long) KEYS_MAX * HASH_BYTES + 4) {
             LOG.warn("{}: the file has an invalid length of {} bytes, so the RAM tier starts empty", path, length);
@@ -118,6 +131,9 @@ public final class HotManifest {
         for (int i = 0; i < hashes.length; i++) {
             hashes[i] = in.getLong(HEADER_BYTES + i * Long.BYTES);
         }
-        return hashes;
+        // An earlier version listed the objects without this number, and loaded all of them like the most requested
+        // ones.
+        int requestedAgain = in.getInt(28) == 0 ? count : Math.max(0, Math.min(in.getInt(24), count));
+        return new Keys(hashes, requestedAgain);
     }
 }

@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
+import io.millrace.store.io.Checksums;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.StoreFile;
 import io.millrace.store.recover.HotManifest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -116,9 +118,43 @@ class HotSetTest {
             StoreConfig.Builder slow =
                     StoreContractTest.volumes(8).ramBytes(4 << 20).refillBytesPerSecond(1);
             try (TestStore test = new TestStore(slow.ramObjectBytesMax(100_000), io).withoutCheck()) {
-                awaitRefilled(test, OBJECTS);
+                awaitRefilled(test, HOTTEST);
+                // Objects that were requested once follow later, and at this refill rate one in an hour.
+                assertTrue(refilled(test) <= HOTTEST + 1, () -> "refilled " + refilled(test));
+                for (int i = OBJECTS - HOTTEST; i < OBJECTS; i++) {
+                    assertTrue(isResident(test, i), "key" + i);
+                }
             }
         }
+    }
+
+    @Test
+    void objectsAreListedAsRequestedAgainIfTheyHadAHit() throws IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        try (TestStore test = open(io)) {
+            fill(test);
+        }
+        FaultyFileIo again = io.afterReboot();
+        assertListed(again, HOTTEST);
+        try (TestStore test = open(again)) {
+            awaitRefilled(test, OBJECTS);
+        }
+        // To be loaded is not a request.
+        assertListed(again, HOTTEST);
+    }
+
+    private static long seedInFile(FileIo io) throws IOException {
+        try (StoreFile file = io.openForReading(VOLUME.resolve(HotManifest.FILE_NAME))) {
+            ByteBuffer seed = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            file.read(seed, 16);
+            return seed.getLong(0);
+        }
+    }
+
+    private static void assertListed(FileIo io, int requestedAgain) throws IOException {
+        HotManifest.Keys keys = HotManifest.read(io, VOLUME, seedInFile(io));
+        assertEquals(OBJECTS, keys.count());
+        assertEquals(requestedAgain, keys.requestedAgain());
     }
 
     @Test
@@ -169,18 +205,34 @@ class HotSetTest {
     void listsRoundTripAndForeignOnesCountAsEmpty() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         io.createDirectories(VOLUME);
-        long[] hashes = {1, 2, 3, 4};
-        HotManifest.write(io, VOLUME, 7, hashes);
-        assertArrayEquals(hashes, HotManifest.read(io, VOLUME, 7));
-        assertEquals(0, HotManifest.read(io, VOLUME, 8).length);
-        HotManifest.write(io, VOLUME, 7, new long[0]);
-        assertEquals(0, HotManifest.read(io, VOLUME, 7).length);
+        long[] hashes = {1, 2, 3, 4, 5, 6};
+        HotManifest.write(io, VOLUME, 7, new HotManifest.Keys(hashes, 1));
+        assertArrayEquals(hashes, HotManifest.read(io, VOLUME, 7).hashes());
+        assertEquals(1, HotManifest.read(io, VOLUME, 7).requestedAgain());
+        assertEquals(0, HotManifest.read(io, VOLUME, 8).count());
+        HotManifest.write(io, VOLUME, 7, new HotManifest.Keys(new long[0], 0));
+        assertEquals(0, HotManifest.read(io, VOLUME, 7).count());
         try (StoreFile file = io.open(VOLUME.resolve(HotManifest.FILE_NAME))) {
             file.resize(10);
         }
-        assertEquals(0, HotManifest.read(io, VOLUME, 7).length);
+        assertEquals(0, HotManifest.read(io, VOLUME, 7).count());
         io.delete(VOLUME.resolve(HotManifest.FILE_NAME));
-        assertEquals(0, HotManifest.read(io, VOLUME, 7).length);
+        assertEquals(0, HotManifest.read(io, VOLUME, 7).count());
+    }
+
+    @Test
+    void allObjectsOfAListOfTheVersionBeforeCountAsRequestedAgain() throws IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        io.createDirectories(VOLUME);
+        HotManifest.write(io, VOLUME, 7, new HotManifest.Keys(new long[] {1, 2, 3, 4}, 1));
+        try (StoreFile file = io.open(VOLUME.resolve(HotManifest.FILE_NAME))) {
+            ByteBuffer all = ByteBuffer.allocate((int) file.length()).order(ByteOrder.LITTLE_ENDIAN);
+            file.read(all, 0);
+            int end = all.capacity() - Integer.BYTES;
+            all.putLong(24, 0).putInt(end, Checksums.crc32c(all, 0, end));
+            file.write(all.position(0), 0);
+        }
+        assertEquals(2, HotManifest.read(io, VOLUME, 7).requestedAgain());
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.millrace.store.engine;
 
+import static io.millrace.store.engine.LoadPace.SHARE_OF_PROCESSORS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -21,7 +22,7 @@ class LoadPaceTest {
         LoadPace pace = new LoadPace(TICK_NANOS, processors);
         long used = 0;
         for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
-            pace.tick(64L << 20);
+            pace.tick(64L << 20, SHARE_OF_PROCESSORS);
             while (pace.allowsTask()) {
                 pace.usedBytes(500);
                 pace.used(running(TASK_NANOS));
@@ -37,7 +38,7 @@ class LoadPaceTest {
         LoadPace pace = new LoadPace(TICK_NANOS, 1);
         long used = 0;
         for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
-            pace.tick(64L << 20);
+            pace.tick(64L << 20, SHARE_OF_PROCESSORS);
             while (pace.allowsTask()) {
                 pace.usedBytes(500);
                 pace.used(new ThreadTimes(TASK_NANOS, waitNanos));
@@ -48,11 +49,24 @@ class LoadPaceTest {
     }
 
     @Test
+    void eachTickHasItsOwnShare() {
+        LoadPace pace = new LoadPace(TICK_NANOS, 2);
+        pace.tick(64L << 20, LoadPace.SHARE_FOR_REQUESTED_ONCE);
+        pace.used(running(TICK_NANOS / 10));
+        assertFalse(pace.allowsTask());
+        pace.tick(64L << 20, SHARE_OF_PROCESSORS);
+        pace.used(running(TICK_NANOS / 2));
+        assertFalse(pace.allowsTask());
+        pace.tick(64L << 20, LoadPace.SHARE_FOR_REQUESTED_ONCE);
+        assertTrue(pace.allowsTask());
+    }
+
+    @Test
     void bigObjectsUseTheBytesOfTheRate() {
         LoadPace pace = new LoadPace(TICK_NANOS, 1);
         long read = 0;
         for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
-            pace.tick(10_000_000);
+            pace.tick(10_000_000, SHARE_OF_PROCESSORS);
             while (pace.allowsTask()) {
                 pace.usedBytes(1_000_000);
                 pace.used(running(1_000));
@@ -65,13 +79,13 @@ class LoadPaceTest {
     @Test
     void aLongTaskDelaysTheNextOne() {
         LoadPace pace = new LoadPace(TICK_NANOS, 1);
-        pace.tick(1 << 20);
+        pace.tick(1 << 20, SHARE_OF_PROCESSORS);
         pace.used(running(50_000_000));
         for (int tick = 0; tick < 9; tick++) {
-            pace.tick(1 << 20);
+            pace.tick(1 << 20, SHARE_OF_PROCESSORS);
             assertFalse(pace.allowsTask(), "tick " + tick);
         }
-        pace.tick(1 << 20);
+        pace.tick(1 << 20, SHARE_OF_PROCESSORS);
         assertTrue(pace.allowsTask());
     }
 
@@ -80,10 +94,10 @@ class LoadPaceTest {
         LoadPace pace = new LoadPace(TICK_NANOS, 1);
         pace.used(new ThreadTimes(TASK_NANOS, 60_000_000_000L));
         for (int tick = 0; tick < 100; tick++) {
-            pace.tick(1 << 20);
+            pace.tick(1 << 20, SHARE_OF_PROCESSORS);
             assertFalse(pace.allowsTask(), "tick " + tick);
         }
-        pace.tick(1 << 20);
+        pace.tick(1 << 20, SHARE_OF_PROCESSORS);
         assertTrue(pace.allowsTask());
     }
 

@@ -25,16 +25,16 @@ class HottestEntriesTest {
     }
 
     @ParameterizedTest(name = "{0} of 6")
-    @CsvSource({"0, ''", "1, 50", "2, '50 20'", "4, '50 20 3 2'", "9, '50 20 3 2 1 0'"})
+    @CsvSource({"0, ''", "1, 50", "2, '50 20'", "4, '50 20 4 3'", "9, '50 20 4 3 1 0'"})
     void takesTheMostHitsFirst(int max, String halved) {
         add(7, 0, 100, 2, 40, 5);
         assertEquals(halved, hits(max).stream().map(String::valueOf).collect(Collectors.joining(" ")));
     }
 
     @Test
-    void halvesTheHitsOfAllEntries() {
+    void halvesTheHitsOfAllEntriesAndKeepsTheLast() {
         add(8, 4, 2);
         HottestEntries.take(table, 1);
-        assertEquals(List.of(2, 1, 0), hits(3));
+        assertEquals(List.of(2, 1, 1), hits(3));
     }
 }

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * The warm-up of a worker before it serves clients. A separate proxy in this JVM serves requests of a built-in client
  * until the JIT compilers are idle.
  *
- * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store, an access log and an
- * admin socket, over which it receives purges of a fleet. It shares only compiled code with the proxy that later serves
+ * <p>The proxy has real event loops, listeners on loopback, a small store and an access log. If the plan says so, it
+ * also has a listener with TLS, and an admin socket over which it receives purges of a fleet. It shares only compiled code with the proxy that later serves
  * clients. Its threads have a lower priority than those of the serving worker. Thread-safe.
  */
 public final class WarmUp implements AutoCloseable {
@@ -60,7 +60,7 @@ public final class WarmUp implements AutoCloseable {
 
     private WarmUp(WarmUpPlan plan) {
         this.plan = plan;
-        purges = new WarmUpPurges(WarmUpPurges.socketIn(plan.directory()));
+        purges = new WarmUpPurges(adminSocket());
         thread.setDaemon(true);
     }
 
@@ -139,9 +139,8 @@ public final class WarmUp implements AutoCloseable {
         Files.createDirectories(plan.directory());
         WarmUpOrigin started = WarmUpOrigin.start();
         origin = started;
-        WarmUpCertificate certificate = WarmUpCertificate.in(plan.directory());
-        ProxyServerBuilder builder = ProxyServer.builder().config(config(started.url(), certificate));
-        Path admin = WarmUpPurges.socketIn(plan.directory());
+        ProxyServerBuilder builder = ProxyServer.builder().config(config(started.url()));
+        Path admin = adminSocket();
         if (admin != null) {
             builder.adminSocket(admin)
                     .purgeRecords(plan.directory().resolve("purges"))
@@ -152,17 +151,23 @@ public final class WarmUp implements AutoCloseable {
         built.start();
     }
 
+    private @Nullable Path adminSocket() {
+        return plan.fleet() ? WarmUpPurges.socketIn(plan.directory()) : null;
+    }
+
     /**
      * Returns the configuration of the warm-up proxy. From the worker's configuration, it copies only the settings
      * that select code paths.
      */
-    private ProxyConfig config(String originUrl, WarmUpCertificate certificate) {
+    private ProxyConfig config(String originUrl) throws IOException {
         WorkerConfig worker = plan.worker().worker();
         int loops = worker.eventLoops() == 0 ? Runtime.getRuntime().availableProcessors() : worker.eventLoops();
-        return ProxyConfig.builder()
-                .listen("127.0.0.1:0")
-                .listen("127.0.0.1:0", certificate.certificate(), certificate.key())
-                .map("/", originUrl)
+        ProxyConfig.Builder config = ProxyConfig.builder().listen("127.0.0.1:0");
+        if (plan.tls()) {
+            WarmUpCertificate certificate = WarmUpCertificate.in(plan.directory());
+            config.listen("127.0.0.1:0", certificate.certificate(), certificate.key());
+        }
+        return config.map("/", originUrl)
                 .storage(plan.directory().resolve("cache"), STORAGE_BYTES)
                 .set(ConfigKeys.CACHE_RAM_SIZE, RAM_BYTES)
                 .set(ConfigKeys.WORKER_TRANSPORT, worker.transport())
@@ -178,7 +183,8 @@ public final class WarmUp implements AutoCloseable {
         ProxyServer serving = Objects.requireNonNull(proxy);
         List<InetSocketAddress> addresses = serving.addresses();
         long deadlineNanos = startNanos + plan.limit().toNanos();
-        try (WarmUpLoad running = new WarmUpLoad(addresses.get(0), addresses.get(1), cpuLimit, deadlineNanos)) {
+        InetSocketAddress secure = plan.tls() ? addresses.get(1) : null;
+        try (WarmUpLoad running = new WarmUpLoad(addresses.get(0), secure, cpuLimit, deadlineNanos)) {
             load = running;
             if (stopped) {
                 return Outcome.STOPPED;

@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongFunction;
 import javax.net.SocketFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The generator of requests for a warm-up. Each cycle sends the same mix of requests. One of
- * {@link #BIG_MISS_CYCLES} cycles also fetches and stores a big response. Not thread-safe, except {@link #stop}.
+ * {@link #BIG_MISS_CYCLES} cycles also fetches and stores a big response, and one of {@link #RECONNECTION_CYCLES} opens
+ * new connections. Not thread-safe, except {@link #stop}.
  *
  * <p>Some connections only request responses that are in the cache, so that the proxy uses its fast path for hits. The
  * other connections send requests of all kinds.
@@ -31,7 +33,13 @@ final class WarmUpLoad implements AutoCloseable {
     /** Number of cycles between two big responses that are fetched and stored. */
     private static final int BIG_MISS_CYCLES = 8;
 
-    /** Number of times that a cycle replaces all connections without TLS. */
+    /**
+     * One of this number of cycles replaces all connections without TLS. Opening a connection takes as much CPU time as
+     * several requests.
+     */
+    private static final int RECONNECTION_CYCLES = 3;
+
+    /** Number of times that such a cycle replaces the connections. */
     private static final int RECONNECTIONS = 3;
 
     /** Number of stored responses of each kind that are requested repeatedly. */
@@ -64,6 +72,8 @@ final class WarmUpLoad implements AutoCloseable {
     private final List<WarmUpClient> all = new ArrayList<>();
     private final List<WarmUpClient> hitting = new ArrayList<>();
     private final List<WarmUpClient> mixed = new ArrayList<>();
+    private final List<WarmUpClient> lastHittingAndFirstMixed = new ArrayList<>();
+    private final boolean withTls;
     private final Thread thread = Thread.currentThread();
     /** Prefix of the names of responses that are requested once. It differs between warm-ups. */
     private final String namePrefix = Long.toString(System.nanoTime(), Character.MAX_RADIX);
@@ -81,18 +91,23 @@ final class WarmUpLoad implements AutoCloseable {
 
     /**
      * @param plain address of the listener without TLS
-     * @param secure address of the listener with TLS
+     * @param secure address of the listener with TLS; null for no requests with TLS
      * @param deadlineNanos time of {@link System#nanoTime} at which the load ends
      */
-    WarmUpLoad(InetSocketAddress plain, InetSocketAddress secure, CpuLimit cpuLimit, long deadlineNanos)
+    WarmUpLoad(InetSocketAddress plain, @Nullable InetSocketAddress secure, CpuLimit cpuLimit, long deadlineNanos)
             throws IOException {
         this.cpuLimit = cpuLimit;
         this.deadlineNanos = deadlineNanos;
-        SocketFactory tls = WarmUpCertificate.clients();
         add(hitting, HIT_CLIENTS, SocketFactory.getDefault(), plain);
-        add(hitting, TLS_HIT_CLIENTS, tls, secure);
         add(mixed, MIXED_CLIENTS, SocketFactory.getDefault(), plain);
-        add(mixed, TLS_MIXED_CLIENTS, tls, secure);
+        withTls = secure != null;
+        if (secure != null) {
+            SocketFactory tls = WarmUpCertificate.clients();
+            add(hitting, TLS_HIT_CLIENTS, tls, secure);
+            add(mixed, TLS_MIXED_CLIENTS, tls, secure);
+        }
+        lastHittingAndFirstMixed.addAll(hitting.subList(hitting.size() - 2, hitting.size()));
+        lastHittingAndFirstMixed.addAll(mixed.subList(0, 2));
     }
 
     private void add(List<WarmUpClient> to, int count, SocketFactory factory, InetSocketAddress address) {
@@ -144,8 +159,13 @@ final class WarmUpLoad implements AutoCloseable {
         sendMisses();
         sendValidations();
         sendOthers();
-        replaceConnections();
-        reconnectWithTls();
+        if (cycles % RECONNECTION_CYCLES == 0) {
+            replaceConnections();
+        }
+        if (withTls) {
+            reconnectWithTls();
+        }
+        cycles++;
         if (unexpected * UNEXPECTED_SHARE > answered) {
             throw new IOException(unexpected + " of " + answered + " responses have an unexpected status");
         }
@@ -204,13 +224,10 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(mixed, 206, n -> get(Kind.STORED, 60_000, n % KEYS, PLAIN + "Range: bytes=1000-1999\r\n"));
         exchange(
                 mixed.subList(0, 2), 206, n -> get(Kind.STORED, big, n % BIG_KEYS, PLAIN + "Range: bytes=300000-\r\n"));
-        if (cycles++ % BIG_MISS_CYCLES == 0) {
+        if (cycles % BIG_MISS_CYCLES == 0) {
             exchange(mixed.subList(0, 1), 200, n -> getOnce(Kind.STORED, big, n, PLAIN));
         }
-        exchange(
-                all.subList(HIT_CLIENTS + TLS_HIT_CLIENTS - 2, HIT_CLIENTS + TLS_HIT_CLIENTS + 2),
-                200,
-                n -> get(Kind.STORED, big, n % BIG_KEYS, PLAIN));
+        exchange(lastHittingAndFirstMixed, 200, n -> get(Kind.STORED, big, n % BIG_KEYS, PLAIN));
         exchange(
                 mixed,
                 200,

@@ -11,15 +11,23 @@ import java.time.Duration;
  * @param limit time limit of the warm-up
  * @param worker configuration of the worker, of which only transport, event loops, fast lane and access log are used
  * @param cores CPU limit of the whole process as a number of cores, for example 0.5; infinite for no limit
+ * @param tls whether some requests use TLS
+ * @param fleet whether purges of a fleet are applied
  */
-public record WarmUpPlan(Path directory, Duration limit, ProxyConfig worker, double cores) {
-    /** Returns a plan that uses half of the cores. The serving worker can use the others. */
-    public static WarmUpPlan withHalfOfCores(Path directory, Duration limit, ProxyConfig worker) {
-        return new WarmUpPlan(directory, limit, worker, Runtime.getRuntime().availableProcessors() / 2.0);
+public record WarmUpPlan(Path directory, Duration limit, ProxyConfig worker, double cores, boolean tls, boolean fleet) {
+    /**
+     * Returns a plan for a worker that will serve. It uses half of the cores, so that the serving worker can use the
+     * others. It uses TLS and applies purges only if the worker will do so: the JIT compilers should use the time for
+     * code that the worker needs.
+     */
+    public static WarmUpPlan forWorker(Path directory, Duration limit, ProxyConfig worker) {
+        boolean tls = worker.listeners().stream().anyMatch(listener -> listener.tls() != null);
+        double cores = Runtime.getRuntime().availableProcessors() / 2.0;
+        return new WarmUpPlan(directory, limit, worker, cores, tls, worker.fleet() != null);
     }
 
-    /** Returns a plan without a CPU limit. */
-    public static WarmUpPlan withAllCores(Path directory, Duration limit, ProxyConfig worker) {
-        return new WarmUpPlan(directory, limit, worker, Double.POSITIVE_INFINITY);
+    /** Returns a plan of all kinds of requests, without a CPU limit. */
+    public static WarmUpPlan complete(Path directory, Duration limit, ProxyConfig worker) {
+        return new WarmUpPlan(directory, limit, worker, Double.POSITIVE_INFINITY, true, true);
     }
 }

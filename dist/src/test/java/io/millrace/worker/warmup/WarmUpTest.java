@@ -34,12 +34,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WarmUpTest {
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final double CORES = Runtime.getRuntime().availableProcessors() / 2.0;
 
     @TempDir
     Path directory;
 
     private WarmUpPlan plan(Duration limit, ProxyConfig worker) {
-        return WarmUpPlan.withAllCores(directory.resolve("warm-up"), limit, worker);
+        return WarmUpPlan.complete(directory.resolve("warm-up"), limit, worker);
     }
 
     private static ProxyConfig transport(String name) {
@@ -66,6 +67,40 @@ class WarmUpTest {
             assertEquals(Outcome.STOPPED, report.outcome(), report::toString);
             assertTrue(report.requests() > 1000, report::toString);
         }
+    }
+
+    @Test
+    void withoutTlsAndFleetTheOtherRequestsAreSent() {
+        ProxyConfig plain = ProxyConfig.builder().listen("127.0.0.1:0").build();
+        WarmUpPlan plan = WarmUpPlan.forWorker(directory.resolve("warm-up"), LONG, plain);
+        try (WarmUp warmUp = WarmUp.start(plan)) {
+            await("two cycles")
+                    .atMost(PATIENCE)
+                    .until(() -> warmUp.requests() > 1000 || warmUp.finished().isDone());
+            assertEquals(0, warmUp.unexpected());
+            assertEquals(0, warmUp.purged());
+            warmUp.stop();
+            assertEquals(Outcome.STOPPED, warmUp.finished().join().outcome());
+        }
+    }
+
+    @Test
+    void usesTlsAndPurgesIfTheWorkerWill() {
+        Path own = directory.resolve("warm-up");
+        ProxyConfig plain = ProxyConfig.builder().listen("127.0.0.1:0").build();
+        assertEquals(new WarmUpPlan(own, LONG, plain, CORES, false, false), WarmUpPlan.forWorker(own, LONG, plain));
+        ProxyConfig tls = ProxyConfig.builder()
+                .listen("127.0.0.1:0")
+                .listen("127.0.0.1:0", directory.resolve("certificate.pem"), directory.resolve("key.pem"))
+                .build();
+        assertEquals(new WarmUpPlan(own, LONG, tls, CORES, true, false), WarmUpPlan.forWorker(own, LONG, tls));
+        ProxyConfig fleet = ProxyConfig.builder()
+                .listen("127.0.0.1:0")
+                .set("fleet.name", "edge")
+                .set("fleet.node", "a")
+                .set("fleet.servers", "nats://127.0.0.1:1")
+                .build();
+        assertEquals(new WarmUpPlan(own, LONG, fleet, CORES, false, true), WarmUpPlan.forWorker(own, LONG, fleet));
     }
 
     @Test

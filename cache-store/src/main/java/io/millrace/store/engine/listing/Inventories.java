@@ -11,6 +11,7 @@ import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.io.FileIo;
+import io.millrace.store.io.ThreadTimes;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -61,6 +62,18 @@ public final class Inventories<H> {
      */
     private static final int RECORDS_PER_INTERVAL_BUSY = 10;
     /**
+     * Ratio of a pause to the processor time of the work before it, so that work on incomplete inventories uses at most
+     * a quarter of a processor.
+     */
+    private static final int PAUSE_FACTOR = 3;
+    /**
+     * Weight of the time for which the thread waited for a processor, relative to its processor time. On a busy
+     * processor the thread waits about three times as long as it runs, so that it uses about 3 % of the processor.
+     */
+    private static final int WAIT_FACTOR = 3;
+
+    private static final long PAUSE_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
+    /**
      * Pause after some changes. New changes do not wake the thread from it, so that it processes changes in batches.
      */
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -106,6 +119,9 @@ public final class Inventories<H> {
 
     /** Changes taken from the queue since the last work. */
     private int changesTaken;
+
+    /** True if the last work on incomplete inventories did not complete all of them. */
+    private boolean workRemains;
 
     private record Change<H>(
             @Nullable VolumeInventory<H> volume,
@@ -347,14 +363,25 @@ public final class Inventories<H> {
         long now = System.nanoTime();
         boolean more = nextWork - now > 0;
         if (!more) {
+            ThreadTimes before = workRemains ? ThreadTimes.ofCallingThread() : null;
             nextWork = now + WORK_INTERVAL_NANOS;
             int records = changesTaken < CHANGES_PER_INTERVAL_BUSY ? RECORDS_PER_INTERVAL : RECORDS_PER_INTERVAL_BUSY;
             changesTaken = 0;
             for (VolumeInventory<H> volume : volumes) {
                 more |= volume.work(records);
             }
+            workRemains = more;
+            if (before != null) {
+                long pause = pauseNanos(ThreadTimes.ofCallingThread().since(before));
+                nextWork = Math.max(nextWork, System.nanoTime() + pause);
+            }
         }
         return more;
+    }
+
+    /** Returns the pause after work of these times. */
+    static long pauseNanos(ThreadTimes used) {
+        return Math.min(PAUSE_NANOS_MAX, PAUSE_FACTOR * (used.cpuNanos() + WAIT_FACTOR * used.waitNanos()));
     }
 
     private long waitNanos(boolean opened, boolean more) {
