@@ -69,6 +69,9 @@ public final class Inventory {
     /** State of the map when it was opened; null for a new map. */
     private final @Nullable InventoryState stateAtOpen;
 
+    /** Number of bytes of the file, from its start, whose blocks are allocated on the device. */
+    private long allocatedTo;
+
     private volatile long dropped;
     private volatile long entries;
 
@@ -147,7 +150,9 @@ public final class Inventory {
             }
             delete(io, directory);
             Path file = directory.resolve(FILE_NAME);
-            return create(io, directory, file, volumeId, Math.max(ENTRIES_MIN, entriesExpected), mayContinue);
+            Inventory made = create(io, directory, file, volumeId, Math.max(ENTRIES_MIN, entriesExpected));
+            made.allocateAll(mayContinue);
+            return made;
         } catch (IOException e) {
             throw new InventoryException(directory.resolve(FILE_NAME) + ": " + e.getMessage(), e);
         }
@@ -155,19 +160,43 @@ public final class Inventory {
 
     /**
      * Creates an empty inventory with space for more entries. Both exist until {@link #replaceBy} or until the larger
-     * one is abandoned.
+     * one is abandoned. No entry may be added to the larger one until {@link #allocate} has returned true.
      *
      * @param entriesExpected minimum number of entries for which the map must have space
-     * @param mayContinue called periodically; returns false to cancel
      * @throws InventoryException if it cannot be created; a partly created file is deleted
      */
-    public Inventory createLarger(long entriesExpected, BooleanSupplier mayContinue) throws InventoryException {
+    public Inventory createLarger(long entriesExpected) throws InventoryException {
         Path larger = directory.resolve(LARGER_PREFIX + LARGER_MAPS.incrementAndGet());
         try {
-            return create(io, directory, larger, volumeId, entriesExpected, mayContinue);
+            return create(io, directory, larger, volumeId, entriesExpected);
         } catch (IOException e) {
             throw new InventoryException(larger + ": " + e.getMessage(), e);
         }
+    }
+
+    /**
+     * Allocates further blocks of the file on the device. Overwrites the new file with its own content, so that the
+     * file system allocates blocks for its holes. On a full disk this write fails. Otherwise a later access to mapped
+     * memory would fail.
+     *
+     * @param bytes minimum number of bytes to allocate
+     * @return true if all blocks are allocated
+     * @throws InventoryException if they cannot be allocated
+     */
+    public boolean allocate(long bytes) throws InventoryException {
+        long end = Math.min(fileBytes, allocatedTo + bytes);
+        try (StoreFile opened = io.open(file)) {
+            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+            while (allocatedTo < end) {
+                chunk.clear();
+                opened.read(chunk, allocatedTo);
+                opened.write(chunk.flip(), allocatedTo);
+                allocatedTo += CHUNK_BYTES;
+            }
+        } catch (IOException e) {
+            throw new InventoryException(file + ": " + e.getMessage(), e);
+        }
+        return end == fileBytes;
     }
 
     /** Copies the entries of one map segment to a larger inventory, except those that it has already. */
@@ -213,14 +242,12 @@ public final class Inventory {
         }
     }
 
-    private static Inventory create(
-            FileIo io, Path directory, Path file, UUID volumeId, long entriesMax, BooleanSupplier mayContinue)
+    private static Inventory create(FileIo io, Path directory, Path file, UUID volumeId, long entriesMax)
             throws IOException {
         ChronicleMap<byte[], byte[]> map = null;
         boolean whole = false;
         try {
             map = map(file, entriesMax);
-            allocate(io, file, mayContinue);
             Inventory made = new Inventory(io, directory, volumeId, map, file, entriesMax, length(io, file), null);
             whole = true;
             return made;
@@ -243,7 +270,7 @@ public final class Inventory {
                     .entries(entriesMax)
                     .actualSegments(segments(entriesMax))
                     .allowSegmentTiering(false)
-                    // allocate() writes the whole file. Without this option, Chronicle Map looks up the file's mount
+                    // allocate() writes all of the file. Without this option, Chronicle Map looks up the file's mount
                     // point, which does not exist in a chroot whose root directory is no mount point.
                     .sparseFile(true)
                     .createPersistedTo(file.toFile());
@@ -257,19 +284,16 @@ public final class Inventory {
         return (int) Math.max(SEGMENTS_MIN, Math.min(wanted, SEGMENTS_MAX));
     }
 
-    /**
-     * Overwrites the new file with its own content, so that the file system allocates blocks for its holes. On a full
-     * disk this write fails with an {@link IOException}. Otherwise a later access to mapped memory would fail.
-     */
-    private static void allocate(FileIo io, Path path, BooleanSupplier mayContinue) throws IOException {
-        try (StoreFile file = io.open(path)) {
-            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
-            long length = file.length();
-            for (long at = 0; at < length; at += CHUNK_BYTES) {
+    private void allocateAll(BooleanSupplier mayContinue) throws IOException {
+        boolean whole = false;
+        try {
+            while (!whole) {
                 checkNotCancelled(mayContinue);
-                chunk.clear();
-                file.read(chunk, at);
-                file.write(chunk.flip(), at);
+                whole = allocate(CHUNK_BYTES);
+            }
+        } finally {
+            if (!whole) {
+                abandon();
             }
         }
     }

@@ -14,6 +14,7 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import io.millrace.store.index.Location;
 import io.millrace.store.inventory.Inventory;
 import io.millrace.store.inventory.InventoryEntry;
+import io.millrace.store.inventory.InventoryException;
 import io.millrace.store.io.FileIo;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -42,6 +43,8 @@ final class VolumeInventory<H> {
     private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
     /** Divisor: an inventory begins to grow when less than this fraction of its space is free. */
     private static final long SPARE_DIVISOR = 8;
+    /** Bytes of a larger inventory that a step of work allocates on the device. */
+    private static final long ALLOCATED_BYTES = 4 << 20;
     /** Limit of obsolete entries before a sweep: this number plus the objects divided by {@link #STALE_DIVISOR}. */
     private static final long STALE_MAX = 256;
 
@@ -76,8 +79,10 @@ final class VolumeInventory<H> {
 
     private @Nullable SegmentSummary filling;
     private int fillingNext;
-    /** A larger inventory, to which the entries are copied; null if none is needed. It gets all new entries too. */
+    /** A larger inventory, to which the entries are copied; null if none is needed. */
     private @Nullable Inventory growth;
+    /** True if the blocks of {@link #growth} are allocated on the device. Then it gets all new entries too. */
+    private boolean growthAllocated;
 
     /** Segment of the map that is copied next. */
     private int copiedTo;
@@ -238,7 +243,7 @@ final class VolumeInventory<H> {
 
     private void put(Inventory open, long hashHigh, long hashLow, InventoryEntry entry) {
         Inventory larger = growth;
-        if (larger != null) {
+        if (larger != null && growthAllocated) {
             larger.put(hashHigh, hashLow, entry);
         }
         if (!open.put(hashHigh, hashLow, entry)) {
@@ -419,23 +424,40 @@ final class VolumeInventory<H> {
     /** Creates a larger inventory, because there are more objects than expected. Then its entries are copied. */
     private void beginGrowth(Inventory open, long entriesExpected) {
         try {
-            growth = open.createLarger(entriesExpected, () -> !stopping);
+            growth = open.createLarger(entriesExpected);
+            growthAllocated = false;
             copiedTo = 0;
             growthFailed = false;
         } catch (IOException e) {
-            growthFailed = true;
-            growthFailedAtNanos = System.nanoTime();
-            LOG.warn(
-                    "{}: the inventory of {} entries cannot grow, so that listings are incomplete; another attempt"
-                            + " follows: {}",
-                    volume.directory(),
-                    open.entriesMax(),
-                    e.getMessage());
+            reportGrowthFailure(open, e);
         }
     }
 
-    /** Copies a segment of the map to the larger one, which replaces it after the last segment. */
+    private void reportGrowthFailure(Inventory open, IOException why) {
+        growthFailed = true;
+        growthFailedAtNanos = System.nanoTime();
+        LOG.warn(
+                "{}: the inventory of {} entries cannot grow, so that listings are incomplete; another attempt"
+                        + " follows: {}",
+                volume.directory(),
+                open.entriesMax(),
+                why.getMessage());
+    }
+
+    /**
+     * Allocates a part of the larger inventory. If all is allocated, copies a segment of the map. The larger inventory
+     * replaces the other one after the last segment.
+     */
     private void grow(Inventory open, Inventory larger) throws IOException {
+        if (!growthAllocated) {
+            try {
+                growthAllocated = larger.allocate(ALLOCATED_BYTES);
+            } catch (InventoryException e) {
+                reportGrowthFailure(open, e);
+                abandonGrowth();
+            }
+            return;
+        }
         open.copyTo(larger, copiedTo++);
         if (copiedTo < open.segments()) {
             return;
