@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * The warm-up of a worker before it serves clients. A separate proxy in this JVM serves requests of a built-in client
  * until the JIT compilers are idle.
  *
- * <p>The proxy has real event loops, listeners on loopback, a small store and an access log. If the plan says so, it
- * also has a listener with TLS, and an admin socket over which it receives purges of a fleet. It shares only compiled code with the proxy that later serves
+ * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store, an access log and an
+ * admin socket, over which it receives purges of a fleet. It shares only compiled code with the proxy that later serves
  * clients. Its threads have a lower priority than those of the serving worker. Thread-safe.
  */
 public final class WarmUp implements AutoCloseable {
@@ -60,7 +60,7 @@ public final class WarmUp implements AutoCloseable {
 
     private WarmUp(WarmUpPlan plan) {
         this.plan = plan;
-        purges = new WarmUpPurges(adminSocket());
+        purges = new WarmUpPurges(WarmUpPurges.socketIn(plan.directory()), plan.fleet());
         thread.setDaemon(true);
     }
 
@@ -140,7 +140,7 @@ public final class WarmUp implements AutoCloseable {
         WarmUpOrigin started = WarmUpOrigin.start();
         origin = started;
         ProxyServerBuilder builder = ProxyServer.builder().config(config(started.url()));
-        Path admin = adminSocket();
+        Path admin = WarmUpPurges.socketIn(plan.directory());
         if (admin != null) {
             builder.adminSocket(admin)
                     .purgeRecords(plan.directory().resolve("purges"))
@@ -149,10 +149,6 @@ public final class WarmUp implements AutoCloseable {
         ProxyServer built = builder.build();
         proxy = built;
         built.start();
-    }
-
-    private @Nullable Path adminSocket() {
-        return plan.fleet() ? WarmUpPurges.socketIn(plan.directory()) : null;
     }
 
     /**
@@ -192,8 +188,8 @@ public final class WarmUp implements AutoCloseable {
             CompilerWatch watch = new CompilerWatch();
             serving.beat(() -> {});
             while (!running.isOver()) {
-                running.cycle();
                 purges.cycle(running.stored());
+                running.cycle();
                 requests = running.answered();
                 unexpected = running.unexpected();
                 if (watch.checkIdle(requests, ENOUGH_REQUESTS)) {

@@ -12,13 +12,13 @@ import java.time.Duration;
  * @param worker configuration of the worker, of which only transport, event loops, fast lane and access log are used
  * @param cores CPU limit of the whole process as a number of cores, for example 0.5; infinite for no limit
  * @param tls whether some requests use TLS
- * @param fleet whether purges of a fleet are applied
+ * @param fleet whether purges of a fleet are applied often; otherwise a few times
  */
 public record WarmUpPlan(Path directory, Duration limit, ProxyConfig worker, double cores, boolean tls, boolean fleet) {
     /**
      * Returns a plan for a worker that will serve. It uses half of the cores, so that the serving worker can use the
-     * others. It uses TLS and applies purges only if the worker will do so: the JIT compilers should use the time for
-     * code that the worker needs.
+     * others. It uses TLS, and applies purges often, only if the worker will do so: the JIT compilers should use the
+     * time for code that the worker needs.
      */
     public static WarmUpPlan forWorker(Path directory, Duration limit, ProxyConfig worker) {
         boolean tls = worker.listeners().stream().anyMatch(listener -> listener.tls() != null);

@@ -21,14 +21,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends purges to the admin socket of the warm-up proxy, in batches as the launcher passes those of other nodes of a
- * fleet. Otherwise the first purge of another node would load more than a hundred classes. After a failure, sends no
- * more. Not thread-safe, except {@link #close}.
+ * fleet. Otherwise the first purge of another node would load more than a hundred classes. The first batch also causes
+ * the JVM to load the classes of the admin API, and to count calls for connections over Unix domain sockets: code that
+ * the JIT compiler compiles without this knowledge is discarded when a serving worker uses them. After a failure, sends
+ * no more. Not thread-safe, except {@link #close}.
  */
 final class WarmUpPurges implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUpPurges.class);
 
-    /** Number of cycles between two batches, because each batch is written to disk. */
-    private static final int CYCLES = 2;
+    /** Number of cycles per batch for a worker of a fleet. Not each cycle, because a batch is written to disk. */
+    private static final int CYCLES_IN_FLEET = 2;
+
+    private static final int CYCLES_WITHOUT_FLEET = 8;
 
     /** Limit of the bytes of a socket's path in Linux, less the bytes of a temporary name. */
     private static final int DIRECTORY_BYTES_MAX = 107 - 10;
@@ -36,15 +40,20 @@ final class WarmUpPurges implements AutoCloseable {
     private static final String NAME = "warm-up";
 
     private final @Nullable Path socket;
+    private final int cyclesPerBatch;
     private volatile @Nullable SocketChannel channel;
     private volatile boolean ended;
     private @Nullable FleetPosition position;
     private long cycles;
     private final AtomicLong answered = new AtomicLong();
 
-    /** @param socket the admin socket; null for no purges */
-    WarmUpPurges(@Nullable Path socket) {
+    /**
+     * @param socket the admin socket; null for no purges
+     * @param fleet whether the worker will be in a fleet
+     */
+    WarmUpPurges(@Nullable Path socket, boolean fleet) {
         this.socket = socket;
+        cyclesPerBatch = fleet ? CYCLES_IN_FLEET : CYCLES_WITHOUT_FLEET;
         ended = socket == null;
     }
 
@@ -59,9 +68,9 @@ final class WarmUpPurges implements AutoCloseable {
         return answered.get();
     }
 
-    /** Purges URLs, in one of {@link #CYCLES} calls. */
+    /** Purges URLs in the first call, and then in one of some calls. */
     void cycle(List<String> urls) {
-        if (ended || cycles++ % CYCLES != 0) {
+        if (ended || cycles++ % cyclesPerBatch != 0) {
             return;
         }
         try {

@@ -78,14 +78,14 @@ class WarmUpTest {
                     .atMost(PATIENCE)
                     .until(() -> warmUp.requests() > 1000 || warmUp.finished().isDone());
             assertEquals(0, warmUp.unexpected());
-            assertEquals(0, warmUp.purged());
+            assertTrue(warmUp.purged() > 0);
             warmUp.stop();
             assertEquals(Outcome.STOPPED, warmUp.finished().join().outcome());
         }
     }
 
     @Test
-    void usesTlsAndPurgesIfTheWorkerWill() {
+    void usesTlsAndPurgesOftenIfTheWorkerWill() {
         Path own = directory.resolve("warm-up");
         ProxyConfig plain = ProxyConfig.builder().listen("127.0.0.1:0").build();
         assertEquals(new WarmUpPlan(own, LONG, plain, CORES, false, false), WarmUpPlan.forWorker(own, LONG, plain));
