@@ -172,11 +172,11 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private void sendHits() throws IOException {
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 6; i++) {
             exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN));
             exchange(mixed, 200, n -> get(Kind.STORED, size(n), n % KEYS, isEven(n) ? PLAIN : BROWSER));
         }
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 3; i++) {
             exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, BROWSER));
             exchange(hitting, 200, n -> get(Kind.VARIED, size(n), n % KEYS, BROWSER));
         }
@@ -191,18 +191,22 @@ final class WarmUpLoad implements AutoCloseable {
         return n % 2 == 0;
     }
 
+    /**
+     * Sends mostly requests whose responses are fetched and stored. Their code is the slowest before the JIT compilers
+     * have compiled it, and C2 compiles a method after some thousand calls.
+     */
     private void sendMisses() throws IOException {
         firstMiss = number;
-        for (int i = 0; i < 16; i++) {
+        for (int i = 0; i < 32; i++) {
             exchange(mixed, 200, n -> getOnce(Kind.STORED, n, PLAIN));
-            if (i % 2 == 0) {
+            if (i % 4 == 0) {
                 exchange(mixed, 200, n -> getOnce(Kind.PRIVATE, n, isEven(n) ? PLAIN : BROWSER));
             }
-            if (i % 4 == 0) {
+            if (i % 8 == 0) {
                 exchange(mixed, 200, n -> getOnce(Kind.VARIED, n, BROWSER));
                 exchange(mixed, 200, n -> getOnce(Kind.CHUNKED, n, PLAIN));
             }
-            if (i % 8 == 0) {
+            if (i % 16 == 0) {
                 // All connections request one response, so that the proxy fetches it once for all (request collapsing).
                 long same = number;
                 exchange(mixed, 200, n -> getOnce(Kind.STORED, same, PLAIN));

@@ -65,7 +65,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
         Files.writeString(file, FILE + "cache: {ram_size: 64MiB}\n");
         String before = "a new worker replaces the old one, which serves in the meantime: ";
         assertEquals(
-                List.of(before + "its warm-up takes at most 40 s (worker.warm_up_limit)"),
+                List.of(before + "its warm-up takes at most 60 s (worker.warm_up_limit)"),
                 done(changes.plan(null)).notes());
         worker.lastRoll = OptionalLong.of(7_250_000_000L);
         assertEquals(

@@ -607,7 +607,7 @@ public final class ConfigKeys {
                     "worker.warm_up_limit", ValueType.DURATION)
             .within(Duration.ofMillis(100), Duration.ofMinutes(5))
             .orZero()
-            .defaultsTo(Duration.ofSeconds(40))
+            .defaultsTo(Duration.ofSeconds(60))
             .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
                     + " worker. The warm-up ends earlier when the JIT compilers are idle. 0 turns the warm-up off."
                     + " After a crash of the worker, the next one serves without a warm-up.");
