@@ -132,8 +132,8 @@ final class HotSet<H> {
         }
         if (wanted.count() > 0) {
             LOG.info(
-                    "loading {} objects into RAM that were there in the last run, {} of them requested only once",
-                    wanted.count(),
+                    "loading objects into RAM that were there in the last run: {} that were requested again, and {} others",
+                    wanted.requestedAgain(),
                     wanted.count() - wanted.requestedAgain());
             housekeeping.after(TICK_NANOS, this::tick);
         }
@@ -182,9 +182,10 @@ final class HotSet<H> {
      * with objects in RAM, and ends with those not loaded yet.
      */
     private HotManifest.Keys keys() {
-        List<ResidentObject<H>> hottest = ram.hottest(HotManifest.KEYS_MAX);
+        // Read before the objects in RAM, so that an object that is loaded meanwhile is listed twice instead of never.
         HotManifest.Keys left = wanted;
         int from = Math.min(next, left.count());
+        List<ResidentObject<H>> hottest = ram.hottest(HotManifest.KEYS_MAX);
         int fromOnce = Math.max(from, left.requestedAgain());
         int again = 0;
         while (again < hottest.size() && hottest.get(again).isRequestedAgain()) {
@@ -261,7 +262,11 @@ final class HotSet<H> {
      * are loaded: for requests, the new process may need all processor time that the others would take.
      */
     private int limit(HotManifest.Keys keys) {
-        return isHurried() ? keys.requestedAgain() : keys.count();
+        return limit(keys, isHurried());
+    }
+
+    static int limit(HotManifest.Keys keys, boolean hurried) {
+        return hurried ? keys.requestedAgain() : keys.count();
     }
 
     private long hurriedRate() {
@@ -292,12 +297,12 @@ final class HotSet<H> {
             pace.used(ThreadTimes.ofCallingThread().since(before));
             if (at >= keys.count() || isFull()) {
                 wanted = NOTHING;
-                LOG.info("loading of the most requested objects ended, objects in RAM={}", ram.entries());
+                LOG.info("loading of the objects of the last run ended, objects in RAM={}", ram.entries());
             } else if (at < limit && pace.allowsTask() && mayRead() && reads.execute(this::loadSome)) {
                 return;
             }
         } catch (RuntimeException | InternalError e) {
-            LOG.warn("loading of the most requested objects stopped after an error", e);
+            LOG.warn("loading of the objects of the last run stopped after an error", e);
             wanted = NOTHING;
         }
         busy = false;

@@ -12,9 +12,12 @@ import io.millrace.store.io.ThreadTimes;
  * <p>Not thread-safe: the housekeeping thread and the loading task use it in turn, never at the same time.
  */
 final class LoadPace {
-    /** Fraction of all processors that loading may use. The product is limited to one processor. */
+    /** Fraction of all processors that loading may use. The product is at most one processor. */
     static final double SHARE_OF_PROCESSORS = 0.25;
-    /** The fraction for objects that were requested only once, because clients may never request them again. */
+    /**
+     * The fraction for objects that were requested only once, because clients may never request them again. The product
+     * is at most a fifth of a processor.
+     */
     static final double SHARE_FOR_REQUESTED_ONCE = 0.05;
 
     /** Number of ticks for which unused bytes and CPU time are accumulated. */
@@ -63,7 +66,7 @@ final class LoadPace {
     }
 
     private long cpuNanosPerTick(double share) {
-        return (long) (tickNanos * Math.min(1, processors * share));
+        return (long) (tickNanos * Math.min(1, processors * SHARE_OF_PROCESSORS) * share / SHARE_OF_PROCESSORS);
     }
 
     /** Returns true if bytes may be read now. */

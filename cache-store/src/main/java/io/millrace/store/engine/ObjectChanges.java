@@ -505,11 +505,12 @@ final class ObjectChanges<H> {
     /**
      * Puts an object that was read from disk into RAM, if the object is current. Takes over a reference to the object.
      *
+     * @param requested whether a client requested the object
      * @return the key's current object, retained. Null if the key was removed. Also null for a partial object whose
      *     record is no longer the newest, because that record may lack blocks stored later.
      */
     @Nullable
-    StoreObject<H> promote(Volume volume, long location, StoreObject<H> object) {
+    StoreObject<H> promote(Volume volume, long location, StoreObject<H> object, boolean requested) {
         StoreKey key = object.key();
         List<@Nullable StoreObject<H>> result = new ArrayList<>(1);
         pending.change(key, change -> {
@@ -523,6 +524,9 @@ final class ObjectChanges<H> {
                         && object instanceof ResidentObject<H> resident
                         && resident.length() <= config.ramObjectBytesMax()
                         && ram.peek(key.hashLow(), key.bytes()) == null) {
+                    if (requested) {
+                        resident.markRequestedAgain();
+                    }
                     ram.put(resident);
                 }
                 boolean outdated = !current && object instanceof FillingObject<H>;

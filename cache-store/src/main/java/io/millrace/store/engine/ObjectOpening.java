@@ -158,7 +158,7 @@ final class ObjectOpening<H> {
                 release(found);
                 found = newest(key);
             }
-            answer(found == null ? null : promoted(key, found));
+            answer(found == null ? null : promoted(key, found, true));
         }
 
         private void release(@Nullable Found<H> found) {
@@ -228,7 +228,7 @@ final class ObjectOpening<H> {
         }
         try {
             Found<H> found = newest(key);
-            return found == null ? null : promoted(key, found);
+            return found == null ? null : promoted(key, found, false);
         } finally {
             budget.release(MemoryBudget.Part.READING, admittedBytes);
         }
@@ -237,11 +237,13 @@ final class ObjectOpening<H> {
     /**
      * Promotes the found object to RAM, and returns the key's current object, retained. If the head record of a partial
      * object was replaced since the lookup, repeats the lookup, because the newer head record lists more blocks.
+     *
+     * @param requested whether a client requested the object
      */
-    private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first) {
+    private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first, boolean requested) {
         Found<H> found = first;
         for (int lookups = 1; found != null; lookups++) {
-            StoreObject<H> object = changes.promote(found.volume(), found.location(), found.object());
+            StoreObject<H> object = changes.promote(found.volume(), found.location(), found.object(), requested);
             if (object != null || lookups == LOOKUPS_MAX) {
                 return object;
             }

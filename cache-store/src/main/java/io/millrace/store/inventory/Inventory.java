@@ -49,6 +49,7 @@ public final class Inventory {
     private static final int SEGMENTS_MIN = 16;
     private static final int SEGMENTS_MAX = 8192;
     private static final int CHUNK_BYTES = 1 << 20;
+    private static final long ALLOCATED_AT_ONCE_BYTES = 32L << 20;
     /**
      * Number of larger maps created. It makes their paths unique, because Chronicle Map shares one open file for equal
      * paths in a process.
@@ -71,6 +72,8 @@ public final class Inventory {
 
     /** Number of bytes of the file, from its start, whose blocks are allocated on the device. */
     private long allocatedTo;
+    /** Buffer for the allocation of blocks; null before its first use and after its end. */
+    private @Nullable ByteBuffer allocationChunk;
 
     private volatile long dropped;
     private volatile long entries;
@@ -153,6 +156,8 @@ public final class Inventory {
             Inventory made = create(io, directory, file, volumeId, Math.max(ENTRIES_MIN, entriesExpected));
             made.allocateAll(mayContinue);
             return made;
+        } catch (InventoryException e) {
+            throw e;
         } catch (IOException e) {
             throw new InventoryException(directory.resolve(FILE_NAME) + ": " + e.getMessage(), e);
         }
@@ -186,7 +191,8 @@ public final class Inventory {
     public boolean allocate(long bytes) throws InventoryException {
         long end = Math.min(fileBytes, allocatedTo + bytes);
         try (StoreFile opened = io.open(file)) {
-            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
+            ByteBuffer chunk = allocationChunk == null ? ByteBuffer.allocateDirect(CHUNK_BYTES) : allocationChunk;
+            allocationChunk = end == fileBytes ? null : chunk;
             while (allocatedTo < end) {
                 chunk.clear();
                 opened.read(chunk, allocatedTo);
@@ -289,7 +295,7 @@ public final class Inventory {
         try {
             while (!whole) {
                 checkNotCancelled(mayContinue);
-                whole = allocate(CHUNK_BYTES);
+                whole = allocate(ALLOCATED_AT_ONCE_BYTES);
             }
         } finally {
             if (!whole) {

@@ -121,6 +121,11 @@ public abstract class RamEntry {
         return hits > 0;
     }
 
+    /** Counts a hit. Called before the entry is put into the tier, for an object that was read for a request. */
+    public final void markRequestedAgain() {
+        hits++;
+    }
+
     final boolean hasKey(long low, byte[] bytes) {
         return hashLow == low && Arrays.equals(keyBytes, bytes);
     }

@@ -48,6 +48,22 @@ class LoadPaceTest {
         assertEquals(share, used / 100e9, 0.005);
     }
 
+    @ParameterizedTest
+    @CsvSource({"1, 0.05", "2, 0.1", "4, 0.2", "64, 0.2"})
+    void objectsThatWereRequestedOnceUseAFifthOfTheShare(int processors, double share) {
+        LoadPace pace = new LoadPace(TICK_NANOS, processors);
+        long used = 0;
+        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
+            pace.tick(64L << 20, LoadPace.SHARE_FOR_REQUESTED_ONCE);
+            while (pace.allowsTask()) {
+                pace.usedBytes(500);
+                pace.used(running(TASK_NANOS / 10));
+                used += TASK_NANOS / 10;
+            }
+        }
+        assertEquals(share, used / 100e9, 0.005);
+    }
+
     @Test
     void eachTickHasItsOwnShare() {
         LoadPace pace = new LoadPace(TICK_NANOS, 2);

@@ -128,10 +128,13 @@ final class WarmUpLoad implements AutoCloseable {
         return unexpected;
     }
 
-    /** Returns the URLs of some responses that the latest cycle has stored and that no later cycle requests. */
+    /**
+     * Returns the URLs of some responses that the latest cycle has stored and that no later cycle requests. Before the
+     * first cycle, nothing is stored at these URLs.
+     */
     List<String> stored() {
         List<String> urls = new ArrayList<>();
-        for (long n = firstMiss; n < firstMiss + MISS_SIZES.length; n++) {
+        for (long n = firstMiss; n < firstMiss + mixed.size(); n++) {
             urls.add("http://warm-up.invalid" + path(Kind.STORED, missSize(n), namePrefix + n));
         }
         return urls;

@@ -1,6 +1,7 @@
 package io.millrace.worker.warmup;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -9,7 +10,7 @@ import java.time.Duration;
  *
  * @param directory directory for the store and the log of the warm-up. Must be missing or empty; is deleted at the end
  * @param limit time limit of the warm-up
- * @param worker configuration of the worker, of which only transport, event loops, fast lane and access log are used
+ * @param worker configuration of the worker, of which only transport, event loops, fast lane and access log are copied
  * @param cores CPU limit of the whole process as a number of cores, for example 0.5; infinite for no limit
  * @param tls whether some requests use TLS
  * @param fleet whether purges of a fleet are applied often; otherwise a few times
@@ -21,9 +22,15 @@ public record WarmUpPlan(Path directory, Duration limit, ProxyConfig worker, dou
      * time for code that the worker needs.
      */
     public static WarmUpPlan forWorker(Path directory, Duration limit, ProxyConfig worker) {
-        boolean tls = worker.listeners().stream().anyMatch(listener -> listener.tls() != null);
+        boolean tls = worker.listeners().stream().anyMatch(listener -> listener.tls() != null)
+                || worker.remap().stream().anyMatch(rule -> rule.to().isSecure())
+                || worker.originGroups().stream().anyMatch(WarmUpPlan::usesTls);
         double cores = Runtime.getRuntime().availableProcessors() / 2.0;
         return new WarmUpPlan(directory, limit, worker, cores, tls, worker.fleet() != null);
+    }
+
+    private static boolean usesTls(OriginGroupConfig group) {
+        return group.hosts().stream().anyMatch(host -> host.url().isSecure());
     }
 
     /** Returns a plan of all kinds of requests, without a CPU limit. */

@@ -120,9 +120,6 @@ public final class Inventories<H> {
     /** Changes taken from the queue since the last work. */
     private int changesTaken;
 
-    /** True if the last work on incomplete inventories did not complete all of them. */
-    private boolean workRemains;
-
     private record Change<H>(
             @Nullable VolumeInventory<H> volume,
             long hashHigh,
@@ -363,19 +360,23 @@ public final class Inventories<H> {
         long now = System.nanoTime();
         boolean more = nextWork - now > 0;
         if (!more) {
-            ThreadTimes before = workRemains ? ThreadTimes.ofCallingThread() : null;
             nextWork = now + WORK_INTERVAL_NANOS;
             int records = changesTaken < CHANGES_PER_INTERVAL_BUSY ? RECORDS_PER_INTERVAL : RECORDS_PER_INTERVAL_BUSY;
             changesTaken = 0;
             for (VolumeInventory<H> volume : volumes) {
-                more |= volume.work(records);
-            }
-            workRemains = more;
-            if (before != null) {
-                long pause = pauseNanos(ThreadTimes.ofCallingThread().since(before));
-                nextWork = Math.max(nextWork, System.nanoTime() + pause);
+                more |= volume.isPaused(now) || work(volume, records);
             }
         }
+        return more;
+    }
+
+    private static boolean work(VolumeInventory<?> volume, int records) {
+        if (!volume.hasWork()) {
+            return volume.work(records);
+        }
+        ThreadTimes before = ThreadTimes.ofCallingThread();
+        boolean more = volume.work(records);
+        volume.pause(pauseNanos(ThreadTimes.ofCallingThread().since(before)));
         return more;
     }
 

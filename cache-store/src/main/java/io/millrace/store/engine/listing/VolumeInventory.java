@@ -42,7 +42,7 @@ final class VolumeInventory<H> {
     /** Volume bytes per entry of the largest possible inventory. */
     private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
     /** Divisor: an inventory begins to grow when less than this fraction of its space is free. */
-    private static final long SPARE_DIVISOR = 8;
+    private static final long SPARE_DIVISOR = 4;
     /** Bytes of a larger inventory that a step of work allocates on the device. */
     private static final long ALLOCATED_BYTES = 4 << 20;
     /** Limit of obsolete entries before a sweep: this number plus the objects divided by {@link #STALE_DIVISOR}. */
@@ -63,8 +63,12 @@ final class VolumeInventory<H> {
     private volatile boolean whole;
 
     private boolean tried;
-    /** Entries that did not fit into the smaller inventories that were replaced. */
-    private long droppedBefore;
+    /** Number of entries that did not fit. */
+    private volatile long dropped;
+    /** True if the inventory is not whole only because it lacks entries that {@link #growth} has. */
+    private boolean wholeAfterGrowth;
+    /** Time until which no work is done, on the scale of {@link System#nanoTime}. */
+    private long pausedUntil = System.nanoTime();
 
     /** Segment of the map that is swept next; -1 if no sweep is in progress. */
     private int sweepAt = -1;
@@ -145,8 +149,7 @@ final class VolumeInventory<H> {
 
     /** Returns the number of entries that did not fit and of missed changes. Any thread. */
     long dropped() {
-        Inventory open = inventory;
-        return missed.sum() + droppedBefore + (open == null ? 0 : open.dropped());
+        return missed.sum() + dropped;
     }
 
     int segments() {
@@ -166,7 +169,7 @@ final class VolumeInventory<H> {
             whole = opened.isUpTo(volume.applied());
             inventory = opened;
             if (!whole) {
-                beginFill(opened);
+                beginFill();
             }
             LOG.debug("{}: inventory of {} entries is open, whole={}", volume.directory(), opened.entries(), whole);
         } catch (IOException | RuntimeException | Error e) {
@@ -243,12 +246,15 @@ final class VolumeInventory<H> {
 
     private void put(Inventory open, long hashHigh, long hashLow, InventoryEntry entry) {
         Inventory larger = growth;
-        if (larger != null && growthAllocated) {
-            larger.put(hashHigh, hashLow, entry);
-        }
+        boolean kept = larger != null && growthAllocated && larger.put(hashHigh, hashLow, entry);
         if (!open.put(hashHigh, hashLow, entry)) {
+            wholeAfterGrowth = kept && (whole || wholeAfterGrowth);
             whole = false;
-            sweepAt = sweepAt < 0 ? 0 : sweepAt;
+            if (!kept) {
+                long more = dropped + 1;
+                dropped = more;
+                sweepAt = sweepAt < 0 ? 0 : sweepAt;
+            }
         }
     }
 
@@ -373,8 +379,18 @@ final class VolumeInventory<H> {
         return new HeadSummary(Integer.toUnsignedLong(entry.storedAt()), entry.text(), entry.tags());
     }
 
+    /** Returns true until the pause after the last step has ended. */
+    boolean isPaused(long nanoTime) {
+        return pausedUntil - nanoTime > 0;
+    }
+
+    /** Begins a pause of this length, in nanoseconds. */
+    void pause(long nanos) {
+        pausedUntil = System.nanoTime() + nanos;
+    }
+
     /**
-     * Performs a limited step of the fill or sweep.
+     * Performs a limited step of the fill, sweep or growth.
      *
      * @param records limit of records to read
      * @return true if work remains
@@ -397,6 +413,11 @@ final class VolumeInventory<H> {
         } catch (IOException | RuntimeException | Error e) {
             giveUp(e);
         }
+        return hasWork();
+    }
+
+    /** Returns true if a growth, sweep or fill is in progress. */
+    boolean hasWork() {
         return isOpen() && (growth != null || sweepAt >= 0 || filledTo >= 0);
     }
 
@@ -408,7 +429,8 @@ final class VolumeInventory<H> {
         if (behind) {
             behind = false;
             whole = false;
-            beginFill(open);
+            wholeAfterGrowth = false;
+            beginFill();
         }
         long most = Math.max(Inventory.ENTRIES_MIN, volume.bytesMax() / BYTES_PER_ENTRY_MIN);
         boolean full = objects > open.entriesMax() - open.entriesMax() / SPARE_DIVISOR;
@@ -463,14 +485,14 @@ final class VolumeInventory<H> {
             return;
         }
         growth = null;
-        droppedBefore += open.dropped();
         sweepAt = -1;
         inventory = larger;
         open.replaceBy(larger);
-        if (!whole || larger.dropped() > 0) {
+        whole = (whole || wholeAfterGrowth) && larger.dropped() == 0;
+        wholeAfterGrowth = false;
+        if (!whole) {
             // The larger inventory lacks what did not fit before.
-            whole = false;
-            beginFill(larger);
+            beginFill();
         }
         LOG.debug("{}: inventory of {} entries has grown, whole={}", volume.directory(), larger.entries(), whole);
     }
@@ -495,7 +517,7 @@ final class VolumeInventory<H> {
             sweepAt = -1;
             // Entries that did not fit may fit now.
             if (swept > 0 && !whole && filledTo < 0) {
-                beginFill(open);
+                beginFill();
             } else {
                 roomMade |= swept > 0;
             }
@@ -503,10 +525,10 @@ final class VolumeInventory<H> {
         }
     }
 
-    private void beginFill(Inventory open) {
+    private void beginFill() {
         filledTo = 0;
         filling = null;
-        droppedBeforeFill = open.dropped();
+        droppedBeforeFill = dropped;
         roomMade = false;
     }
 
@@ -533,10 +555,10 @@ final class VolumeInventory<H> {
         int segment = volume.segmentBegunAfter(filledTo);
         if (segment < 0) {
             filledTo = -1;
-            whole = open.dropped() == droppedBeforeFill;
+            whole = dropped == droppedBeforeFill;
             LOG.debug("{}: inventory of {} entries is written, whole={}", volume.directory(), open.entries(), whole);
             if (!whole && roomMade) {
-                beginFill(open);
+                beginFill();
             }
             return;
         }
