@@ -7,6 +7,10 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,7 +32,16 @@ public final class SocketPointer implements AutoCloseable {
     /** Directory of the files, below the parent of the state directories; {@code millctl} uses the same name. */
     static final String DIRECTORY = "running";
 
+    /** Without these modes, a process with umask 0 would let every user change the path that {@code millctl} reads. */
+    private static final FileAttribute<Set<PosixFilePermission>> DIRECTORY_MODE = mode("rwxr-x---");
+
+    private static final FileAttribute<Set<PosixFilePermission>> FILE_MODE = mode("rw-r-----");
+
     private final @Nullable Path file;
+
+    private static FileAttribute<Set<PosixFilePermission>> mode(String permissions) {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions));
+    }
 
     private SocketPointer(@Nullable Path file) {
         this.file = file;
@@ -52,8 +65,9 @@ public final class SocketPointer implements AutoCloseable {
                 .toString();
         Path file = parent.resolve(DIRECTORY).resolve(id);
         try {
-            Path pointers = Files.createDirectories(file.resolveSibling("."));
-            Files.writeString(file, absolute + "\n");
+            Path pointers = Files.createDirectories(file.resolveSibling("."), DIRECTORY_MODE);
+            Files.deleteIfExists(file);
+            Files.writeString(Files.createFile(file, FILE_MODE), absolute + "\n");
             deleteObsolete(pointers);
             return new SocketPointer(file);
         } catch (IOException e) {

@@ -7,6 +7,7 @@ import io.millrace.cli.client.Instances;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,21 @@ class SocketPointerTest {
     }
 
     /** A killed launcher leaves its file, which the next launcher deletes if the state directory is gone. */
+    @Test
+    void othersMayNeitherReadNorChangeIt() throws IOException {
+        Path socket = directory.resolve("site/admin.sock");
+        Files.createDirectories(socket.getParent());
+        SocketPointer.write(states(), socket);
+        SocketPointer.write(states(), socket);
+        Path pointers = states().resolve(Instances.POINTERS);
+        assertEquals("rwxr-x---", PosixFilePermissions.toString(Files.getPosixFilePermissions(states())));
+        assertEquals("rwxr-x---", PosixFilePermissions.toString(Files.getPosixFilePermissions(pointers)));
+        try (Stream<Path> files = Files.list(pointers)) {
+            Path file = files.findAny().orElseThrow();
+            assertEquals("rw-r-----", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+        }
+    }
+
     @Test
     void filesWithoutAStateDirectoryAreDeleted() throws IOException {
         Path gone = directory.resolve("gone/admin.sock");
