@@ -15,6 +15,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Chromium with an empty cache. Nightly, because another load on the machine lengthens it.
  */
 @Tag("nightly")
+@Tag("alone")
 class FirstScreenTest {
     private static final double LIMIT_MILLIS = 500;
     private static final int LOADS = 9;

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * take, which depends on the machine.
  */
 @Tag("nightly")
+@Tag("alone")
 @Timeout(400)
 class FleetRateTest {
     private static final String FRESH = "Cache-Control: max-age=86400";

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests how much memory the product takes while it has nothing to do. */
 @Tag("nightly")
+@Tag("alone")
 class FootprintTest {
     /** Proportional set size of launcher and worker together: the target of 180 MB and a tenth. */
     private static final long PSS_KIB_MAX = 198_000;

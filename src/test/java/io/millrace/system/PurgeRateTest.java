@@ -20,6 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * worker; journal, records and memory stay within their limits.
  */
 @Tag("nightly")
+@Tag("alone")
 class PurgeRateTest {
     private static final String FRESH = "Cache-Control: max-age=86400";
     private static final int CONNECTIONS = 16;

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * once.
  */
 @Tag("nightly")
+@Tag("alone")
 class RollFiguresTest {
     private static final int RUNS = 3;
     private static final double SECONDS = 10;
