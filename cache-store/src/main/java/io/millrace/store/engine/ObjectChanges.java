@@ -505,7 +505,7 @@ final class ObjectChanges<H> {
     /**
      * Puts an object that was read from disk into RAM, if the object is current. Takes over a reference to the object.
      *
-     * @param requested whether a client requested the object
+     * @param requested whether the object was opened, for a request or for example for an export
      * @return the key's current object, retained. Null if the key was removed. Also null for a partial object whose
      *     record is no longer the newest, because that record may lack blocks stored later.
      */

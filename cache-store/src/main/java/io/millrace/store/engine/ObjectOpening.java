@@ -238,7 +238,7 @@ final class ObjectOpening<H> {
      * Promotes the found object to RAM, and returns the key's current object, retained. If the head record of a partial
      * object was replaced since the lookup, repeats the lookup, because the newer head record lists more blocks.
      *
-     * @param requested whether a client requested the object
+     * @param requested whether the object was opened, for a request or for example for an export
      */
     private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first, boolean requested) {
         Found<H> found = first;

@@ -17,12 +17,16 @@ import org.jspecify.annotations.Nullable;
 final class BodyBlocks {
     private static final int FIRST_BUFFER_BYTES = 4096;
     /**
-     * Maximum length of a body that is copied to a larger buffer, with space for the encoded head after the body. A
-     * longer body stays in its buffer, and its head stays a Java object if the buffer has no space for it.
+     * Maximum length of a body that is copied to a larger buffer, with space for the encoded head (the bytes of the
+     * head) after the body. A longer body stays in its buffer, and its head stays a Java object if the buffer has no
+     * space for it.
      */
     private static final int COPIED_BYTES_MAX = 32 * 1024;
 
-    /** Divisor: a buffer is kept if at most this fraction of it is unused. Otherwise the body is copied. */
+    /**
+     * Divisor: a buffer that is large enough is kept if at most 1/8 of it is unused. Otherwise the body is copied, if
+     * memory is available.
+     */
     private static final int UNUSED_DIVISOR = 8;
 
     /** The blocks on disk; null for a body that stays in RAM. */
@@ -35,8 +39,8 @@ final class BodyBlocks {
     /** Bytes to keep free after a body of one block, for its encoded head. */
     private int tailBytes;
     /**
-     * True after a resident object took over the buffer of the only block. No bytes are added from then on, because the
-     * resident object also uses the bytes after the body.
+     * True after a resident object (a stored object in RAM) took over the buffer of the only block. No bytes are added
+     * from then on, because the resident object also uses the bytes after the body.
      */
     private boolean handedOver;
 
@@ -127,8 +131,8 @@ final class BodyBlocks {
     }
 
     /**
-     * Checks a sample of the blocks in this byte range whose segments are not pinned. Removes the blocks that are no
-     * longer on disk.
+     * Looks up some of the blocks in this byte range, and removes those that are no longer on disk. Blocks whose
+     * segments are pinned (kept from being overwritten) need no check.
      */
     void sample(long position, long end) {
         if (position < end) {
@@ -175,7 +179,7 @@ final class BodyBlocks {
         return open;
     }
 
-    /** Removes the unfinished blocks of an ended writer that no other active writer has written to. */
+    /** Removes the unfinished blocks of an ended writer, except those to which another active writer has written. */
     void endWriter(Object writer, BlockClaims claims) {
         for (int i = inRam.size() - 1; i >= 0; i--) {
             OpenBlock block = inRam.get(i);
@@ -185,7 +189,7 @@ final class BodyBlocks {
         }
     }
 
-    /** Removes the unfinished blocks that contain any byte of the writer. */
+    /** Removes the unfinished blocks that contain or may contain bytes of the writer. */
     void forget(Object writer) {
         for (int i = inRam.size() - 1; i >= 0; i--) {
             OpenBlock block = inRam.get(i);
@@ -297,7 +301,7 @@ final class BodyBlocks {
         return onDisk == null ? new BitSet() : onDisk.stored();
     }
 
-    /** Returns the set of blocks on disk in the format of a head record. Returns null if no block is on disk. */
+    /** Returns the set of blocks on disk as a head record contains it. Returns null if no block is on disk. */
     @Nullable
     BodyPlace place(long length) {
         if (onDisk == null || onDisk.count() == 0) {

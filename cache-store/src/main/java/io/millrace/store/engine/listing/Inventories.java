@@ -65,7 +65,7 @@ public final class Inventories<H> {
      * Ratio of a pause to the processor time of the work before it, so that work on incomplete inventories uses at most
      * a quarter of a processor.
      */
-    private static final int PAUSE_FACTOR = 3;
+    private static final long PAUSE_FACTOR = 3;
     /**
      * Weight of the time for which the thread waited for a processor, relative to its processor time. On a busy
      * processor the thread waits about three times as long as it runs, so that it uses about 3 % of the processor.
@@ -370,19 +370,31 @@ public final class Inventories<H> {
         return more;
     }
 
-    private static boolean work(VolumeInventory<?> volume, int records) {
+    private boolean work(VolumeInventory<H> volume, int records) {
         if (!volume.hasWork()) {
             return volume.work(records);
         }
         ThreadTimes before = ThreadTimes.ofCallingThread();
         boolean more = volume.work(records);
-        volume.pause(pauseNanos(ThreadTimes.ofCallingThread().since(before)));
+        volume.pause(pauseNanos(ThreadTimes.ofCallingThread().since(before), volumesWithWork()));
         return more;
     }
 
-    /** Returns the pause after work of these times. */
-    static long pauseNanos(ThreadTimes used) {
-        return Math.min(PAUSE_NANOS_MAX, PAUSE_FACTOR * (used.cpuNanos() + WAIT_FACTOR * used.waitNanos()));
+    private int volumesWithWork() {
+        int count = 0;
+        for (VolumeInventory<H> volume : volumes) {
+            count += volume.hasWork() ? 1 : 0;
+        }
+        return Math.max(1, count);
+    }
+
+    /**
+     * Returns the pause after work of these times.
+     *
+     * @param volumes number of volumes with work, which all pause as long as the work of the others takes
+     */
+    static long pauseNanos(ThreadTimes used, int volumes) {
+        return Math.min(PAUSE_NANOS_MAX, PAUSE_FACTOR * volumes * (used.cpuNanos() + WAIT_FACTOR * used.waitNanos()));
     }
 
     private long waitNanos(boolean opened, boolean more) {

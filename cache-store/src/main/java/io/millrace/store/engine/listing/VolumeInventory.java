@@ -401,8 +401,13 @@ final class VolumeInventory<H> {
             return false;
         }
         try {
+            boolean begun = hasWork();
             startDueWork(open);
             Inventory larger = growth;
+            if (!begun) {
+                // The next step begins the work, because its time is measured.
+                return hasWork();
+            }
             if (larger != null) {
                 grow(open, larger);
             } else if (sweepAt >= 0) {
@@ -427,8 +432,8 @@ final class VolumeInventory<H> {
             sweepAt = 0;
         }
         if (behind) {
-            behind = false;
             whole = false;
+            behind = false;
             wholeAfterGrowth = false;
             beginFill();
         }
@@ -486,11 +491,16 @@ final class VolumeInventory<H> {
         }
         growth = null;
         sweepAt = -1;
+        long more = dropped + larger.dropped();
+        dropped = more;
+        boolean complete = (whole || wholeAfterGrowth) && larger.dropped() == 0;
+        whole &= complete;
+        wholeAfterGrowth = false;
         inventory = larger;
         open.replaceBy(larger);
-        whole = (whole || wholeAfterGrowth) && larger.dropped() == 0;
-        wholeAfterGrowth = false;
-        if (!whole) {
+        if (complete) {
+            whole = true;
+        } else {
             // The larger inventory lacks what did not fit before.
             beginFill();
         }

@@ -112,7 +112,7 @@ public final class OfflineVolume {
      * Ends the recording and makes the volume a member. Changes wait meanwhile. To keep that wait short, this method
      * does nothing if more than {@value #LAST_KEYS_MAX} recorded keys remain.
      *
-     * @param empty whether the volume returns empty, so that it missed no relevant change
+     * @param empty true if the volume returns without content, so that no recorded change concerns it
      * @return true if the recording has ended
      */
     boolean end(boolean empty, Joining joining) {

@@ -42,7 +42,10 @@ public final class StoreJournal implements Journal {
 
     private volatile @Nullable Owner owner;
     private volatile @Nullable Successor successor;
-    /** Receives each new entry too; null if no predecessor answers requests. */
+    /**
+     * The store that released the volumes to this one and still answers requests (the predecessor). It also receives
+     * each new entry. Null if there is none.
+     */
     private volatile CacheStore.@Nullable Predecessor predecessor;
 
     /**
@@ -120,7 +123,10 @@ public final class StoreJournal implements Journal {
         rewriteCopies();
     }
 
-    /** Writes all entries in force to every path if the paths may differ. Call after the volumes have started. */
+    /**
+     * Writes all entries in force to every path, unless the only copy is known to be intact. Call after the volumes
+     * have started.
+     */
     void rewriteCopies() {
         entries = List.of();
         if (owner == null || onlyCopyIntact) {
