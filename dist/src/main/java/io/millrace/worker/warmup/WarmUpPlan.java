@@ -2,6 +2,7 @@ package io.millrace.worker.warmup;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -23,10 +24,17 @@ public record WarmUpPlan(Path directory, Duration limit, ProxyConfig worker, dou
      */
     public static WarmUpPlan forWorker(Path directory, Duration limit, ProxyConfig worker) {
         boolean tls = worker.listeners().stream().anyMatch(listener -> listener.tls() != null)
-                || worker.remap().stream().anyMatch(rule -> rule.to().isSecure())
+                || worker.remap().stream().anyMatch(WarmUpPlan::usesTls)
                 || worker.originGroups().stream().anyMatch(WarmUpPlan::usesTls);
         double cores = Runtime.getRuntime().availableProcessors() / 2.0;
         return new WarmUpPlan(directory, limit, worker, cores, tls, worker.fleet() != null);
+    }
+
+    private static boolean usesTls(RemapRuleConfig rule) {
+        return switch (rule.group()) {
+            case RECEIVED_PORT, WEBSOCKET, FORWARD -> rule.to().isSecure();
+            case REDIRECT, REGEX_REDIRECT, REVERSE -> false;
+        };
     }
 
     private static boolean usesTls(OriginGroupConfig group) {

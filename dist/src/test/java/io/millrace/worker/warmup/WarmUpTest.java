@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.worker.warmup.WarmUpReport.Outcome;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.internal.PlatformDependent;
@@ -94,6 +96,12 @@ class WarmUpTest {
                 .listen("127.0.0.1:0", directory.resolve("certificate.pem"), directory.resolve("key.pem"))
                 .build();
         assertEquals(new WarmUpPlan(own, LONG, tls, CORES, true, false), WarmUpPlan.forWorker(own, LONG, tls));
+        ProxyConfig redirect = ProxyConfig.builder()
+                .listen("127.0.0.1:0")
+                .rule(RemapVerb.REDIRECT, "http://a.test/", "https://a.test/", ConfigValues.empty())
+                .build();
+        assertEquals(
+                new WarmUpPlan(own, LONG, redirect, CORES, false, false), WarmUpPlan.forWorker(own, LONG, redirect));
         ProxyConfig origin = ProxyConfig.forOrigin("127.0.0.1:0", "https://127.0.0.1:1");
         assertEquals(new WarmUpPlan(own, LONG, origin, CORES, true, false), WarmUpPlan.forWorker(own, LONG, origin));
         ProxyConfig fleet = ProxyConfig.builder()
