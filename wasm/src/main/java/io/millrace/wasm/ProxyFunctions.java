@@ -193,7 +193,7 @@ final class ProxyFunctions {
         return status;
     }
 
-    /** Parameters: path, its length, pointer to the address, pointer to the length. */
+    /** Parameters: path, its length, pointer to the address of the value, pointer to its length. */
     private static int getProperty(WasmInstance guest, long[] args) {
         String path = path(guest, args);
         byte[] value =
@@ -212,7 +212,7 @@ final class ProxyFunctions {
         return http == null || path.isEmpty() ? Status.BAD_ARGUMENT : http.setProperty(path, value);
     }
 
-    /** Returns the path of a property. Some SDKs write a zero byte behind the last word. */
+    /** Returns the path of a property. Some SDKs write a zero byte after the last word. */
     private static String path(WasmInstance guest, long[] args) {
         String path = guest.memory().text(args[0], args[1], ISO_8859_1);
         return path.endsWith("\0") ? path.substring(0, path.length() - 1) : path;
@@ -247,7 +247,7 @@ final class ProxyFunctions {
         return fields;
     }
 
-    /** Parameters: map, name, its length, value, its length. A removal has no value and no length of it. */
+    /** Parameters: map, name, its length, value, its length. A removal has neither value nor its length. */
     private static int edit(FieldEdit.Kind kind, WasmInstance guest, long[] args) {
         String name = guest.memory().text(args[1], args[2], ISO_8859_1);
         String value = kind == FieldEdit.Kind.REMOVE ? "" : guest.memory().text(args[3], args[4], ISO_8859_1);
@@ -259,7 +259,7 @@ final class ProxyFunctions {
         return status;
     }
 
-    /** Parameters: key, its length, pointer to the address, pointer to the length, pointer to the version. */
+    /** Parameters: key, its length, pointers to the address of the value, to its length, and to its version. */
     private static int getSharedData(WasmInstance guest, long[] args) {
         SharedValues.Value value = guest.shared().values().get(guest.memory().text(args[0], args[1], UTF_8));
         if (value == null) {

@@ -39,8 +39,8 @@ public final class OriginView {
         }
         for (JsonObject empty : report.objects("empty")) {
             lines.add(Printable.of(empty.text("group", "?") + ", " + empty.text("policy", "?")));
-            lines.add(Printable.of("  no host: no other live node of the fleet with fleet.tier: "
-                    + empty.text("tier", "?") + " and a fleet.address takes requests; see millctl fleet status"));
+            lines.add(Printable.of("  the group is empty: it needs another live node that takes requests, with"
+                    + " fleet.tier: " + empty.text("tier", "?") + " and a fleet.address; see millctl fleet status"));
         }
         return lines.isEmpty() ? List.of("no groups of origins: each rule has an origin of its own") : lines;
     }
@@ -82,7 +82,7 @@ public final class OriginView {
         if (until > nowSeconds) {
             line += (state.equals("put_down") ? ", up in " : ", tried in ") + Quantities.duration(until - nowSeconds);
         } else if (state.equals("put_down")) {
-            line += ", until it is put up";
+            line += ", until an operator puts the host up";
         }
         lines.add(indent() + line);
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * An absolute http or https URL in the parts that a request needs. Immutable.
  *
  * @param secure whether the scheme is https
- * @param authority host and port as in the URL, the value of Host
+ * @param authority host and port of the URL in lower case, the value of Host
  * @param host host without port and brackets, in lower case
  * @param port port in the URL; -1 for none
  * @param target path and query, in visible ASCII

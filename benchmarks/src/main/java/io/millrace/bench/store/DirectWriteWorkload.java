@@ -48,14 +48,15 @@ final class DirectWriteWorkload {
 
     private static void measure(VolumeConfig volume, long bytes, long length) throws IOException {
         try (BenchStore bench = new BenchStore(BenchStore.onDisk(volume))) {
-            long first = System.nanoTime();
-            first = put(bench, first, WARM_UP_BYTES, length);
+            // The path may contain objects of earlier measurements. The time in nanoseconds is above their numbers.
+            long firstNumber = System.nanoTime();
+            firstNumber = put(bench, firstNumber, WARM_UP_BYTES, length);
             bench.store().sync();
             long written = written(bench);
             double process = Machine.cpuSeconds();
             double machine = Machine.machineCpuSeconds();
             long start = System.nanoTime();
-            long end = put(bench, first, bytes, length);
+            long endNumber = put(bench, firstNumber, bytes, length);
             bench.store().sync();
             double seconds = (System.nanoTime() - start) / 1e9;
             double mebibytes = (written(bench) - written) / (double) (1 << 20);
@@ -67,7 +68,7 @@ final class DirectWriteWorkload {
                     volume.directWrites(),
                     processMicros / mebibytes,
                     machineMicros / mebibytes,
-                    processMicros / (end - first),
+                    processMicros / (endNumber - firstNumber),
                     mebibytes / seconds);
         }
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The construction, in small steps, of a new table that replaces the current table of an index. First the file of the
  * new table is written, then the auxiliary area (the states of the volume's segments) is copied, then the slots. Until
  * the end the old table is complete and in use. Once the copy of slots has begun, every change is made in both tables.
- * Therefore the copy of a slot never overwrites an entry that the new table already has.
+ * An entry that the new table has already is therefore up to date, and the copy skips it.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -88,6 +88,7 @@ final class Growth {
             }
             long meta = from.meta(slot);
             if (ages.age(location) < 0 && !SlotTable.isTombstone(meta)) {
+                // The segment no longer contains the record.
                 continue;
             }
             long place = Probing.place(table, from.hashHigh(slot), from.hashLow(slot));

@@ -68,6 +68,7 @@ final class SummaryCheck {
     }
 
     private void reportMissing(SegmentSummary.@Nullable Entry entry) {
-        report.finding(CheckReport.Kind.DAMAGED, "segment " + segment + ": its summary lists " + entry + ", not found");
+        String problem = entry == null ? "a record of an unknown type" : entry + ", but the segment has no such record";
+        report.finding(CheckReport.Kind.DAMAGED, "segment " + segment + ": its summary lists " + problem);
     }
 }

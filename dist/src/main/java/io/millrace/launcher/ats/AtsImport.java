@@ -141,7 +141,7 @@ public final class AtsImport {
         RemapRules rules = new RemapRules(state, ipAllow.filters(), storage);
         if (state.has("remap.yaml")) {
             new RemapYamlImport(state, rules).read();
-            state.markNotMapped("remap.config", "not used: Traffic Server reads remap.yaml, which exists");
+            state.markNotMapped("remap.config", "the file is not used: Traffic Server reads remap.yaml, which exists");
         } else {
             new RemapImport(state, rules).read();
         }
@@ -181,9 +181,9 @@ public final class AtsImport {
 
     private static void reportUnusedFiles(ImportState state) {
         for (String later : ImportState.AFTER_VERSION_10) {
-            state.markNotMapped(later, "is a file of a version after 10 and is not read");
+            state.markNotMapped(later, "the file belongs to a version after 10 and is not read");
         }
-        state.markNotMapped("jsonrpc.yaml", "configures traffic_ctl; Millrace has millctl and the admin API");
+        state.markNotMapped("jsonrpc.yaml", "the file configures traffic_ctl; Millrace has millctl and the admin API");
         state.markNotMapped("plugin.yaml", "Millrace loads no plugins of Traffic Server");
         if (state.records().isOn("socks.socks_needed", false)) {
             state.markNotMapped("socks.config", "Millrace does not connect to origins through SOCKS");

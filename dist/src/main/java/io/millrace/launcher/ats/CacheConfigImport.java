@@ -77,14 +77,15 @@ final class CacheConfigImport {
         if (!hasEffect) {
             file.problem(
                     words.entry(),
-                    "has no effect of its own; it needs one of action=, revalidate=, ttl-in-cache=, pin-in-cache= or cache-responses-to-cookies=");
+                    "the line has no effect of its own; it needs one of action=, revalidate=, ttl-in-cache=,"
+                            + " pin-in-cache= or cache-responses-to-cookies=");
             return;
         }
         List<DraftNode> lines = hosts.of(rule, words.entry());
         if (lines.isEmpty() && CacheRuleHosts.isNeverCached(rule)) {
             words.entry()
                     .note(NO_MATCHING_TARGET
-                            + "; imported for clients' URLs, because the rule may be meant to prevent storing");
+                            + "; the line is imported for clients' URLs, because it may be meant to prevent storing");
             lines = List.of(rule);
         } else if (lines.isEmpty()) {
             words.entry().note(NO_MATCHING_TARGET);
@@ -108,7 +109,7 @@ final class CacheConfigImport {
             case "url" -> {
                 // The expression must match the whole URL.
                 rule.put("url_regex", "^" + value.replaceAll("[^A-Za-z0-9/:_~%&=-]", "\\\\$0") + "$");
-                entry.note("url: imported as an expression that must match the whole URL");
+                entry.note("url: the value is imported as an expression that must match the whole URL");
             }
             case "scheme" -> rule.put(name, value.toLowerCase(Locale.ROOT));
             case "prefix" -> rule.put(name, value.startsWith("/") ? value : "/" + value);
@@ -132,7 +133,7 @@ final class CacheConfigImport {
                     return SpecialRecords.NO_STORE_TOO;
                 }
                 if (beforeVersion10 && action.equals("ignore_no_cache")) {
-                    entry.notMapped("of servers: " + SpecialRecords.NO_STORE_TOO);
+                    entry.notMapped("the part for servers is not imported: " + SpecialRecords.NO_STORE_TOO);
                     action = "ignore_client_no_cache";
                 }
                 rule.put(name, action);

@@ -54,9 +54,10 @@ final class CacheRuleHosts {
                 continue;
             }
             if (!isNeverCached(line) && isWider(line, rule)) {
-                entry.notMapped(
-                        "not applied to the remap rule of " + rule.entry().place()
-                                + ", which matches every host that no other rule matches: write rules for the intended hosts");
+                entry.notMapped("the line is not applied to the remap rule of "
+                        + rule.entry().place()
+                        + ", which matches every host that no other rule matches: write rules for the intended"
+                        + " hosts");
             } else if (known.add(hosts(rule) + prefix)) {
                 lines.add(copy(line, rule, prefix));
             }

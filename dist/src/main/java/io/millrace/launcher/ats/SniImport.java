@@ -297,7 +297,7 @@ final class SniImport {
     private void readPolicy(JoinedYaml.Item item) {
         String name = Yaml.text(item.node(), "fqdn").toLowerCase(Locale.ROOT);
         if (name.isEmpty()) {
-            state.problem(item.entry(), "has no fqdn");
+            state.problem(item.entry(), "the entry has no fqdn");
             return;
         }
         List<String> words = new ArrayList<>();
@@ -353,7 +353,7 @@ final class SniImport {
             String line = file.lines().get(i).strip();
             if (!line.isEmpty() && !line.startsWith("#")) {
                 words.addAll(split(line));
-                file.entry(i + 1, i + 1, 1, line).note("was read, because " + entry.place() + " names the file");
+                file.entry(i + 1, i + 1, 1, line).note("the file was read, because " + entry.place() + " names it");
             }
         }
         return words;
@@ -465,8 +465,8 @@ final class SniImport {
         addFilters(node, matching);
         matching.stream()
                 .filter(this::deniesSomeClients)
-                .forEach(policy -> policy.entry.note(
-                        "applies to all hosts of " + rule.entry().place() + ", which has more hosts than this one"));
+                .forEach(policy -> policy.entry.note("the filters apply to all hosts of "
+                        + rule.entry().place() + ", which has more hosts than this one"));
     }
 
     /**

@@ -62,6 +62,7 @@ final class SettingTexts {
             return Source.DEFAULT;
         }
         String place = setAt.text();
+        // The overlay contains the values that the command millctl config set has changed.
         if (place.startsWith(SettingPlace.OVERLAY)) {
             return Source.OVERLAY;
         }

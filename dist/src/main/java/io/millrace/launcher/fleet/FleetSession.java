@@ -476,9 +476,9 @@ final class FleetSession {
             return false;
         }
         if (moveTo(outcome)) {
-            state.figures.received.addAndGet(batch.passed().size());
-            purgedAfter = Math.max(purgedAfter, batch.lost());
-            anchors.addAll(batch.passed());
+            state.figures.received.addAndGet(batch.positions().size());
+            purgedAfter = Math.max(purgedAfter, batch.lastLossNotice());
+            anchors.addAll(batch.positions());
             batch.own().forEach(at -> ownMessages.received(at.id(), at));
         }
         return true;
@@ -509,8 +509,8 @@ final class FleetSession {
         List<FleetMessage> messages = new ArrayList<>();
         FleetPosition to = before;
         List<FleetPosition> own = new ArrayList<>();
-        List<FleetPosition> passed = new ArrayList<>();
-        long lost = -1;
+        List<FleetPosition> positions = new ArrayList<>();
+        long lastLossNotice = -1;
         int bytes = 0;
         for (Received next = first; next != null; next = inbound.poll()) {
             if (next.sequence() > expected) {
@@ -522,25 +522,28 @@ final class FleetSession {
                 expected++;
                 FleetMessage message = readOrRefuse(next);
                 to = new FleetPosition(before.created(), next.sequence(), next.id());
-                passed.add(to);
+                positions.add(to);
                 if (message != null && message.instance().equals(instance)) {
                     // This node applied its purge before it queued the message.
                     own.add(to);
-                } else if (message != null && mustApply(message.purge(), Math.max(purgedAfter, lost))) {
+                } else if (message != null && mustApply(message.purge(), Math.max(purgedAfter, lastLossNotice))) {
                     messages.add(message);
                     bytes += next.body().length + 1;
-                    lost = message.purge().action() == FleetPurge.Action.LOST ? next.sequence() : lost;
+                    if (message.purge().action() == FleetPurge.Action.LOST) {
+                        lastLossNotice = next.sequence();
+                    }
                 }
             }
             Received further = inbound.peek();
-            if (passed.size() >= BATCH_MESSAGES || (further != null && bytes + further.body().length > BATCH_BYTES)) {
+            if (positions.size() >= BATCH_MESSAGES
+                    || (further != null && bytes + further.body().length > BATCH_BYTES)) {
                 break;
             }
         }
         if (!to.equals(before)) {
             state.figures.newest.accumulateAndGet(to.sequence(), Math::max);
             FleetBatch batch = new FleetBatch(before, to, false, isSoft(), messages);
-            send(new ReceivedBatch(batch, passed, own, lost, worker.apply(batch)));
+            send(new ReceivedBatch(batch, positions, own, lastLossNotice, worker.apply(batch)));
         }
         return true;
     }

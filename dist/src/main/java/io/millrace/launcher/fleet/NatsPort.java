@@ -7,9 +7,9 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket to a NATS server that records failed TLS handshakes. The client itself reports such a failure too late,
- * after its attempt to connect, and does not name the server. Confined to the client, which creates it by its class
- * name.
+ * A socket to a NATS server that records failed TLS handshakes. The NATS library itself reports such a failure too
+ * late, after its attempt to connect, and does not name the server. Confined to the library, which creates it by its
+ * class name.
  */
 public final class NatsPort extends SocketDataPortWithWriteTimeout {
     private @Nullable NatsProblems problems;

@@ -19,7 +19,7 @@ import java.util.Map;
  * @param fleet name of the fleet
  * @param node name of the node
  * @param instance identifier of the node's state directory
- * @param tier tier of the node
+ * @param tier label of the node's cache layer, such as {@code edge}
  * @param address URL at which the node takes requests of other nodes; empty while it takes none
  * @param version version of Millrace
  * @param created time of creation of the stream that the node follows; empty before it follows one
@@ -116,8 +116,8 @@ record NodeReport(
     }
 
     /**
-     * Returns the state of the configuration. An earlier version of Millrace does not report it. Numbers out of range
-     * are ignored: the next push uses a number above all reported ones, so a wrong one would block pushes.
+     * Returns the state of the configuration. An earlier version of Millrace does not report it. A state with a number
+     * out of range is ignored: the next push uses a number above all reported ones, so a wrong one would block pushes.
      */
     private static NodeConfigState config(Map<String, Object> members) throws AdminException {
         Long revision = Json.member(members, "config_revision", Long.class);
@@ -140,7 +140,8 @@ record NodeReport(
         try {
             return RuleUrl.parseOrigin(address).authority();
         } catch (InvalidValueException e) {
-            throw new AdminException(400, "bad-request", "the member 'address' is no URL of a host: " + e.problem());
+            throw new AdminException(
+                    400, "bad-request", "the member 'address' is not the URL of a host: " + e.problem());
         }
     }
 

@@ -15,21 +15,21 @@ import org.jspecify.annotations.Nullable;
  * Received messages that the worker applies together. Immutable, except for the answer.
  *
  * @param sent the batch as the worker receives it
- * @param passed the positions of all messages
+ * @param positions the positions of all messages
  * @param own the positions of this node's own messages
- * @param lost number of the last message about losses of the servers; -1 for none
+ * @param lastLossNotice sequence number of the newest notice that the stream may have lost messages; -1 if none
  * @param answer the answer of the worker, as in {@link WorkerPurges#apply}
  */
 record ReceivedBatch(
         FleetBatch sent,
-        List<FleetPosition> passed,
+        List<FleetPosition> positions,
         List<FleetPosition> own,
-        long lost,
+        long lastLossNotice,
         CompletableFuture<@Nullable Outcome> answer) {
 
     /** Returns the same messages with the answer to another attempt. */
     ReceivedBatch again(CompletableFuture<@Nullable Outcome> next) {
-        return new ReceivedBatch(sent, passed, own, lost, next);
+        return new ReceivedBatch(sent, positions, own, lastLossNotice, next);
     }
 
     /** Returns true if the worker has answered, so that {@link #outcome} does not block. */
@@ -50,7 +50,8 @@ record ReceivedBatch(
     }
 
     /**
-     * Returns the answer of the worker; null if it had another position. Blocks until the answer arrives.
+     * Returns the worker's answer. Returns null if the worker did not apply the batch, because the worker's position in
+     * the stream differs from the batch's start. Blocks until the answer arrives.
      *
      * @throws IOException if no worker answered, or the storage could not be written
      */

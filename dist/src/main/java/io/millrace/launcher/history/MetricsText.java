@@ -29,7 +29,7 @@ final class MetricsText {
      */
     record Sample(double startedSeconds, Figures figures) {}
 
-    /** Parses a text in Prometheus' format. Skips time series that the history does not need. */
+    /** Parses a text in the Prometheus format. Skips time series that the history does not need. */
     static Sample parse(String text) {
         Figures figures = new Figures();
         long[] cumulative = new long[Figures.HISTOGRAMS];
@@ -103,7 +103,7 @@ final class MetricsText {
         try {
             return space < at ? 0 : Double.parseDouble(text.substring(space + 1, end));
         } catch (NumberFormatException e) {
-            // The text is +Inf or NaN, which a counter never is.
+            // Prometheus' +Inf is not a number for Java. A counter is never +Inf.
             return 0;
         }
     }

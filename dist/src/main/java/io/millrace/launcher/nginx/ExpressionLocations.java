@@ -120,7 +120,7 @@ final class ExpressionLocations {
                     + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
             return;
         }
-        target.source().note("the same origin as for " + wider.path());
+        target.source().note("the origin is the same as for " + wider.path());
         for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
             if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
                     && !addFieldChange(server, base, location, each, locations)) {
@@ -155,7 +155,7 @@ final class ExpressionLocations {
         boolean same = wider.scope().all(directive.name()).stream()
                 .anyMatch(one -> one.text().equals(directive.text()));
         if (same) {
-            directive.note("the same as for " + wider.path());
+            directive.note("the directive is the same as for " + wider.path());
         }
         return same;
     }
@@ -254,7 +254,9 @@ final class ExpressionLocations {
         scope.own("proxy_cache").forEach(each -> each.markHandled().recordKey("cache_rules"));
         scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().recordKey("cache_rules"));
         conditions.add(bases, wider.path(), expression, "revalidate", time, source.markHandled(), valid.markHandled());
-        valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
+        valid.entry()
+                .note("the lifetime holds for all responses; in nginx it holds only for those without a lifetime of"
+                        + " their own");
     }
 
     /** Plans the lifetimes of a location with an expression for all rules that use the cache for its requests. */

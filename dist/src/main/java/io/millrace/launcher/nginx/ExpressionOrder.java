@@ -85,7 +85,8 @@ final class ExpressionOrder {
 
     private static void noteWider(Directive refusal, Location expression) {
         refusal.entry()
-                .note("also refuses paths that match " + expression.expression() + ", which nginx compares first");
+                .note("the rule also refuses paths that match " + expression.expression()
+                        + "; nginx compares this expression first");
     }
 
     private static boolean isWithin(Scope scope, Scope around) {

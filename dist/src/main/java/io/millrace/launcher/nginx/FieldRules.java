@@ -111,7 +111,7 @@ final class FieldRules {
                                 : word.startsWith("-") ? "no-cache" : "max-age=" + millis / 1000;
                 };
         if (word.equals("off")) {
-            source.note("off, as in Millrace");
+            source.note("the value is off, as in Millrace");
         } else if (value.isEmpty()) {
             source.notMapped("rules have constant values: write set_response_header: {Cache-Control: max-age=SECONDS}");
         } else {

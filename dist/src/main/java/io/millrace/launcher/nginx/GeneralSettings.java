@@ -66,7 +66,7 @@ final class GeneralSettings {
         for (Directive each :
                 scopes.stream().flatMap(one -> one.all("send_timeout").stream()).toList()) {
             if (!each.isHandled()) {
-                each.note("timeouts.client_body also limits pauses of clients that read");
+                each.note("timeouts.client_body also limits the time in which a client takes nothing of its response");
             }
         }
         writeHeaderBuffers();
@@ -93,8 +93,8 @@ final class GeneralSettings {
         long largest = -1;
         for (Directive each : found) {
             Long value = number(simple, each.arg(0));
-            // Zero means no limit, for sizes and numbers.
-            long rank = value == null ? -1 : value == 0 && simple.kind != Kind.TIME ? Long.MAX_VALUE : value;
+            // For nginx, a size of zero means no limit.
+            long rank = value == null ? -1 : value == 0 && simple.kind == Kind.SIZE ? Long.MAX_VALUE : value;
             if (rank > largest) {
                 largest = rank;
                 most = each;
@@ -117,6 +117,10 @@ final class GeneralSettings {
         if (simple.name.equals("keepalive_timeout") && "0".equals(text)) {
             draft.set("limits.requests_per_connection", "1", most.markHandled());
             return;
+        }
+        if (simple.name.equals("keepalive_requests") && "0".equals(text)) {
+            // For nginx, zero ends each connection after one response. For this key it means no limit.
+            text = "1";
         }
         for (Directive each : found) {
             if (each.arg(0).equals(most.arg(0))) {
@@ -216,9 +220,11 @@ final class GeneralSettings {
             if (each.arg(0).equalsIgnoreCase("X-Forwarded-For") && !from.isEmpty()) {
                 draft.set("access.filter_by_x_forwarded_for", "true", each.markHandled());
             } else if (each.arg(0).equalsIgnoreCase("proxy_protocol")) {
-                each.note("the address in PROXY headers is the client's address everywhere");
+                each.note("the value needs no key: with the PROXY protocol, the address in its header is always the"
+                        + " client's address");
             } else {
-                each.notMapped("the client's address is read from X-Forwarded-For of access.trusted_proxies only");
+                each.notMapped("the client's address is read only from X-Forwarded-For, in requests from"
+                        + " access.trusted_proxies");
             }
         }
     }
@@ -261,7 +267,7 @@ final class GeneralSettings {
                 markRemovable("limits.per_client.requests");
                 zone(each)
                         .forEach(one -> one.note(
-                                "taken into account with " + each.entry().place()));
+                                "the importer uses the zone for " + each.entry().place()));
             }
         }
     }
@@ -296,13 +302,14 @@ final class GeneralSettings {
         for (Directive each : http.own("proxy_cache_path")) {
             DraftNode element = draft.addElement("storage", each.markHandled());
             Path path = Path.of(Listeners.path(workspace, each.arg(0)));
-            // Millrace gets its own directory, because nginx would remove the files from its directory.
+            // Millrace gets a directory of its own, because nginx removes unknown files from its cache directory.
             element.put("path", path.toString().replaceAll("/+$", "") + "-millrace");
             String option = Upstreams.option(each, "max_size");
             String size = option == null ? null : Values.size(option);
             if (size == null) {
                 element.put("size", "10GiB");
-                each.notMapped("max_size: nginx sets no limit here; 10GiB is written, set the size of the disk");
+                String reason = option == null ? "nginx sets no limit here" : "'" + option + "' is not understood";
+                each.notMapped("max_size: " + reason + "; 10GiB is written, set it to the size of the disk");
             } else {
                 element.put("size", size);
             }

@@ -90,8 +90,8 @@ final class Headers {
         if (value.isEmpty() || value.equalsIgnoreCase("keep-alive")) {
             each.note("connections to origins are kept open by default");
         } else if (value.equalsIgnoreCase("close")) {
-            each.notMapped(
-                    "not translated; origin.keep_alive: 0 closes the connections to all origins after each request");
+            each.notMapped("the importer does not translate the value; origin.keep_alive: 0 closes the connections to"
+                    + " all origins after each request");
         } else {
             each.note("Millrace writes Connection itself when it forwards Upgrade");
         }
@@ -152,7 +152,7 @@ final class Headers {
         }
         for (Directive each : scope.all("add_header")) {
             if (each.arg(1).contains("$upstream_")) {
-                each.note("not sent without an origin");
+                each.note("the field is not sent, because there is no origin");
             } else if (!AnswerRule.isType(each) && !each.arg(0).equalsIgnoreCase("Strict-Transport-Security")) {
                 rules.addResponseField(rule, scope, base, each, "");
             }

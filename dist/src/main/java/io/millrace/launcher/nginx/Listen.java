@@ -19,7 +19,8 @@ record Listen(Directive source, String address, int port, boolean tls, boolean p
     static Listen of(Directive source, boolean oldSsl) {
         String text = source.arg(0);
         if (text.startsWith("unix:")) {
-            source.notMapped("not imported, because rules of servers are chosen by port; add the address to listen");
+            source.notMapped("the socket is not imported, because rules of servers are chosen by port; add the address"
+                    + " to listen");
             return null;
         }
         boolean quic = source.args().contains("quic");

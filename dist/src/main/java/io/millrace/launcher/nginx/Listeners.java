@@ -260,7 +260,7 @@ final class Listeners {
             } else {
                 all.put("tls.ciphers", new Setting(String.join(", ", suites.words()), suites.words(), ciphers));
                 if (!suites.unknown().isEmpty()) {
-                    ciphers.entry().note("not offered: " + String.join(", ", suites.unknown()));
+                    ciphers.entry().note("BoringSSL does not support " + String.join(", ", suites.unknown()));
                 }
             }
         }
@@ -274,7 +274,7 @@ final class Listeners {
             } else {
                 all.put("tls.groups", new Setting(String.join(", ", groups.words()), groups.words(), curves));
                 if (!groups.unknown().isEmpty()) {
-                    curves.entry().note("not offered: " + String.join(", ", groups.unknown()));
+                    curves.entry().note("BoringSSL does not support " + String.join(", ", groups.unknown()));
                 }
             }
         }

@@ -72,7 +72,8 @@ final class Logs {
             } else {
                 each.notMapped(
                         chosen == null
-                                ? "not translated; log.access[].target: syslog sends lines to a syslog receiver"
+                                ? "the importer does not translate the target; log.access[].target: syslog sends lines"
+                                        + " to a syslog receiver"
                                 : "there is one access log, with the format of "
                                         + chosen.entry().place());
             }
@@ -106,7 +107,8 @@ final class Logs {
         log.markHandled().note("the file is access.log in the log directory; log.access.path names another");
         for (String word : log.args()) {
             if (word.startsWith("if=")) {
-                log.notMapped("if: not translated; log.access[].filter selects the logged requests");
+                log.notMapped("if: the importer does not translate the condition; log.access[].filter selects the"
+                        + " logged requests");
             }
         }
         if (format == null) {

@@ -94,8 +94,8 @@ final class MirrorWriter {
                             + " nginx also copies those that its cache answers");
         }
         for (Directive each : inner.own("if")) {
-            each.note("taken into account with mirror.sample");
-            each.children().forEach(child -> child.note("taken into account with mirror.sample"));
+            each.note("the importer uses the condition for mirror.sample");
+            each.children().forEach(child -> child.note("the importer uses the directive for mirror.sample"));
         }
         translateContent(scope, inner, first, rule);
         reportFields(scope, inner, first, to, rule);

@@ -14,8 +14,10 @@ import java.util.Set;
 /** The notes about directives that no other class of the import has translated. Stateless. */
 final class Notes {
     private static final String FILES = "Millrace serves no files: put a web server behind it";
-    private static final String PROCESS = "concerns the processes, threads and memory of nginx; Millrace has its own";
-    private static final String SOCKETS = "concerns the sockets and buffers of nginx; Millrace has its own";
+    private static final String PROCESS =
+            "the directive concerns the processes, threads and memory of nginx; Millrace has its own";
+    private static final String SOCKETS =
+            "the directive concerns the sockets and buffers of nginx; Millrace has its own";
 
     /** Notes about directives that need no equivalent. */
     private static final Map<String, String> NO_EFFECT = new HashMap<>();
@@ -57,16 +59,16 @@ final class Notes {
                 client_body_in_single_buffer keepalive_disable chunked_transfer_encoding
                 grpc_buffer_size proxy_limit_rate grpc_read_timeout
                 grpc_send_timeout grpc_connect_timeout""");
-        put(NO_EFFECT, "concerns tables of nginx", """
+        put(NO_EFFECT, "the directive concerns tables of nginx", """
                 types_hash_max_size types_hash_bucket_size server_names_hash_bucket_size server_names_hash_max_size
                 variables_hash_max_size variables_hash_bucket_size map_hash_bucket_size map_hash_max_size zone state
                 hostnames volatile""");
-        put(NO_EFFECT, "concerns static files, which Millrace does not serve", """
+        put(NO_EFFECT, "the directive concerns static files, which Millrace does not serve", """
                 default_type types index open_file_cache open_file_cache_valid open_file_cache_min_uses
                 open_file_cache_errors log_not_found etag if_modified_since autoindex autoindex_exact_size
                 autoindex_localtime disable_symlinks charset_types override_charset gzip_static autoindex_format
                 max_ranges brotli_static zstd_static""");
-        put(NO_EFFECT, "concerns the memory in which nginx compresses; Millrace has its own", """
+        put(NO_EFFECT, "the directive concerns the memory in which nginx compresses; Millrace has its own", """
                 gzip_buffers gzip_window gzip_hash gzip_no_buffer brotli_buffers brotli_window zstd_buffers
                 gunzip_buffers""");
         put(NO_EFFECT, "Millrace manages sessions and tickets itself", """
@@ -90,19 +92,25 @@ final class Notes {
                 NO_EFFECT,
                 "redirections have the host of the request",
                 "server_name_in_redirect port_in_redirect absolute_redirect");
-        put(NO_EFFECT, "concerns the log messages of nginx; Millrace has its own", """
+        put(NO_EFFECT, "the directive concerns the log messages of nginx; Millrace has its own", """
                 limit_req_log_level limit_conn_log_level rewrite_log log_subrequest open_log_file_cache
                 uninitialized_variable_warn""");
         put(NO_EFFECT, "paths keep empty segments, as clients send them", "merge_slashes");
         put(NO_EFFECT, "requests with an invalid field name are always refused", "ignore_invalid_headers");
         put(NO_EFFECT, "the last trusted address in X-Forwarded-For is used", "real_ip_recursive");
         put(NO_EFFECT, "with satisfy any, one passed access rule is enough; see the notes at these rules", "satisfy");
-        put(NO_EFFECT, "concerns authentication, which is not translated", "auth_basic_user_file auth_request_set");
+        put(
+                NO_EFFECT,
+                "the directive concerns authentication, which is not translated",
+                "auth_basic_user_file auth_request_set");
         put(MISSING, FILES, """
                 root alias try_files internal proxy_store proxy_store_access dav_methods create_full_put_path
                 random_index mp4 flv autoindex_header add_before_body
                 add_after_body ssi empty_gif stub_status""");
-        put(MISSING, "not translated; write error_pages", "error_page recursive_error_pages");
+        put(
+                MISSING,
+                "the importer does not translate the directive; write error_pages",
+                "error_page recursive_error_pages");
         put(
                 MISSING,
                 "content that the origin compresses is not decompressed; if compression is on, origins are asked for"
@@ -126,7 +134,10 @@ final class Notes {
                 MISSING,
                 "requests of other methods than GET and HEAD are not answered from the cache",
                 "proxy_cache_methods");
-        put(MISSING, "not translated; write mirror with the origin that gets the copies", "mirror");
+        put(
+                MISSING,
+                "the importer does not translate the directive; write mirror with the origin that gets the copies",
+                "mirror");
         put(MISSING, "origins get the method, fields and content of the client's request", """
                 proxy_method proxy_set_body proxy_pass_request_headers proxy_pass_request_body""");
         put(MISSING, "set purge.allow; clients send PURGE for the URL", "proxy_cache_purge");
@@ -138,10 +149,14 @@ final class Notes {
                 "map");
         put(
                 MISSING,
-                "translated only if proxy_pass uses the variable, because remap[].split selects only origins",
+                "the importer translates the directive only if proxy_pass uses the variable, because remap[].split"
+                        + " selects only origins",
                 "split_clients");
         put(MISSING, "the importer cannot translate the condition; write an element of rules with when", "if");
-        put(MISSING, "not translated; map_with_referer restricts a rule by Referer", "valid_referers");
+        put(
+                MISSING,
+                "the importer does not translate the directive; map_with_referer restricts a rule by Referer",
+                "valid_referers");
         put(MISSING, "only HTTP is proxied: no plain TCP or UDP, and no mail", "stream mail");
         put(MISSING, "keys with a passphrase are not supported; remove it with: openssl pkey", "ssl_password_file");
         put(MISSING, "chains of any length are verified", "ssl_verify_depth proxy_ssl_verify_depth");
@@ -149,7 +164,10 @@ final class Notes {
         put(MISSING, "HTTP/3 is not supported", """
                 http3 quic_retry quic_gso ssl_reject_handshake""");
         put(MISSING, "fields with an underscore in their name are not removed", "underscores_in_headers");
-        put(MISSING, "not translated; write origins[].health_check", "health_check check match");
+        put(
+                MISSING,
+                "the importer does not translate the directive; write origins[].health_check",
+                "health_check check match");
     }
 
     private Notes() {}
@@ -190,7 +208,8 @@ final class Notes {
             boolean isTranslatedBlock =
                     section || List.of("location", "upstream").contains(each.name());
             String reason = enclosingReason.isEmpty() && !isTranslatedBlock
-                    ? "belongs to " + each.name() + " of " + each.entry().place()
+                    ? "the directive belongs to " + each.name() + " of "
+                            + each.entry().place()
                     : enclosingReason;
             finish(workspace, each.children(), reason, used);
         }
@@ -211,7 +230,7 @@ final class Notes {
             return;
         }
         if (List.of("http", "events", "server").contains(name) && each.hasBlock()) {
-            each.note(enclosingReason.isEmpty() ? "contains other directives" : enclosingReason);
+            each.note(enclosingReason.isEmpty() ? "the block contains other directives" : enclosingReason);
             return;
         }
         if (!enclosingReason.isEmpty()) {
@@ -223,17 +242,17 @@ final class Notes {
         } else if (name.equals("proxy_cache_min_uses")) {
             minUses(each);
         } else if (name.equals("satisfy") && each.arg(0).equals("all")) {
-            each.note("all, as in Millrace");
+            each.note("the value is all, as in Millrace");
         } else if (compression != null) {
             each.note(compression);
         } else if (NO_EFFECT.containsKey(name)) {
             each.note(String.valueOf(NO_EFFECT.get(name)));
         } else if (isDefault(each)) {
-            each.note(each.arg(0) + ", as in Millrace");
+            each.note("the value is " + each.arg(0) + ", as in Millrace");
         } else if (MISSING.containsKey(name)) {
             each.notMapped(String.valueOf(MISSING.get(name)));
         } else if (TRANSLATED.contains(name)) {
-            each.note("no imported rule uses it");
+            each.note("no imported rule uses the directive");
         } else if (name.matches("(fastcgi|uwsgi|scgi)_temp_path")) {
             each.note(PROCESS);
         } else if (name.matches("(fastcgi|uwsgi|scgi|memcached)_.*")) {

@@ -127,7 +127,7 @@ final class Redirects {
             for (Directive child : each.children()) {
                 Redirect found = of(child);
                 if ((hosts != null || isPlain) && found != null) {
-                    each.markHandled().note("taken into account with the redirection in it");
+                    each.markHandled().note("the importer uses the condition for the redirection in the block");
                     if (applies) {
                         return found;
                     }

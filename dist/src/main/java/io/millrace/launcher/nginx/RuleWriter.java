@@ -208,7 +208,7 @@ final class RuleWriter {
         redirecting.add(base);
         int status = redirect.status() == 303 ? 302 : redirect.status();
         if (redirect.status() == 303) {
-            redirect.source().notMapped("written with 302 instead of 303");
+            redirect.source().notMapped("the rule redirects with 302 instead of 303");
         }
         if (!redirect.rest() && !redirect.exact()) {
             redirect.source().entry().note("the rest of the path and the query are appended to the target");
@@ -331,7 +331,7 @@ final class RuleWriter {
         }
         Directive answer = AnswerRule.of(location.scope());
         if (refusal != null && AccessPlan.isDenial(refusal)) {
-            planDenial(base, location.path(), refusal, "answered with 403");
+            planDenial(base, location.path(), refusal, "requests are answered with 403");
         } else if (answer != null) {
             planAnswer(base, location.path(), location.scope(), answer);
         }
@@ -371,7 +371,7 @@ final class RuleWriter {
             for (Directive each : location.scope().own("try_files", "error_page")) {
                 each.notMapped("files are not looked for; every request goes to the origin of " + each.lastArg());
             }
-            scope.block().markHandled().note("written where try_files or error_page leads to it");
+            scope.block().markHandled().note("the location is written where try_files or error_page leads to it");
         }
         Target target = denies ? null : Target.of(scope);
         AuthRequest authorization = authorization(server, base, location, denies);

@@ -17,7 +17,7 @@ final class Server {
     Server(Scope scope) {
         this.scope = scope;
         boolean oldSsl = scope.own("ssl").stream().anyMatch(Directive::isOn);
-        scope.own("ssl").forEach(each -> each.note("taken into account with listen"));
+        scope.own("ssl").forEach(each -> each.note("the importer uses the directive for listen"));
         for (Directive each : scope.own("listen")) {
             Listen listen = Listen.of(each, oldSsl);
             if (listen != null) {

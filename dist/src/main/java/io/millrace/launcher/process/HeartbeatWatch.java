@@ -2,7 +2,7 @@ package io.millrace.launcher.process;
 
 /**
  * The detector of a hung worker, based on the time of its last heartbeat. If the check itself is late, the launcher was
- * suspended, such as in a paused virtual machine. The timeout of the worker then starts again.
+ * suspended, for example in a paused virtual machine. The timeout of the worker then starts again.
  *
  * <p>Not thread-safe. The caller supplies times in nanoseconds of a monotonic clock.
  */

@@ -40,8 +40,9 @@ public final class WorkerProcess {
     private boolean hasStoppedAccepting;
 
     /**
-     * @param plan the plan that the worker was started with; null for a worker of another launcher
-     * @param warms whether the worker warms up before it reports standby
+     * @param plan the plan that the worker was started with; null for a worker that another launcher started and this
+     *     one has taken over (an adopted worker)
+     * @param warms whether the worker warms up before it reports standby: ready, and waiting for {@code Serve}
      * @param readyDeadlineNanos time after which a worker that is still starting is treated as hung
      */
     public WorkerProcess(
@@ -77,7 +78,7 @@ public final class WorkerProcess {
         return process;
     }
 
-    /** The plan that the worker was started with; null for a worker of another launcher. */
+    /** The plan that the worker was started with; null for an adopted worker. */
     @Nullable
     public WorkerPlan plan() {
         return plan;
@@ -162,7 +163,11 @@ public final class WorkerProcess {
         return standsBy;
     }
 
-    /** Sends {@code Serve}. Later calls have no effect. */
+    /**
+     * Sends {@code Serve}. Later calls have no effect.
+     *
+     * @param overlapping whether the predecessor still accepts connections
+     */
     public void serve(boolean overlapping) {
         if (!serveSent) {
             serveSent = true;
@@ -204,7 +209,7 @@ public final class WorkerProcess {
         return readyNanos;
     }
 
-    /** Orders the worker to stop accepting, and to exit after {@code drainNanos} at the latest. */
+    /** Orders the worker to stop accepting, to finish its requests within {@code drainNanos}, and then to exit. */
     public void drain(long drainNanos) {
         send(new ControlMessage.Drain(drainNanos));
         enterDraining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
@@ -252,7 +257,7 @@ public final class WorkerProcess {
         return killReason;
     }
 
-    /** Records that the class archive was discarded, because it may have caused the failed start. */
+    /** Records that the class archive (AppCDS) was discarded, because it may have caused the failed start. */
     public void classArchiveDiscarded() {
         isClassArchiveDiscarded = true;
     }
@@ -295,7 +300,7 @@ public final class WorkerProcess {
     /**
      * Kills the process, as {@link #kill()} does.
      *
-     * @param reason what it did, such as {@code did not become ready in time}; null for none
+     * @param reason what the worker did, such as {@code did not become ready in time}; null for none
      */
     public void kill(@Nullable String reason) {
         if (state != WorkerState.GONE) {

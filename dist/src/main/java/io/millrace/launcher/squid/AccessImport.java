@@ -221,7 +221,7 @@ final class AccessImport {
         if (one && first != null && first.type().equals("port")) {
             line.note("hosts that clients name are protected by forward_proxy.deny_destinations; ports of rules are"
                     + " those of their origins");
-            first.note("taken into account with " + line.entry().place());
+            first.note("the importer uses the list for " + line.entry().place());
             return true;
         }
         if (one && first != null && first.type().equals("dst") && !names.get(0).startsWith("!")) {
@@ -294,7 +294,7 @@ final class AccessImport {
         }
         if (!forward) {
             line.note("CONNECT is refused, because forward_proxy is off");
-            acl.note("taken into account with " + line.entry().place());
+            acl.note("the importer uses the list for " + line.entry().place());
             return true;
         }
         List<String> ports =
@@ -309,7 +309,7 @@ final class AccessImport {
 
     private boolean translateDestinations(SquidLine line, Acl acl) {
         line.markHandled().matchesDefaultOf("forward_proxy.deny_destinations");
-        acl.note("taken into account with " + line.entry().place());
+        acl.note("the importer uses the list for " + line.entry().place());
         List<String> addresses = Acls.addresses(acl);
         boolean complete = addresses != null && addresses.stream().allMatch(each -> each.matches(LOCAL));
         if (addresses == null) {

@@ -70,9 +70,12 @@ final class HeaderImport {
             } else if (line.arg(1).equals("allow") && all && !allows) {
                 line.note("fields are passed on by default");
                 decided = true;
-            } else if (line.arg(1).equals("allow") || allows) {
-                line.notMapped(
-                        "a line with allow and a list precedes; write a rule with when and remove_" + direction(line));
+            } else if (allows) {
+                line.notMapped("an earlier line with allow and a list has no equivalent, so that this line is not"
+                        + " translated; write a rule with when and remove_" + direction(line));
+            } else if (line.arg(1).equals("allow")) {
+                line.notMapped("a line with allow and a list has no equivalent; write a rule with when and remove_"
+                        + direction(line));
                 allows = true;
             } else if (name.equalsIgnoreCase("All") || name.equalsIgnoreCase("Other")) {
                 line.notMapped("rules remove fields by name; write a rule with remove_" + direction(line));

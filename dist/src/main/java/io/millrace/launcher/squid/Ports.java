@@ -83,8 +83,8 @@ final class Ports {
         node.put("address", address);
         if (diverted) {
             node.put("transparent", tproxy ? "both" : "in");
-            line.note("needs CAP_NET_ADMIN; a request without a rule goes to the host of its Host field,"
-                    + " not to the address that the client connected to");
+            line.note("the socket option IP_TRANSPARENT needs CAP_NET_ADMIN; a request without a rule goes to the host"
+                    + " of its Host field, not to the address that the client connected to");
         }
         if (accelerates) {
             accelerators.add(line);

@@ -70,7 +70,7 @@ final class Refresh {
                 return;
             }
             if (numbers.equals(squidDefault)) {
-                last.note("the same numbers as for all URLs");
+                last.note("the numbers are the same as for all URLs");
             } else if (numbers.get(1).equals("0%") && matches != null) {
                 writeZeroLifetime(workspace.draft().root(), last, matches);
             } else {

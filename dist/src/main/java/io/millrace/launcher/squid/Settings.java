@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class Settings {
-    private static final String PROCESS = "concerns the processes, threads and memory of Squid; Millrace has its own";
+    private static final String PROCESS =
+            "the directive concerns the processes, threads and memory of Squid; Millrace has its own";
     /** Keys of directives whose value is a time. */
     private static final Map<String, List<String>> TIMES = Map.ofEntries(
             Map.entry("connect_timeout", List.of("timeouts.origin_connect")),
@@ -59,11 +60,11 @@ final class Settings {
                 maximum_object_size_in_memory memory_cache_mode memory_cache_shared store_avg_object_size
                 store_objects_per_bucket max_open_disk_fds cache_swap_state store_dir_select_algorithm
                 minimum_expiry_time cache_miss_revalidate""");
-        put(NO_EFFECT, "concerns DNS in Squid; Millrace's resolver has the section dns", """
+        put(NO_EFFECT, "the directive concerns DNS in Squid; Millrace's resolver has the section dns", """
                 ipcache_size ipcache_low ipcache_high fqdncache_size dns_defnames dns_children dns_packet_max
                 dns_multicast_local hosts_default_append append_domain dns_timeout ignore_unknown_nameservers
                 test_reachability""");
-        put(NO_EFFECT, "concerns connections of Squid; see timeouts, origin and origins[].retry", """
+        put(NO_EFFECT, "the directive concerns connections of Squid; see timeouts, origin and origins[].retry", """
                 client_persistent_connections server_persistent_connections half_closed_clients detect_broken_pconn
                 persistent_connection_after_error client_db tcp_recv_bufsize read_ahead_gap pipeline_prefetch
                 client_request_buffer_max_size peer_connect_timeout forward_timeout forward_max_tries write_timeout
@@ -90,7 +91,10 @@ final class Settings {
                 store_id_program store_id_access store_id_children storeurl_rewrite_program url_rewrite_bypass
                 redirect_children location_rewrite_program""");
         put(MISSING, "requests cannot be annotated", "note");
-        put(MISSING, "not translated; set origin.tls", "tls_outgoing_options sslproxy_options");
+        put(
+                MISSING,
+                "the importer does not translate the directive; set origin.tls",
+                "tls_outgoing_options sslproxy_options");
         put(MISSING, "TLS connections that clients open by CONNECT are not decrypted", """
                 ssl_bump sslcrtd_program sslcrtd_children sslproxy_cert_error sslproxy_cert_adapt
                 sslproxy_session_cache_size ssl_engine on_unsupported_protocol sslpassword_program""");
@@ -100,7 +104,7 @@ final class Settings {
         put(MISSING, "bandwidth is not limited", """
                 delay_pools delay_class delay_access delay_parameters delay_initial_bucket_level client_delay_pools
                 client_delay_access client_delay_parameters response_delay_pool reply_body_max_size""");
-        put(MISSING, "not translated; write error_pages", "deny_info");
+        put(MISSING, "the importer does not translate the directive; write error_pages", "deny_info");
         put(MISSING, "access is decided once, before the lookup, by access.filters and rules", """
                 http_reply_access http_access2 adapted_http_access miss_access""");
         put(MISSING, "packets cannot be marked", "tcp_outgoing_tos clientside_tos qos_flows tcp_outgoing_mark");
@@ -140,7 +144,7 @@ final class Settings {
         } else if (NO_EFFECT.containsKey(line.name())) {
             line.note(String.valueOf(NO_EFFECT.get(line.name())));
         } else if (isOff(line)) {
-            line.note(line.arg(0) + ", as in Millrace");
+            line.note("the value is " + line.arg(0) + ", as in Millrace");
         } else if (MISSING.containsKey(line.name())) {
             line.notMapped(String.valueOf(MISSING.get(line.name())));
         } else {
@@ -350,7 +354,8 @@ final class Settings {
             return;
         }
         if (target.matches("(syslog|udp|tcp):.*")) {
-            line.notMapped("not translated; log.access[].target: syslog sends lines to a syslog receiver");
+            line.notMapped("the importer does not translate the target; log.access[].target: syslog sends lines to a"
+                    + " syslog receiver");
             return;
         }
         String named = line.option("logformat");

@@ -58,13 +58,13 @@ final class SquidLine {
         return entry;
     }
 
-    /** Marks the line as translated, and returns its entry in the report. */
+    /** Marks the line as handled (translated or reported), and returns its entry in the report. */
     Entry markHandled() {
         handled = true;
         return entry;
     }
 
-    /** Marks the line as translated, with a note. */
+    /** Marks the line as handled, with a note. */
     void note(String note) {
         markHandled().note(note);
     }

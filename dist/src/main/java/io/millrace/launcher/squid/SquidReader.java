@@ -71,7 +71,7 @@ final class SquidReader {
 
     private void include(SquidLine include, Path path, int depth) {
         if (depth >= DEPTH_MAX) {
-            include.notMapped("includes are nested more than " + DEPTH_MAX + " levels");
+            include.notMapped("includes are nested more than " + DEPTH_MAX + " levels deep");
             return;
         }
         for (String word : include.args()) {
@@ -79,7 +79,7 @@ final class SquidReader {
             if (found.isEmpty() && word.contains("*")) {
                 include.note("no file matches the pattern");
             } else if (found.isEmpty()) {
-                include.notMapped("no such file: its lines are missing here");
+                include.notMapped("the file does not exist: its lines are missing here");
             } else {
                 include.note("the lines are in this report");
                 found.stream().filter(each -> !workspace.isRead(each)).forEach(each -> read(each, depth + 1));
@@ -87,7 +87,10 @@ final class SquidReader {
         }
     }
 
-    /** Finds the files for a name or pattern. In a copy of the directory, names still begin with /etc/squid. */
+    /**
+     * Finds the files for a name or pattern. If /etc/squid was copied for the import, names in the copy still begin
+     * with /etc/squid.
+     */
     private List<Path> find(String word, Path from) {
         Path parent = from.toAbsolutePath().getParent();
         List<Path> candidates = new ArrayList<>();
@@ -136,7 +139,7 @@ final class SquidReader {
             List<Path> found =
                     find(word.substring(1, word.length() - 1), workspace.base().resolve("squid.conf"));
             if (found.isEmpty()) {
-                line.notMapped(word + ": no such file");
+                line.notMapped(word + ": the file does not exist");
                 continue;
             }
             SourceFile file = workspace.read(found.get(0));
@@ -145,7 +148,7 @@ final class SquidReader {
                 if (!text.isEmpty() && !text.startsWith("#")) {
                     values.add(text.replaceAll("\\s+#.*", ""));
                     file.entry(i + 1, i + 1, 1, text)
-                            .note("a value of " + line.entry().place());
+                            .note("the line is a value of " + line.entry().place());
                 }
             }
         }

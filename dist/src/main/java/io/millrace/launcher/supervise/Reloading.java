@@ -86,7 +86,7 @@ final class Reloading {
         PendingReload waiting = pendingReload;
         if (waiting == null || waiting.request() != message.request()) {
             LOG.warn(
-                    "worker {} answered a reload after its timeout; the reload remains reported as failed: {}",
+                    "worker {} answered a reload for which this launcher does not wait; the result is only logged: {}",
                     worker.pid(),
                     message.settings());
             return;

@@ -79,7 +79,7 @@ final class Backends {
             director.members.add(new Member(words[0].strip(), weight, each));
             each.markHandled();
         } else if (function.equals("reconfigure") || function.equals("associate") || function.equals("set_warmup")) {
-            each.note("not needed: groups of origins have no such step");
+            each.note("the call is not needed: groups of origins have no such step");
         } else {
             each.notMapped("'" + function + "' of the director has no equivalent");
         }
@@ -276,7 +276,8 @@ final class Backends {
             case "probe" -> {}
             case "max_connections" -> entry.recordKey("origins[].connections_max");
             case "proxy_header" -> state.set("proxy_protocol_out", "v" + field.value(), entry);
-            case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
+            case "host_header" ->
+                entry.note("Varnish uses the value only for requests without Host, which HTTP/1.1 does not allow");
             case "path" -> entry.recordKey("remap[].unix_socket");
             case "ssl" -> entry.notMapped("write https in the key 'to' of the rule, and in the hosts of the group");
             default -> entry.notMapped("'." + field.name() + "' has no equivalent");

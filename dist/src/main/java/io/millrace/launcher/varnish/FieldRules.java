@@ -107,10 +107,10 @@ final class FieldRules {
             rule.put("set_" + fields + "." + name, value);
         }
         if (lifetime) {
-            each.note("written for responses to clients, so that the lifetime here stays as in Varnish");
+            each.note("the rule changes responses to clients, so that the lifetime here stays as in Varnish");
         }
         if (!removes && value.isEmpty()) {
-            each.note("removes the field; Varnish sends it without a value");
+            each.note("the rule removes the field; Varnish sends it without a value");
         }
         return null;
     }

@@ -270,7 +270,8 @@ public final class VarnishImport {
                 } else if (sub.endsWith("_purge")) {
                     each.note("Millrace answers purges itself");
                 } else if (sub.startsWith("vcl_synth") || sub.startsWith("vcl_backend_error")) {
-                    each.notMapped("not translated; write error_pages, or an element of rules with answer");
+                    each.notMapped("the importer does not translate the statement; write error_pages, or an element of"
+                            + " rules with answer");
                 } else if (sub.equals("vcl_pipe")
                         && each.target().toLowerCase(Locale.ROOT).matches("bereq\\.http\\.(connection|upgrade)")) {
                     each.note("Millrace writes Connection and Upgrade itself");

@@ -90,13 +90,15 @@ final class VclBackendResponse extends Walker {
             case "beresp.do_gunzip" -> each.notMapped("content that the origin compresses is not decompressed");
             case "beresp.do_esi" -> translateEsi(each);
             case "beresp.storage", "beresp.storage_hint" ->
-                each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
+                each.notMapped("the importer does not translate the statement; volumes[].hosts and cache.volume of a"
+                        + " rule select the volume");
             case "beresp.http.x-url",
                     "beresp.http.x-host",
                     "beresp.http.url",
                     "beresp.http.x-cache-tags",
                     "beresp.http.xkey" ->
-                each.note("not needed: purges by pattern and by tag know the URL and the tags of stored responses");
+                each.note("the field is not needed: purges by pattern and by tag know the URL and the tags of stored"
+                        + " responses");
             default -> {
                 if (target.startsWith("beresp.http.")) {
                     state.fields().write(each, pathConditions());
@@ -110,7 +112,7 @@ final class VclBackendResponse extends Walker {
     /** Turns compression on for the types that the condition names. */
     private void translateGzip(Statement each) {
         if (each.value().equals("false") && pathConditions().branches().isEmpty()) {
-            each.note("off, as in Millrace");
+            each.note("the setting is off, as in Millrace");
             return;
         }
         List<String> types =
@@ -128,19 +130,20 @@ final class VclBackendResponse extends Walker {
                 .removableIfInvalid()
                 .from(entry);
         root.put("compression.min_size", "0").remark("Varnish compresses content of any size; without the line: 1KiB");
-        each.note("only with status 200, 203, 403, 404 and 410, and up to compression.max_size");
+        each.note("Millrace compresses only responses with status 200, 203, 403, 404 and 410, up to"
+                + " compression.max_size");
         if (!types.equals(MediaTypes.ANY)) {
             each.note("the types are those that the importer knows");
         }
         if (!pathConditions().passedReturns().isEmpty()) {
-            each.note("also for responses for which an earlier return ends the subroutine");
+            each.note("the setting also applies to responses for which an earlier return ends the subroutine");
         }
     }
 
     /** Turns ESI on, for HTML or for the responses that ask for it. */
     private void translateEsi(Statement each) {
         if (each.value().equals("false") && pathConditions().branches().isEmpty()) {
-            each.note("off, as in Millrace");
+            each.note("the setting is off, as in Millrace");
             return;
         }
         boolean isAsked = isSurrogateControl(pathConditions().branches());
@@ -156,12 +159,12 @@ final class VclBackendResponse extends Walker {
         root.put("esi.enabled", "true").from(entry);
         if (!isAsked) {
             root.put("esi.when", "always").from(entry);
-            each.note("for responses of type text/html, and others with Surrogate-Control");
+            each.note("ESI applies to responses of type text/html, and to others with Surrogate-Control");
         } else {
-            each.note("for responses with Surrogate-Control: content=\"ESI/1.0\"");
+            each.note("ESI applies to responses with Surrogate-Control: content=\"ESI/1.0\"");
         }
         if (!pathConditions().passedReturns().isEmpty()) {
-            each.note("also for responses for which an earlier return ends the subroutine");
+            each.note("the setting also applies to responses for which an earlier return ends the subroutine");
         }
     }
 
@@ -462,7 +465,7 @@ final class VclBackendResponse extends Walker {
             return;
         }
         if (!around.isEmpty()) {
-            each.markHandled().note("holds for all responses, not only for those that meet the condition");
+            each.markHandled().note("the time holds for all responses, not only for those that meet the condition");
         }
         state.set("cache.force_stale_while_revalidate", time, each.markHandled());
         state.set("cache.max_stale_age", time, each.markHandled());
@@ -482,7 +485,7 @@ final class VclBackendResponse extends Walker {
         if (around.isEmpty()) {
             state.set("cache.enabled", "false", each.markHandled());
             if (returned) {
-                each.notMapped("also for responses for which an earlier return ends the subroutine");
+                each.notMapped("the setting also applies to responses for which an earlier return ends the subroutine");
             }
             return;
         }

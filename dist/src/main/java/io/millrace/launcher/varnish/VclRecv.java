@@ -179,7 +179,7 @@ final class VclRecv extends Walker {
     private void translatePurge(Statement each, Match match) {
         each.markHandled().recordKey("purge.allow");
         if (match.clients().isEmpty() && state.workspace().draft().root().find("purge.allow") == null) {
-            each.note("purge.allow names the clients that may purge; by default only those of this machine");
+            each.note("purge.allow names the clients that may purge; its default allows only this machine");
         } else {
             match.clients().forEach(test -> allowPurges(each, test));
         }
@@ -226,7 +226,7 @@ final class VclRecv extends Walker {
         } else if (match.isMethod() && status.matches("4\\d\\d")) {
             translateMethods(each, match);
         } else if (status.startsWith("4") && match.isUrl() && addRoute(match, DENIED, each)) {
-            each.note("answered with 403");
+            each.note("requests are answered with 403");
         } else if (!synthRules.answer(each, pathConditions(), status) && status.startsWith("4")) {
             state.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
         }
@@ -264,10 +264,11 @@ final class VclRecv extends Walker {
                 each.notMapped(
                         "the time for stale responses is the same for all requests:" + " cache.stale_while_revalidate");
             case "req.hash_always_miss", "req.hash_ignore_busy", "req.hash_ignore_vary" ->
-                each.notMapped(
-                        "not possible for single requests; see cache.when_to_revalidate and cache.collapse_wait");
+                each.notMapped("the setting cannot be changed for single requests; see cache.when_to_revalidate and"
+                        + " cache.collapse_wait");
             case "req.http.surrogate-capability", "req.esi" ->
-                each.notMapped("not translated; esi in a rule of remap turns ESI on, and sends Surrogate-Capability");
+                each.notMapped("the importer does not translate the statement; esi in a rule of remap turns ESI on, and"
+                        + " sends Surrogate-Capability");
             case "req.http.x-forwarded-proto", "req.http.x-forwarded-host" ->
                 each.note("origins get the field by default");
             default -> {
@@ -415,8 +416,8 @@ final class VclRecv extends Walker {
         Matcher call = Pattern.compile("regsub(?:all)?\\(\\s*req\\.url\\s*,\\s*\"(.*)\"\\s*,\\s*\"(.*)\"\\s*\\)")
                 .matcher(value);
         if (!call.matches()) {
-            each.notMapped(
-                    "not translated; rewrite.path and rewrite.query of rules change the URL that the origin gets");
+            each.notMapped("the importer does not translate the statement; rewrite.path and rewrite.query of rules"
+                    + " change the URL that the origin gets");
             return;
         }
         String expression = call.group(1);
@@ -432,7 +433,8 @@ final class VclRecv extends Walker {
         } else if (expression.matches("[&?\\\\()|+\\[\\]$]+") || expression.contains("#")) {
             each.note("empty parameters and fragments are not part of keys");
         } else {
-            each.notMapped("not translated; rewrite.path of rules changes the path that the origin gets");
+            each.notMapped("the importer does not translate the statement; rewrite.path of rules changes the path that"
+                    + " the origin gets");
         }
     }
 

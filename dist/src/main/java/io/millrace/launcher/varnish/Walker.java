@@ -104,7 +104,7 @@ abstract class Walker {
             } else {
                 exact = path;
                 if (isReturnToCaller(each)) {
-                    each.note("ends the called subroutine");
+                    each.note("the statement ends the called subroutine");
                 } else {
                     statement(each, around);
                 }
@@ -119,7 +119,7 @@ abstract class Walker {
 
     private static void skip(Statement each) {
         if (!each.isHandled()) {
-            each.note("never reached: an earlier return ends the subroutine");
+            each.note("the statement is never reached: an earlier return ends the subroutine");
         }
         each.body().forEach(Walker::skip);
     }

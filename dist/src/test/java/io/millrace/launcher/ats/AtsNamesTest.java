@@ -124,7 +124,7 @@ final class AtsNamesTest extends AtsClientsFixture {
                 "CONFIG proxy.config.http.referer_filter INT 1");
         samples.file("remap.config", "map_with_referer / http://o.example/ http://r.example/ ~r.example");
         assertEquals("10.0.0.1", letIn(0, "GET"));
-        assertTrue(samples.line("sni.yaml", 2).note().contains("applies to all hosts of remap.config:1"));
+        assertTrue(samples.line("sni.yaml", 2).note().contains("apply to all hosts of remap.config:1"));
     }
 
     @Test

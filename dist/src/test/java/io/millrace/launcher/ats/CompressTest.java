@@ -84,7 +84,7 @@ final class CompressTest extends AtsFixture {
                 MAP + " @plugin=gzip.so @pparam=none.config",
                 "redirect http://b.example/ http://c.example/ @plugin=compress.so");
         assertLacks("compression");
-        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "none.config: no such file");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "the file none.config does not exist");
         assertOutcome(Outcome.NOT_MAPPED, "remap.config", 2, "sends no requests");
     }
 }

@@ -243,7 +243,7 @@ final class HeaderRewriteTest extends AtsFixture {
                 "remap.config",
                 MAP + " @plugin=header_rewrite.so @pparam=none.conf",
                 "redirect http://b.example/ http://c.example/ @plugin=header_rewrite.so @pparam=none.conf");
-        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "none.conf: no such file");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "the file none.conf does not exist");
         assertOutcome(Outcome.NOT_MAPPED, "remap.config", 2, "redirect sends no requests to an origin");
     }
 }

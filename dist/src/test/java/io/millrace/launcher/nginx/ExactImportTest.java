@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that rules neither permit nor store what nginx does not. */
 final class ExactImportTest {
@@ -231,5 +233,21 @@ final class ExactImportTest {
         assertEquals(
                 List.of("requests for paths that match \\.css$ are not restricted: see nginx.conf:7"),
                 result.warnings());
+    }
+
+    @ParameterizedTest(name = "keepalive_requests {0} is {1}")
+    @CsvSource({"0, 1", "1, 1", "500, 500"})
+    void zeroKeepaliveRequestsEndAConnectionAfterOneResponse(String nginx, String millrace) throws IOException {
+        String text = yaml(read("keepalive_requests " + nginx + ";", "listen 80; location / { " + PROXY + " }"));
+        assertTrue(text.matches("(?s).*requests_per_connection: " + millrace + "\\s.*"), text);
+    }
+
+    @Test
+    void theLargestOfSeveralNumbersOfRequestsIsNotZero() throws IOException {
+        String text = yaml(read(
+                "",
+                "listen 80; server_name a; keepalive_requests 0; location / { " + PROXY + " }",
+                "listen 80; server_name b; keepalive_requests 20; location / { " + PROXY + " }"));
+        assertTrue(text.matches("(?s).*requests_per_connection: 20\\s.*"), text);
     }
 }

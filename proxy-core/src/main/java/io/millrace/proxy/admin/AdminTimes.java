@@ -6,8 +6,8 @@ import java.time.Duration;
  * Time limits of clients of the admin API. Immutable.
  *
  * @param request time to receive a request, from its first to its last byte
- * @param unauthenticated time to receive a request without a valid token on TCP; for the first request it begins with
- *     the connection
+ * @param unauthenticated time to receive a request without a valid token on TCP; for the first request of a connection,
+ *     it begins when the connection is opened
  * @param wrongToken delay of the answer to a wrong token
  */
 record AdminTimes(Duration request, Duration unauthenticated, Duration wrongToken) {

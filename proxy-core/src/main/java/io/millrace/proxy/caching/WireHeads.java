@@ -23,7 +23,10 @@ public final class WireHeads {
 
     private WireHeads() {}
 
-    /** Leaves out Last-Modified if the response has an entity tag, which is enough for a cache (RFC 9110 s15.4.5). */
+    /**
+     * Returns the head of a 304, without the fields about the content. Leaves out Last-Modified too if the response has
+     * an entity tag, which is enough for a cache (RFC 9110 s15.4.5).
+     */
     static byte[] notModified(FieldSection stored, boolean hasEntityTag) {
         FieldSection.Builder fields = FieldSection.builder();
         for (int line = 0; line < stored.size(); line++) {
@@ -59,7 +62,10 @@ public final class WireHeads {
         return wire;
     }
 
-    /** Returns true if stored heads never copy the field of a line: Age, Content-Length or one of RFC 9111 s3.1. */
+    /**
+     * Returns true if the field of this line is never copied into a stored head: Age, Content-Length or one of RFC 9111
+     * s3.1.
+     */
     public static boolean isNeverStored(FieldSection fields, int line) {
         return isOneOf(fields, line, StoredHeadBuilder.NOT_STORED);
     }

@@ -125,9 +125,9 @@ final class HostRecord {
     }
 
     /**
-     * Returns all addresses in the order to be tried. IPv4 and IPv6 addresses alternate, beginning with the preferred
-     * family (RFC 8305 s4). Each call begins with the next address of each family. Addresses with a recent failed
-     * connection come last.
+     * Returns all addresses in the order in which they are to be tried. IPv4 and IPv6 addresses alternate, beginning
+     * with the preferred family (RFC 8305 s4). Each call begins with the next address of each family. Addresses with a
+     * recent failed connection come last.
      */
     List<InetAddress> inTryOrder(long nowNanos) {
         List<InetAddress> order = new ArrayList<>();

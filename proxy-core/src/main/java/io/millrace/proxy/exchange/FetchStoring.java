@@ -202,7 +202,7 @@ final class FetchStoring {
                 && !isWithheld
                 && !detectPurge()
                 && !variesByUnsentField(content.whole().variance())
-                && !EncodedHeads.concerns(
+                && !EncodedHeads.wouldEncodeWhole(
                         head.fields(),
                         content.range().length(),
                         plan.cacheSettings().encoding());

@@ -346,7 +346,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 && (plan.range() != null || isRangePassed())
                 && state == State.WAITING
                 && RangeRequest.isDated(plan.request().fields())
-                && EncodedHeads.concernsPart(head.fields(), rules)
+                && EncodedHeads.mightEncodeWholeOfPart(head.fields(), rules)
                 && rules.choose(plan.request().fields()) != null;
     }
 

@@ -13,7 +13,7 @@ public enum FieldType {
     INTEGER("integer", "an integer", "a whole number"),
     /** A number of bytes, such as {@code 10M}. */
     SIZE("size", "a size", "a size such as 10M or 512KiB"),
-    /** A duration in nanoseconds, such as {@code 2d} or {@code 1h30m}. */
+    /** A duration, such as {@code 2d} or {@code 1h30m}. Its value is in nanoseconds. */
     DURATION("duration", "a duration", "a duration such as 30s, 2d or 1h30m"),
     /** An IP address. Its literals are addresses and ranges in quotes; {@code ==} and {@code in} test membership. */
     ADDRESS("address", "an address", "an address or a range in quotes, such as \"10.0.0.0/8\"");

@@ -8,7 +8,7 @@ public enum FailureReason {
     LIMIT("limit"),
     /** No result arrived before the deadline. */
     DEADLINE("deadline"),
-    /** A second result arrived, or one after the deadline. It was ignored. */
+    /** A second result arrived, or a result arrived after the deadline. The proxy ignored it. */
     REPEATED("repeated"),
     /** The hook was not called, because the circuit breaker of its extension is open. */
     CIRCUIT_OPEN("circuit_open"),

@@ -179,8 +179,11 @@ public final class RequestHooks {
         return Progress.PROCEED;
     }
 
-    /** Applies the change of a continuation to the view. Returns the exception that it threw, or the change. */
-    @SuppressWarnings("unchecked") // a reply takes changes of its view only
+    /**
+     * Runs the callback that the hook returned, with the request view. Returns the callback, or the exception that it
+     * threw.
+     */
+    @SuppressWarnings("unchecked") // safe: a RequestReply accepts only callbacks for a RequestView
     private Object changed(LoadedExtension extension, Hook hook, Consumer<?> change, RequestHead request) {
         long began = extension.now();
         try {
@@ -413,6 +416,7 @@ public final class RequestHooks {
         for (LoadedExtension extension : chain.of(Hook.DELIVER)) {
             FieldEdits constants = extension.constants();
             if (constants != null) {
+                // An extension with fixed edits needs no call.
                 head.edit(constants);
                 continue;
             }

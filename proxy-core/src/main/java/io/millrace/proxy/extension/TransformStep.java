@@ -112,7 +112,7 @@ final class TransformStep {
             succeeded();
             return;
         }
-        @SuppressWarnings("unchecked") // a reply takes changes of its view only
+        @SuppressWarnings("unchecked") // safe: a HookReply<Output> accepts only callbacks for an Output
         Consumer<Output> change = (Consumer<Output>) Objects.requireNonNull(result, "no result yet");
         Written written = new Written(out);
         call(written, () -> change.accept(written));

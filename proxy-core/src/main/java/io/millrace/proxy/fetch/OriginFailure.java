@@ -42,7 +42,10 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         TRUNCATED("truncated"),
         /** The response cannot be framed unambiguously, or is larger than a limit. */
         BAD_RESPONSE("bad-response"),
-        /** The memory for bytes in flight was used up. The request may have been sent. */
+        /**
+         * limits.memory_in_flight was reached, or memory for the response could not be allocated. The request may have
+         * been sent already.
+         */
         MEMORY("memory-full"),
         /** No host of a group of origins is up. */
         NONE_UP("no-origin-up"),
@@ -64,7 +67,10 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
             return text;
         }
 
-        /** Returns true if this proxy could not send the request, so that 503 is the best status (RFC 9110 s15.6.4). */
+        /**
+         * Returns true if a limit or an extension of this proxy ended the call, or if no host of a group is up. Then
+         * 503 is the best status (RFC 9110 s15.6.4).
+         */
         public boolean isUnavailable() {
             return this == MEMORY
                     || this == EXTENSION

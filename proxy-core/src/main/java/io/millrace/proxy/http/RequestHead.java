@@ -33,7 +33,7 @@ public final class RequestHead {
         this.userFields = userFields;
     }
 
-    /** Creates the head of an HTTP/1.1 request. Later minor versions are treated as HTTP/1.1. */
+    /** Creates the head of an HTTP/1.1 request, or of one with a later minor version, which is treated alike. */
     public static RequestHead of(CharSequence methodName, TargetUri target, FieldSection fields) {
         return of(methodName, target, 1, fields);
     }
@@ -72,10 +72,10 @@ public final class RequestHead {
     /**
      * Returns this head for a user whose credentials this proxy has removed or replaced.
      *
-     * @param set the request fields for the origin that describe the user; empty for none
+     * @param fieldsOfUser the request fields for the origin that describe the user; empty for none
      */
-    public RequestHead ofUser(FieldSection set) {
-        return new RequestHead(method, methodName, target, minorVersion, http2, fields, set);
+    public RequestHead ofUser(FieldSection fieldsOfUser) {
+        return new RequestHead(method, methodName, target, minorVersion, http2, fields, fieldsOfUser);
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.millrace.proxy.memory;
 
-/** The reason for closing a client that received its response too slowly. */
+/** The reason for closing the connection (or stream) of a client that received its response too slowly. */
 public enum SlowReason {
     /** The client received nothing for {@code timeouts.client_body}. */
     TIMEOUT("send-timeout"),
@@ -8,7 +8,7 @@ public enum SlowReason {
     RATE("send-rate"),
     /** The memory for bytes in flight was scarce. */
     MEMORY("slow-memory"),
-    /** Other requests wait for the origin connection that this client's response occupies. */
+    /** Other requests needed the origin connection that this client's response occupied. */
     ORIGIN("slow-origin");
 
     private final String text;

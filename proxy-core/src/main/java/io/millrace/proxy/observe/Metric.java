@@ -20,7 +20,7 @@ public interface Metric {
     }
 
     /**
-     * The values of a metric's constant.
+     * The properties of a metric.
      *
      * @param metricName the name in the Prometheus text, including a suffix such as {@code _total} or {@code _bytes}
      * @param kind a counter, a gauge or a histogram

@@ -70,7 +70,10 @@ final class StampTable {
         }
     }
 
-    /** Removes all stamps up to {@code upTo}. A wider stamp must cover them before the call. */
+    /**
+     * Removes all stamps up to {@code upTo}. Before the call, the caller must set the stamp of a wider scope that
+     * covers them, so that a reader always finds one of the two.
+     */
     void forget(long upTo) {
         AtomicLongArray from = slots;
         int left = 0;

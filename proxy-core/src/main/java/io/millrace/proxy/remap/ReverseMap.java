@@ -149,8 +149,8 @@ public final class ReverseMap {
         }
         TargetUri target = parse(urlForClient);
         String pathForClient = UriBytes.encoded(rule.originTarget(resolved));
-        // A client would parse the text after two slashes as a host (RFC 3986 s4.2), which the author of the path
-        // could choose.
+        // Prevents an open redirect: a client parses the text after two slashes as a host (RFC 3986 s4.2). An attacker
+        // could choose this host if the origin copies text from a request into the path.
         boolean suffices = target != null && target.isSameOrigin(client) && !pathForClient.startsWith("//");
         String result = suffices ? pathForClient : urlForClient;
         return result.equals(text) ? null : result + rest;

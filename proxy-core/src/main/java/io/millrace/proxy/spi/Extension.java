@@ -6,8 +6,8 @@ package io.millrace.proxy.spi;
  * {@link OriginResponseHook}, {@link BodyTransformHook}, {@link DeliverHook}, {@link PurgeObserver},
  * {@link io.millrace.proxy.spi.log.AccessLogSink}.
  *
- * <p>An object serves one entry of the configuration. All event loops call its hooks at the same time, so it must be
- * thread-safe. A hook on an event loop must not block: while it runs, all connections of the loop wait. A hook that
+ * <p>An object serves one entry of the configuration. All event loops may call its hooks at the same time, so it must
+ * be thread-safe. A hook on an event loop must not block: while it runs, all connections of the loop wait. A hook that
  * throws an exception has failed. The entry's {@code on_error} then determines what happens to the request.
  *
  * <p>Several extensions are called in the order of the configuration.
@@ -22,7 +22,10 @@ public interface Extension extends AutoCloseable {
      */
     int apiVersion();
 
-    /** The name of objects that an application passes to the proxy: at most 64 letters, digits, '-' and '_'. */
+    /**
+     * The name of this extension if an application passes it to the builder of the proxy; an entry of the configuration
+     * has its own name. 1 to 64 letters, digits, '-' and '_'.
+     */
     String name();
 
     /** The version of the extension, for display. */

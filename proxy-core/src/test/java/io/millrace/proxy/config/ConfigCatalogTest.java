@@ -138,7 +138,7 @@ final class ConfigCatalogTest {
     @Test
     void documentsEveryKeyWithASentence() {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
-            assertTrue(key.sentence().endsWith(".") && key.sentence().length() > 15, key.path());
+            assertTrue(key.description().endsWith(".") && key.description().length() > 15, key.path());
             assertTrue(key.path().matches("[a-z0-9_.\\[\\]]+"), key.path());
         }
     }

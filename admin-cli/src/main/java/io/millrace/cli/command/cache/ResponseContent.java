@@ -53,7 +53,7 @@ final class ResponseContent implements Closeable {
         return bytes;
     }
 
-    /** Skips the unread bytes of the record. A copy is only closed, so nothing is done for it. */
+    /** Skips the unread bytes of the record. Does nothing for a temporary copy, because only this object reads it. */
     void skip() throws IOException {
         if (copy == null) {
             warc.skip();

@@ -48,7 +48,10 @@ final class ApiParts {
         return resources;
     }
 
-    /** Requests every resource and adds it to the bundle. After a failure the next resource is requested. */
+    /**
+     * Requests every resource and adds it to the bundle. After a failure the next resource is requested, unless the
+     * admin API cannot be reached.
+     */
     void collect(AdminClient client) {
         RESOURCES.forEach((name, resource) -> collect(client, name, resource));
         if (isUnreachable) {
@@ -92,6 +95,7 @@ final class ApiParts {
         }
     }
 
+    /** Returns the content of a file of the bundle. Keeps the status and the settings for later calls. */
     private String shown(String name, AdminResponse response) throws AdminClientException {
         switch (name) {
             case "api/status.json" -> status = response.json();

@@ -253,10 +253,14 @@ public final class LogCommands {
         List<String> binaryOptions() throws CommandFailure {
             boolean isTemplate = format != null && format.contains("%<");
             boolean isParsed = !filter().isEmpty() || invocation().isJson();
-            if (isParsed && (isTemplate || showsFields)) {
+            if (isParsed && showsFields) {
+                throw new CommandFailure(ExitCode.USAGE, "-F, --since and -o json cannot be used with --fields");
+            }
+            if (isParsed && isTemplate) {
                 throw new CommandFailure(
                         ExitCode.USAGE,
-                        "-F, --since and -o json need squid, combined, common or json; --where works with each format");
+                        "-F, --since and -o json need --format squid, combined, common or json; --where works with each"
+                                + " format");
             }
             List<String> options = new ArrayList<>();
             if (format != null || invocation().isJson()) {
@@ -401,7 +405,7 @@ public final class LogCommands {
             abbreviateSynopsis = true,
             description = {
                 "Print the last lines of an access log, then new lines.",
-                "Across rotations, until it is interrupted."
+                "It follows rotations, and runs until it is interrupted."
             },
             footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
     public static final class Tail extends LogCommand {
@@ -445,6 +449,7 @@ public final class LogCommands {
             try (LogFollower follower = new LogFollower(path)) {
                 follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().matches(LogParser.parse(line)))
                         .forEach(this::show);
+                // Also ends if standard output is closed, or if Ctrl-C interrupts the command in the shell.
                 while (!noFollow
                         && invocation().console().flush()
                         && invocation().pause().pass(PERIOD)) {

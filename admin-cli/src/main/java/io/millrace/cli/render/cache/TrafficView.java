@@ -15,7 +15,7 @@ public final class TrafficView {
 
     private TrafficView() {}
 
-    /** Returns a line for each host, those with most misses first, and one for all others. */
+    /** Returns a line for each host, those with the most misses first, and one for all others. */
     public static List<String> lines(JsonObject report) {
         List<JsonObject> hosts = new ArrayList<>(report.objects("hosts"));
         JsonObject other = report.object("other");

@@ -74,7 +74,7 @@ public final class GroupWriter {
             node.put("origins", named).removableIfInvalid().from(entry);
         }
         if (names.size() > 1) {
-            entry.note("written twice, because some of its rules use http and some https");
+            entry.note("the group is written twice, because some of its rules use http and some https");
         }
         if (names.isEmpty() && always) {
             names.put("http", write(name, "http", entry, content));

@@ -91,7 +91,7 @@ public final class ParentImport {
         if (usual != null && usual.value() != null) {
             readLine(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), unassigned);
         } else if (usual != null) {
-            usual.entry().note("is empty");
+            usual.entry().note("the record is empty");
         }
         forwarded.finish();
         reportUncacheableBypass();
@@ -125,7 +125,7 @@ public final class ParentImport {
             return;
         }
         if (bypass.value() == null || bypass.value().equals("0")) {
-            bypass.entry().note("off, as in Millrace");
+            bypass.entry().note("the setting is off, as in Millrace");
         } else if (groups == 0) {
             bypass.entry().note("there are no parents");
         } else {
@@ -170,7 +170,7 @@ public final class ParentImport {
         boolean forwards = forwarded.handle(entry, fields);
         String parents = fields.getOrDefault("parent", "");
         if (parents.isEmpty()) {
-            entry.note("means the host of the rule, as for rules without origins");
+            entry.note("the line means the host of the rule, as for rules without origins");
         } else if (matchingRules.isEmpty() && !forwards) {
             entry.note("no rule of remap has this target, or an earlier line applies to the rule");
         } else {

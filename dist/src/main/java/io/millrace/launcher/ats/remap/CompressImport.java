@@ -94,7 +94,7 @@ final class CompressImport {
             file = state.read(String.valueOf(Path.of(name).getFileName()));
         }
         if (file == null) {
-            source.notMapped("compress.so: " + name + ": no such file; write compression");
+            source.notMapped("compress.so: the file " + name + " does not exist; write compression");
             return null;
         }
         SourceFile found = file;

@@ -88,7 +88,7 @@ final class CompressSection {
             }
             case "allow" -> {
                 if (value.equals("*")) {
-                    entry.note("all URLs, as in Millrace");
+                    entry.note("the pattern matches all URLs, as in Millrace");
                 } else {
                     entry.notMapped("all URLs of a rule are compressed; write a rule with compression.enabled: false"
                             + " for the others");
@@ -115,7 +115,7 @@ final class CompressSection {
                         value.equals("true")
                                 ? "compressed responses are stored, as variants"
                                 : "compressed responses are stored nevertheless, as variants");
-            case "flush" -> entry.note("compressed content is flushed if its length is not known, else not");
+            case "flush" -> entry.note("compressed content is flushed only if its length is not known");
             default ->
                 entry.note(
                         "ranges refer to the compressed content, but ranges fetched from the origin refer to its content");
@@ -154,9 +154,9 @@ final class CompressSection {
             return;
         }
         if (!MediaTypes.isType(type) && !type.equals("*")) {
-            entry.note("written as those types that the importer knows");
+            entry.note("the pattern is written as those types that the importer knows");
         } else if (!type.endsWith("*")) {
-            entry.note("also with parameters such as charset");
+            entry.note("the type also matches with parameters such as charset");
         }
         types.addAll(found);
         typeLines.add(entry);
@@ -226,7 +226,7 @@ final class CompressSection {
             if (line.equals(enabledLine)) {
                 line.matchesDefaultOf("compression.enabled");
             } else {
-                line.note("without effect: the section is not enabled");
+                line.note("the setting has no effect: the section is not enabled");
             }
         }
     }

@@ -69,7 +69,8 @@ public final class IpAllowImport {
         if (yaml != null) {
             readYaml(yaml, rules);
             if (lines != null) {
-                state.markNotMapped("ip_allow.config", "not used: ip_allow.yaml exists and takes precedence");
+                state.markNotMapped(
+                        "ip_allow.config", "the file is not used: ip_allow.yaml exists and takes precedence");
             }
         } else if (lines != null) {
             readLines(lines, rules);
@@ -120,7 +121,8 @@ public final class IpAllowImport {
             for (Node category : Yaml.elements(known.getValueNode())) {
                 filters.addCategory(
                         Yaml.text(category, "name"), Addresses.of(Yaml.words(Yaml.value(category, "ip_addrs"))));
-                Yaml.entry(file, category, category).note("replaced by its addresses wherever it is named");
+                Yaml.entry(file, category, category)
+                        .note("the category is replaced by its addresses wherever it is named");
             }
         }
         NodeTuple list = top.get("ip_allow");
@@ -193,7 +195,7 @@ public final class IpAllowImport {
                     }
                 };
         if (addresses.isEmpty()) {
-            file.problem(entry, "has no addresses");
+            file.problem(entry, "the rule has no addresses");
             return;
         }
         List<String> methods = new ArrayList<>();
@@ -212,7 +214,7 @@ public final class IpAllowImport {
 
     private void explainForOrigins(Line line) {
         if (line.allow() && line.methods().isEmpty()) {
-            line.entry().note("not needed: connections to origins are allowed by default");
+            line.entry().note("the rule is not needed: connections to origins are allowed by default");
         } else if (!isForward() && line.methods().equals(List.of("CONNECT"))) {
             line.entry().note("forward_proxy is off: requests for hosts without a remap rule are not forwarded");
         } else if (!isForward() || (line.allows("GET") && line.allows("CONNECT"))) {
@@ -238,8 +240,8 @@ public final class IpAllowImport {
                 continue;
             }
             line.entry()
-                    .note("applies to the forward proxy only, for all methods; remap rules are not filtered by the"
-                            + " address of the origin");
+                    .note("the rule applies to the forward proxy only, for all methods; remap rules are not filtered by"
+                            + " the address of the origin");
             if (!denied.covers(own)) {
                 denied = denied.or(own);
                 sources.add(line.entry());

@@ -88,10 +88,14 @@ public final class Plugins {
             Map.entry("uri_signing.so", "tokens in URLs are not verified (write signed_urls)"),
             Map.entry("authproxy.so", "requests are not checked with an external service"),
             Map.entry("icap.so", "bodies are not inspected"),
-            Map.entry("multiplexer.so", "not translated; write mirror with the origin that gets the copies"),
+            Map.entry(
+                    "multiplexer.so",
+                    "the importer does not translate the plugin; write mirror with the origin that gets the copies"),
             Map.entry("prefetch.so", "Millrace fetches nothing that no client has requested"),
             Map.entry("origin_server_auth.so", "requests to origins are not signed"),
-            Map.entry("statichit.so", "not translated; write an element of rules with answer"),
+            Map.entry(
+                    "statichit.so",
+                    "the importer does not translate the plugin; write an element of rules with answer"),
             Map.entry("traffic_dump.so", "requests are not recorded"),
             Map.entry("otel_tracer.so", "set traces.endpoint to send spans to a collector, see docs/guide/traces.md"));
 

@@ -152,8 +152,8 @@ final class RemapArguments {
         if (key.equals("cache.key.ignore_query") || key.endsWith("_params")) {
             rule.settings().put("cache.key.send_whole_query", "true");
             rule.entry()
-                    .note(
-                            "origins get the whole query as in Traffic Server; safe only if no stored response depends on the query");
+                    .note("origins get the whole query as in Traffic Server; this is safe only if no stored response"
+                            + " depends on the query");
         }
     }
 

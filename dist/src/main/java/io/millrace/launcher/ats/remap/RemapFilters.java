@@ -104,7 +104,8 @@ final class RemapFilters {
             defined.put(key, filter);
             allFilters.add(filter);
         } else {
-            entry.note("added to the filter of " + filter.entry().place());
+            entry.note(
+                    "the settings are added to the filter of " + filter.entry().place());
             // Earlier rules use the filter without the additions, so the extended filter is written under a new name.
             filter.setWrittenName("");
         }
@@ -119,7 +120,7 @@ final class RemapFilters {
         allFilters.add(filter);
         int place = active.indexOf(before);
         if (before != null) {
-            entry.note("replaces the filter of " + before.entry().place());
+            entry.note("the new filter replaces the filter of " + before.entry().place());
         }
         if (place >= 0) {
             active.set(place, filter);

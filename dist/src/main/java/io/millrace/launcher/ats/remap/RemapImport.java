@@ -67,7 +67,7 @@ public final class RemapImport {
                 }
             }
         }
-        words.entry().note("replaced by the lines of the file");
+        words.entry().note("the rules of the file replace the line");
     }
 
     /** @return the problem; null if the file was read */

@@ -171,7 +171,8 @@ public final class RemapRules {
         });
         if (rule.verb().equals("redirect_temporary") && state.draft().root().moveBefore("remap", node, "redirect")) {
             rule.entry()
-                    .note("placed before the permanent redirections, because Traffic Server checks this rule first");
+                    .note("the rule is placed before the permanent redirections, because Traffic Server checks it"
+                            + " first");
         }
         writeRewrites(rule, node);
         writeCompression(rule, node);

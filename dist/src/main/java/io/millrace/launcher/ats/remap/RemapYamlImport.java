@@ -133,7 +133,7 @@ public final class RemapYamlImport {
     }
 
     private void include(String name, Entry entry) {
-        entry.note("replaced by the rules of the file");
+        entry.note("the rules of the file replace the entry");
         String relative = state.relative(name);
         for (String each : state.isDirectory(relative) ? state.list(relative) : List.of(relative)) {
             boolean before = filters.beginFile();

@@ -37,9 +37,10 @@ final class RuleFilters {
             // The rule is written, but denies all requests. Without it, these requests would match a wider rule.
             filters.stream()
                     .filter(filter -> filter.isInternal() && !filter.name().isEmpty())
-                    .forEach(filter -> filter.entry().note("applies only to Traffic Server's internal requests"));
-            denyAll(
-                    "applies only to Traffic Server's internal requests, which Millrace does not have, so all requests are denied");
+                    .forEach(filter ->
+                            filter.entry().note("the filter applies only to Traffic Server's internal requests"));
+            denyAll("the filter applies only to Traffic Server's internal requests, which Millrace does not have, so"
+                    + " all requests are denied");
             return;
         }
         for (RemapFilter filter : filters) {
@@ -97,7 +98,7 @@ final class RuleFilters {
                 continue;
             }
             if (terms.matchesNothing()) {
-                filter.entry().note("no request matches it");
+                filter.entry().note("no request matches the filter");
                 continue;
             }
             boolean deniesOtherMethods =
@@ -125,7 +126,7 @@ final class RuleFilters {
         if (filter.isInternal()) {
             filter.entry().note("Millrace has no internal requests");
         } else if (terms.matchesNothing()) {
-            filter.entry().note("no request matches it");
+            filter.entry().note("no request matches the filter");
         } else if (filter.name().isEmpty()) {
             terms.write(node.addElement("filters"), filter.allows());
         } else {

@@ -47,8 +47,8 @@ public final class HeaderRewriteImport {
             file = state.read(String.valueOf(Path.of(name).getFileName()));
         }
         if (file == null) {
-            source.notMapped(
-                    "header_rewrite.so: " + name + ": no such file; if the plugin refuses requests, write filters");
+            source.notMapped("header_rewrite.so: the file " + name
+                    + " does not exist; if the plugin refuses requests, write filters");
             return;
         }
         RewriteHook defaultHook = isGlobal ? RewriteHook.READ_RESPONSE_HDR_HOOK : RewriteHook.REMAP_PSEUDO_HOOK;

@@ -42,7 +42,7 @@ final class RewriteCondition {
             return text;
         }
         if (text.equals(ALWAYS)) {
-            throw new UnknownConditionException("a condition that never holds");
+            throw new UnknownConditionException("the condition never holds");
         }
         return "!(" + text + ")";
     }

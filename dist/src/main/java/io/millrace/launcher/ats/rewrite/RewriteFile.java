@@ -86,7 +86,7 @@ final class RewriteFile {
             default -> readOperator(words);
         }
         if (Set.of("if", "elif", "else", "endif").contains(words.at(0).toLowerCase(Locale.ROOT))) {
-            words.entry().note("is a part of the conditions of the lines that follow");
+            words.entry().note("the line is a part of the conditions of the lines that follow");
         }
     }
 
@@ -121,7 +121,7 @@ final class RewriteFile {
         Level level = level();
         String name = words.at(1);
         if (!name.startsWith("%{") || !name.endsWith("}")) {
-            words.entry().notMapped("is not a condition %{NAME}");
+            words.entry().notMapped("the line is not a condition %{NAME}");
             level.problem = "a condition is not understood";
             return;
         }
@@ -172,7 +172,7 @@ final class RewriteFile {
         Level level = level();
         level.entries.add(words.entry());
         if (groups.isEmpty()) {
-            words.entry().notMapped("ends no group");
+            words.entry().notMapped("the line ends no group");
             level.problem = "a group is not understood";
             return;
         }

@@ -136,7 +136,7 @@ public final class CertificateImport {
     /** Adds a note to the certificates if no address has TLS. */
     public void finish() {
         if (state.draft().elements("listen").stream().noneMatch(node -> node.find("tls") != null)) {
-            all.forEach(each -> each.entry.note("not needed, because no port has ssl"));
+            all.forEach(each -> each.entry.note("the certificate is not needed, because no port has ssl"));
         }
     }
 
@@ -147,7 +147,8 @@ public final class CertificateImport {
             add(certificate.entry(), certificate.value(), key == null ? "" : key.text(), true, List.of());
             if (key != null) {
                 key.entry()
-                        .note("taken into account with " + certificate.entry().place());
+                        .note("the importer uses the record for the certificate of "
+                                + certificate.entry().place());
             }
         } else if (key != null) {
             key.entry().note("the matching certificate is not set");
@@ -185,7 +186,7 @@ public final class CertificateImport {
     private void add(Entry entry, Map<String, String> fields) {
         String certificates = fields.getOrDefault("ssl_cert_name", "");
         if (certificates.isEmpty()) {
-            entry.notMapped("has no certificate");
+            entry.notMapped("the line has no certificate");
             return;
         }
         for (String field : fields.keySet().stream().sorted().toList()) {
@@ -227,7 +228,7 @@ public final class CertificateImport {
     private String path(String record, String name) {
         Rec directoryRecord = state.records().take(record);
         if (directoryRecord != null) {
-            directoryRecord.entry().note("taken into account for the files of certificates");
+            directoryRecord.entry().note("the importer uses the record for the files of certificates");
         }
         return directoryRecord == null || directoryRecord.value() == null
                 ? state.fromDirectory(name)

@@ -68,7 +68,7 @@ public final class ListenImport {
         }
         Rec ip = state.records().take("proxy.local.incoming_ip_to_bind");
         if (ports != null && ports.value() != null) {
-            old.forEach(rec -> rec.entry().note("not used: http.server_ports takes precedence"));
+            old.forEach(rec -> rec.entry().note("the record is not used: http.server_ports takes precedence"));
             readPorts(ports, ip);
         } else if (!old.isEmpty()) {
             readOld(old, ip);
@@ -77,7 +77,7 @@ public final class ListenImport {
         }
         Rec secure = state.records().take("ssl.enabled");
         if (secure != null) {
-            secure.entry().note("imported as tls of an address in listen");
+            secure.entry().note("the record is imported as tls of an address in listen");
         }
         if (state.draft().elements("listen").isEmpty()) {
             state.draft()
@@ -121,7 +121,7 @@ public final class ListenImport {
             }
         }
         if (ip != null) {
-            ip.entry().note("taken into account for the addresses of listen");
+            ip.entry().note("the importer uses the record for the addresses of listen");
         }
         for (Port port : ports) {
             if (!isCovered(port, ports)) {
@@ -218,8 +218,8 @@ public final class ListenImport {
                     .root()
                     .putWords("access.proxy_protocol_allow", List.of("all"))
                     .from(entry)
-                    .remark(
-                            "as in Traffic Server without proxy_protocol_allowlist; name only your load balancers, because a trusted sender can claim any client address");
+                    .remark("Traffic Server does the same without proxy_protocol_allowlist; name only your load"
+                            + " balancers, because a trusted sender can claim any client address");
         }
     }
 
@@ -317,7 +317,7 @@ public final class ListenImport {
             }
         }
         if (ip != null) {
-            ip.entry().note("taken into account for the addresses of listen");
+            ip.entry().note("the importer uses the record for the addresses of listen");
         }
     }
 
@@ -339,7 +339,7 @@ public final class ListenImport {
             }
             default -> {
                 if (rec.text().isEmpty() || rec.text().equalsIgnoreCase("X")) {
-                    rec.entry().note("an ordinary port, as in listen");
+                    rec.entry().note("the value means an ordinary port, as in listen");
                 } else {
                     rec.entry().notMapped("only the attribute X, an ordinary port, has an equivalent");
                 }

@@ -214,7 +214,7 @@ public final class LogImport {
 
     private static void noteUnused(Entry entry, boolean isUsed) {
         if (!isUsed) {
-            entry.note("no imported log uses it");
+            entry.note("no imported log uses the entry");
         }
     }
 
@@ -334,7 +334,7 @@ public final class LogImport {
             boolean requests = !OFF.contains(rec.value().strip());
             state.draft().set("log.access.enabled", Boolean.toString(requests), rec.entry());
         } else if (rec != null) {
-            rec.entry().note("is empty; Traffic Server's default applies");
+            rec.entry().note("the record is empty; Traffic Server's default applies");
         }
     }
 
@@ -343,7 +343,7 @@ public final class LogImport {
         LogObject log = chosen;
         if (directory == null || directory.value() == null) {
             if (directory != null) {
-                directory.entry().note("is empty");
+                directory.entry().note("the record is empty");
             }
             if (log != null && !log.filename().isEmpty()) {
                 log.entry()

@@ -190,7 +190,7 @@ final class LogList {
             return;
         }
         Entry source = ownCount == null && minCount != null ? minCount.entry() : log.entry();
-        source.note("Traffic Server keeps at least this many files, Millrace at most; 0 keeps all");
+        source.note("Traffic Server keeps at least this many files, Millrace keeps at most this many; 0 keeps all");
         if (isDefault("rotate_keep", count)) {
             source.matchesDefaultOf("log.access[].rotate_keep");
         } else {

@@ -70,7 +70,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             if (http2.equals("OFF") || text("disable_h2").equalsIgnoreCase("true")) {
                 values.put("http2", "false");
             } else if (!http2.isEmpty()) {
-                entry.note("http2: offered to all clients, as in Millrace");
+                entry.note("http2: HTTP/2 is offered to all clients, as in Millrace");
             }
             return new NameSettings(values, lists, strict);
         }

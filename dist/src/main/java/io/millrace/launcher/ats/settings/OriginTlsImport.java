@@ -94,7 +94,7 @@ public final class OriginTlsImport {
         if (rec == null || rec.value() == null) {
             return;
         }
-        addNote(pathRecord, "taken into account for " + key);
+        addNote(pathRecord, "the importer uses the record for " + key);
         String name = rec.value();
         state.draft()
                 .set(

@@ -66,16 +66,16 @@ final class RecordNotes {
 
     /** Adds a note for a record that needs no key if its value is {@code off}; other values have no equivalent. */
     private static void unless(String off, String name, String instead) {
-        NOTES.add(new Note(name, off, off.equals("0") ? "off, as in Millrace" : "", instead));
+        NOTES.add(new Note(name, off, off.equals("0") ? "the setting is off, as in Millrace" : "", instead));
     }
 
     /** Adds a note for records that have no equivalent with any value. */
     private static void missing(String name, String instead) {
-        NOTES.add(new Note(name, null, "is empty", instead));
+        NOTES.add(new Note(name, null, "the record is empty", instead));
     }
 
     private static void addProcesses() {
-        String own = "concerns the processes, threads and memory of Traffic Server; Millrace has its own";
+        String own = "the record concerns the processes, threads and memory of Traffic Server; Millrace has its own";
         for (String name : List.of(
                 "exec_thread.",
                 "thread.",
@@ -158,11 +158,13 @@ final class RecordNotes {
                 "1",
                 "reverse_proxy.enabled",
                 "Millrace is a reverse proxy; requests that no rule maps are forwarded if forward_proxy allows it");
-        never("url_remap.filename", "not used: remap.yaml exists and takes precedence");
+        never("url_remap.filename", "the record is not used: remap.yaml exists and takes precedence");
         never(
                 "url_remap.min_rules_required",
                 "a configuration with any error is rejected as a whole, and the current one stays in use");
-        never("url_remap.acl_behavior_policy", "taken into account for the actions allow and deny of remap.config");
+        never(
+                "url_remap.acl_behavior_policy",
+                "the importer uses the record for the actions allow and deny of remap.config");
         unless("1", "http.enabled", "Millrace listens on the addresses of listen");
         never(
                 "http.wait_for_cache",
@@ -171,7 +173,7 @@ final class RecordNotes {
     }
 
     private static void addStorage() {
-        String engine = "concerns the internals of Traffic Server's store; Millrace has no such setting";
+        String engine = "the record concerns the internals of Traffic Server's store; Millrace has no such setting";
         for (String name : List.of(
                 "cache.threads_per_disk",
                 "cache.min_average_object_size",
@@ -276,9 +278,9 @@ final class RecordNotes {
         unless("0", "http.number_of_redirections", "redirections of origins are sent to the client");
         never("http.redirect.", "redirections of origins are sent to the client");
         never("http.redirect_use_orig_cache_key", "redirections of origins are sent to the client");
-        never("http.referer_filter", "taken into account for map_with_referer");
+        never("http.referer_filter", "the importer uses the record for map_with_referer");
         never("http.referer_format_redirect", "Millrace always replaces %r, %f, %t and %o in referer_redirect");
-        never("http.referer_default_redirect", "taken into account for map_with_referer");
+        never("http.referer_default_redirect", "the importer uses the record for map_with_referer");
         never("http.doc_in_cache_skip_dns", "no DNS lookup is made for responses from the cache");
         unless("0", "http.max_proxy_cycles", "a request that came through this proxy before is always refused");
         unless("0", "http.slow.log.threshold", "the access log has the duration of each request");
@@ -354,8 +356,8 @@ final class RecordNotes {
         missing("dns.local_ipv6", "the system chooses the local address for DNS queries");
         missing("dns.resolv_conf", "/etc/resolv.conf is read; other servers can be set in dns.name_servers");
         unless("0", "dns.connection_mode", "DNS queries use UDP, and TCP for truncated answers");
-        never("dns.splitDNS.", "taken into account for splitdns.config");
-        never("dns.splitdns.", "taken into account for splitdns.config");
+        never("dns.splitDNS.", "the importer uses the record for splitdns.config");
+        never("dns.splitdns.", "the importer uses the record for splitdns.config");
         never("hostdb.", "the DNS cache is limited by dns.hosts_max and the TTLs of the records");
         unless("0", "hostdb.strict_round_robin", "addresses of a host are used in turn");
         never("hostdb.strict_round_robin", "addresses of a host are used in turn");
@@ -372,7 +374,7 @@ final class RecordNotes {
                 "net.max_requests_in",
                 "requests are limited for each client only: limits.per_client and request_limits");
         never("net.default_inactivity_timeout", "each phase of a request has its own timeout, see section timeouts");
-        never("net.", "concerns the sockets of Traffic Server; Millrace uses fixed socket options");
+        never("net.", "the record concerns the sockets of Traffic Server; Millrace uses fixed socket options");
         unless("0", "net.sock_mss_in", "sockets use the system's segment size");
         missing("ssl.", "see docs/guide/https.md");
         for (String name : List.of(
@@ -381,7 +383,7 @@ final class RecordNotes {
                 "ssl.enabled",
                 "ssl.number.threads",
                 "ssl.server.multicert.")) {
-            never(name, "taken into account for addresses with tls");
+            never(name, "the importer uses the record for addresses with tls");
         }
         missing("ssl.server.TLSv1_3.", "the cipher suites of TLS 1.3 are fixed");
         never("ssl.server.honor_cipher_order", "the order of tls.ciphers applies");
@@ -425,7 +427,7 @@ final class RecordNotes {
         never("log.max_space_mb_headroom", "log.access.rotate_keep limits the number of files");
         missing("log.collation_mode", "log.access[].target: syslog sends lines to another machine");
         unless("0", "log.collation_mode", "log.access[].target: syslog sends lines to another machine");
-        never("log.custom_logs_enabled", "taken into account for logs_xml.config");
+        never("log.custom_logs_enabled", "the importer uses the record for logs_xml.config");
         never("log2.", one);
     }
 }

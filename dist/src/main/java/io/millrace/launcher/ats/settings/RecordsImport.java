@@ -39,7 +39,8 @@ public final class RecordsImport {
         if (yaml != null) {
             readYaml(yaml);
             if (lines != null) {
-                state.markNotMapped("records.config", "not used: Traffic Server 10 reads records.yaml, which exists");
+                state.markNotMapped(
+                        "records.config", "the file is not used: Traffic Server 10 reads records.yaml, which exists");
                 lines.entries().forEach(entry -> entry.note("rename or delete one of the two files"));
             }
         } else if (lines != null) {
@@ -57,7 +58,7 @@ public final class RecordsImport {
             Entry entry = file.entry(i + 1, i + 1, column, line);
             Matcher matcher = LINE.matcher(line.stripTrailing());
             if (!matcher.matches()) {
-                file.problem(entry, "is not a record; the form is: CONFIG proxy.config.NAME INT 1");
+                file.problem(entry, "the line is not a record; the form is: CONFIG proxy.config.NAME INT 1");
                 continue;
             }
             String value =
@@ -75,7 +76,7 @@ public final class RecordsImport {
         Node root = Yaml.root(file);
         Node records = Yaml.value(root, "records");
         if (root != null && !(records instanceof MappingNode)) {
-            file.problem(1, 1, "has no section records:");
+            file.problem(1, 1, "the file has no section records:");
             return;
         }
         for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(root).entrySet()) {
@@ -84,7 +85,7 @@ public final class RecordsImport {
                 readSection(file, "", pair.getValue().getValueNode());
             } else {
                 Yaml.entry(file, pair.getValue().getKeyNode(), pair.getValue().getValueNode())
-                        .notMapped("is not in section records:, the only one that Traffic Server reads");
+                        .notMapped("the entry is not in the section records:, the only one that Traffic Server reads");
             }
         }
     }
@@ -185,7 +186,7 @@ public final class RecordsImport {
     private void writeKeys(Rec rec, RecordTable.Mapping mapping) {
         String value = rec.value();
         if (value == null) {
-            rec.entry().note("is empty; Traffic Server's default applies");
+            rec.entry().note("the record is empty; Traffic Server's default applies");
             return;
         }
         try {

@@ -112,7 +112,7 @@ public final class ServerTlsImport {
         ifSet(record, rec -> {
             String word = OpenSslNames.version(version);
             if (!bounded) {
-                rec.entry().note("has an effect only if both bounds are set");
+                rec.entry().note("the record has an effect only if both bounds are set");
             } else if (word == null) {
                 rec.entry().notMapped(TOO_OLD);
             } else {
@@ -157,7 +157,7 @@ public final class ServerTlsImport {
 
     /** Returns the note for a list of cipher suites that cannot be imported. */
     static String noSuites(String key) {
-        return "names of sets of cipher suites depend on the version of OpenSSL: list suites of BoringSSL in " + key;
+        return "sets such as HIGH depend on the version of OpenSSL; list cipher suites of BoringSSL in " + key;
     }
 
     /** Returns the note about names that are missing in an imported list. */
@@ -196,14 +196,14 @@ public final class ServerTlsImport {
             if (requestsCertificates[0] && file != null) {
                 draft.set("tls.client_ca_file", file, rec.entry());
             } else {
-                rec.entry().note("has an effect only if clients are asked for certificates");
+                rec.entry().note("the record has an effect only if clients are asked for certificates");
             }
         });
         ifSet(AUTHORITIES_PATH, rec -> {
             if (file == null && requestsCertificates[0]) {
                 rec.entry().notMapped("copy the certificates of the directory into one file: tls.client_ca_file");
             } else {
-                rec.entry().note("taken into account for " + AUTHORITIES);
+                rec.entry().note("the importer uses the record for " + AUTHORITIES);
             }
         });
     }

@@ -122,7 +122,7 @@ public final class SpecialRecords {
             return;
         }
         if (rec.value() == null) {
-            rec.entry().note("is empty; Traffic Server's default applies");
+            rec.entry().note("the record is empty; Traffic Server's default applies");
             return;
         }
         try {
@@ -219,8 +219,8 @@ public final class SpecialRecords {
             if (on) {
                 draft.set("cache.key.send_whole_query", "true", rec.entry());
                 rec.entry()
-                        .note(
-                                "origins get the query as in Traffic Server; safe only if no stored response depends on the query");
+                        .note("origins get the query as in Traffic Server; this is safe only if no stored response"
+                                + " depends on the query");
             }
         });
     }
@@ -246,10 +246,10 @@ public final class SpecialRecords {
             if (each != null) {
                 each.entry()
                         .note("requests do not poll; "
-                                + (count > 0 ? "used to compute cache.collapse_wait" : "waiting is off"));
+                                + (count > 0 ? "the value is used to compute cache.collapse_wait" : "waiting is off"));
             }
             if (retries != null && retries.value() == null) {
-                retries.entry().note("is empty; Traffic Server's default applies");
+                retries.entry().note("the record is empty; Traffic Server's default applies");
             }
         } catch (BadValueException e) {
             Rec bad = retries == null ? each : retries;
@@ -265,8 +265,8 @@ public final class SpecialRecords {
             if (bytes < 0) {
                 rec.entry().matchesDefaultOf("cache.ram_size");
                 rec.entry()
-                        .note(
-                                "automatic size: in Traffic Server 10 MiB for each GiB of disk, in Millrace a quarter of the memory");
+                        .note("the size is automatic: Traffic Server uses 10 MiB for each GiB of disk, Millrace uses"
+                                + " a quarter of the memory");
             } else {
                 draft.set("cache.ram_size", Quantity.size(bytes), rec.entry());
             }
@@ -283,7 +283,7 @@ public final class SpecialRecords {
                     lowestLimit[0] = Math.min(lowestLimit[0], count);
                     known.add(rec);
                 } else {
-                    rec.entry().note("no limit of its own");
+                    rec.entry().note("the record sets no limit of its own");
                 }
             });
         }
@@ -293,7 +293,7 @@ public final class SpecialRecords {
                 rec.entry().note("the lower value of net.max_connections_in and net.connections_throttle applies");
             }
         }
-        String note = "for each host and port; requests over the limit wait, see origin.queue_max";
+        String note = "the limit applies to each host and port; requests over the limit wait, see origin.queue_max";
         Consumer<String> limit = name -> ifSet(name, rec -> {
             long count = Quantity.integer(rec.text());
             if (count <= 0) {
@@ -301,7 +301,7 @@ public final class SpecialRecords {
             } else {
                 draft.set("origin.connections_total_max", Long.toString(count), rec.entry());
             }
-            rec.entry().note(count <= 0 ? "no limit" : note);
+            rec.entry().note(count <= 0 ? "the value sets no limit" : note);
         });
         limit.accept("http.server_max_connections");
         limit.accept("http.per_server.connection.max");
@@ -330,9 +330,12 @@ public final class SpecialRecords {
     private void importProcesses() {
         boolean automatic = state.records().isOn("exec_thread.autoconfig.enabled", true);
         ifSet("exec_thread.autoconfig.enabled", rec -> rec.entry()
-                .note(automatic ? "one event loop for each core" : "exec_thread.limit has the number"));
+                .note(
+                        automatic
+                                ? "Millrace starts one event loop for each core"
+                                : "exec_thread.limit sets the number of event loops"));
         ifSet("exec_thread.autoconfig.scale", rec -> rec.entry()
-                .note("one event loop for each core, because event loops never block"));
+                .note("Millrace starts one event loop for each core, because event loops never block"));
         ifSet("exec_thread.limit", rec -> {
             if (automatic) {
                 rec.entry().note("exec_thread.autoconfig is on");
@@ -371,7 +374,7 @@ public final class SpecialRecords {
         });
         if (mode[0] != 0 && !state.records().isSet("hostdb.timeout")) {
             ifSet("hostdb.ttl_mode", rec -> rec.entry()
-                    .notMapped("needs dns.ttl_min or dns.ttl_max; hostdb.timeout is not set (one day)"));
+                    .notMapped("the mode needs dns.ttl_min or dns.ttl_max; hostdb.timeout is not set (one day)"));
         }
     }
 
@@ -400,7 +403,7 @@ public final class SpecialRecords {
 
     private void setPreference(@Nullable String first, Rec rec) {
         if (first == null) {
-            rec.entry().notMapped("contains neither ipv4 nor ipv6; see dns.prefer");
+            rec.entry().notMapped("the value contains neither ipv4 nor ipv6; see dns.prefer");
             return;
         }
         draft.set("dns.prefer", first, rec.entry());

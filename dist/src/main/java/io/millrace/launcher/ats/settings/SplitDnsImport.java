@@ -54,7 +54,7 @@ public final class SplitDnsImport {
             entry.notMapped(
                     "a negated domain has no equivalent; dns.name_servers apply to all names that dns.split does not name");
         } else if (domain.isEmpty() || servers.isEmpty()) {
-            file.problem(entry, "needs dest_domain= and named=");
+            file.problem(entry, "the line needs dest_domain= and named=");
         } else {
             DraftNode node = state.draft().addElement("dns.split", entry);
             node.putWords("domains", List.of(domain.startsWith(".") ? domain.substring(1) : domain));

@@ -61,10 +61,10 @@ public final class StorageImport {
         if (yaml != null) {
             readYaml(yaml);
             if (state.has("storage.config")) {
-                state.markNotMapped("storage.config", "not used: storage.yaml exists and takes precedence");
+                state.markNotMapped("storage.config", "the file is not used: storage.yaml exists and takes precedence");
             }
             if (state.has("volume.config")) {
-                state.markNotMapped("volume.config", "not used: storage.yaml exists and takes precedence");
+                state.markNotMapped("volume.config", "the file is not used: storage.yaml exists and takes precedence");
             }
         } else {
             readStorage();
@@ -192,7 +192,7 @@ public final class StorageImport {
             case "volume", "id", "size", "scheme" -> {}
             case "spans" -> entry.notMapped("spans: every volume has a share of every path");
             case "avg_obj_size", "fragment_size" ->
-                entry.note(name + ": concerns the internals of Traffic Server's store");
+                entry.note(name + ": the option concerns the internals of Traffic Server's store");
             default -> entry.notMapped(name + ": all volumes share the RAM tier");
         }
     }
@@ -245,7 +245,7 @@ public final class StorageImport {
 
     private void readHost(SourceFile file, Entry entry, String host, List<String> ids) {
         if (host.isEmpty() || ids.isEmpty()) {
-            file.problem(entry, "needs hostname= or domain=, and volume=");
+            file.problem(entry, "the line needs hostname= or domain=, and volume=");
             return;
         }
         String id = ids.get(0);
@@ -261,7 +261,7 @@ public final class StorageImport {
             }
             hosting.computeIfAbsent(id, i -> new ArrayList<>()).add(entry);
             if (ids.size() > 1) {
-                entry.notMapped("a host has only one volume, in Millrace " + id);
+                entry.notMapped("a host has only one volume; in Millrace this is volume " + id);
             }
         }
     }
@@ -299,7 +299,7 @@ public final class StorageImport {
     private @Nullable String share(Volume volume) {
         try {
             if (volume.size.isEmpty()) {
-                volume.entry.notMapped("without a size it has the remaining space: set volumes[].share");
+                volume.entry.notMapped("without a size the volume has the remaining space: set volumes[].share");
                 return null;
             }
             if (volume.size.endsWith("%")) {

@@ -26,7 +26,7 @@ public final class RecordTable {
         /** A number, the index of one of the key's words. */
         WORD,
         TEXT,
-        /** Words separated by white space or commas. */
+        /** Words separated by white space, commas or semicolons. */
         LIST
     }
 
@@ -227,7 +227,7 @@ public final class RecordTable {
                 "dns.lookup_timeout",
                 Kind.SECONDS,
                 null,
-                "in Millrace for each name server, then the next one is queried",
+                "Millrace applies this timeout to each name server, and then queries the next one",
                 "dns.query_timeout");
         add("srv_enabled", Kind.FLAG, null, "dns.srv");
         add("dns.max_dns_in_flight", Kind.INTEGER, "2048", "dns.in_flight_max");
@@ -247,7 +247,7 @@ public final class RecordTable {
                 "log.rolling_min_count",
                 Kind.INTEGER,
                 null,
-                "Traffic Server keeps at least this many, Millrace at most; 0 keeps all",
+                "Traffic Server keeps at least this many, Millrace keeps at most this many; 0 keeps all",
                 "log.access.rotate_keep");
     }
 

@@ -43,7 +43,7 @@ public record Words(Entry entry, List<String> words, List<Integer> columns) {
                 while (remap && line.endsWith("\\") && i + 1 < lines.size()) {
                     line = lines.get(++i);
                     file.entry(i + 1, i + 1, 1, line)
-                            .note("continues the comment before it, which ends with a backslash");
+                            .note("the line continues the comment before it, which ends with a backslash");
                 }
                 continue;
             }

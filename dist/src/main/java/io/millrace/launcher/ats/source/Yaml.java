@@ -68,7 +68,7 @@ public final class Yaml {
             problems.add(1, 1, "YAML: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
         } catch (StackOverflowError e) {
             // The parser is recursive.
-            problems.add(1, 1, "YAML: is nested too deeply");
+            problems.add(1, 1, "YAML: the text is nested too deeply");
         }
         return null;
     }

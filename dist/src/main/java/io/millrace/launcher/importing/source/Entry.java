@@ -103,6 +103,6 @@ public final class Entry {
                 text,
                 outcome,
                 List.copyOf(named),
-                remark == null && named.isEmpty() ? "is not understood" : remark == null ? "" : remark);
+                remark != null ? remark : named.isEmpty() ? "the importer does not understand the line" : "");
     }
 }

@@ -27,7 +27,10 @@ public final class Quantity {
 
     private Quantity() {}
 
-    /** Parses a value of type INT: decimal, or hexadecimal after 0x. May end with K, M, G or T for powers of 1024. */
+    /**
+     * Parses a value of Traffic Server's type INT: decimal, or hexadecimal after 0x. May end with K, M, G or T for
+     * powers of 1024.
+     */
     public static long integer(String text) throws BadValueException {
         String number = text.strip();
         long factor = 1;
@@ -49,7 +52,7 @@ public final class Quantity {
     /**
      * Parses a number of limited length.
      *
-     * @throws NumberFormatException if the text is not a number, or has more digits than any setting
+     * @throws NumberFormatException if the text is not a number, or has more than {@value #DIGITS_MAX} digits
      */
     public static BigDecimal number(String text) {
         BigDecimal value = new BigDecimal(text);
@@ -59,7 +62,7 @@ public final class Quantity {
         return value;
     }
 
-    /** Converts a value of type FLOAT. */
+    /** Converts a value of Traffic Server's type FLOAT. */
     public static String decimal(String text) throws BadValueException {
         try {
             BigDecimal value = number(text.strip()).stripTrailingZeros();

@@ -73,7 +73,7 @@ public final class SourceFile {
         for (int i = 0; i < lines.size(); i++) {
             String text = lines.get(i).strip();
             if (!processed[i + 1] && !text.isEmpty() && !text.startsWith("#")) {
-                entry(i + 1, i + 1, 1, text).notMapped("is not understood");
+                entry(i + 1, i + 1, 1, text).notMapped("the importer does not understand the line");
             }
         }
         entries.sort((a, b) ->

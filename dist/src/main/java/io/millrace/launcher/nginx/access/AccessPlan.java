@@ -88,7 +88,7 @@ public final class AccessPlan {
     public static void write(Scope scope, DraftNode rule) {
         for (Directive each : scope.own("auth_request", "auth_basic")) {
             if (each.arg(0).equals("off")) {
-                each.note("off, as in Millrace");
+                each.note("the value is off, as in Millrace");
             }
         }
         writeMethods(scope, rule);
@@ -218,7 +218,7 @@ public final class AccessPlan {
         if (denies) {
             permit(rule, withHead(block.args())).from(block.markHandled());
             block.entry().note("other methods are answered with 405; nginx answers 403");
-            block.children().forEach(child -> child.note("taken into account with limit_except"));
+            block.children().forEach(child -> child.note("the importer uses the directive for limit_except"));
         }
         return denies;
     }

@@ -143,13 +143,13 @@ public final class CacheConditions {
             } else if (name.equals("upstream_http_set_cookie") || name.equals("sent_http_set_cookie")) {
                 source.note("responses with cookies and without a lifetime of their own are validated at every use");
             } else if (!definedVariable(name, depth)) {
-                source.notMapped("'" + text + "': requests bypass the cache by URL, method or cookies only");
+                source.notMapped("the importer has no condition for '" + text + "'; write a rule with bypass");
             }
         }
 
         private void translateConstant(String text) {
             if (text.equals("0")) {
-                source.note("has no effect in nginx");
+                source.note("the value 0 has no effect in nginx");
             } else {
                 rule.put("cache.enabled", "false", source.markHandled());
             }
@@ -201,7 +201,7 @@ public final class CacheConditions {
             }
             Directive set = scope.set(name);
             if (set != null && found) {
-                set.note("the value without conditions");
+                set.note("the value applies if no condition is met");
             } else if (set != null) {
                 found = true;
                 set.note("the value is written where the variable is used");
@@ -228,7 +228,7 @@ public final class CacheConditions {
                 Conditions.Condition line = Conditions.ofMapLine(variable, each.name());
                 boolean off = each.arg(0).equals("0") || each.arg(0).isEmpty();
                 if (List.of("hostnames", "volatile").contains(each.name())) {
-                    each.note("see the lines of the list");
+                    each.note("see the notes at the other lines of the map");
                 } else if (each.name().equals("default")) {
                     if (off) {
                         each.note("requests use the cache by default");

@@ -278,7 +278,7 @@ public final class CachePlan {
             background.markHandled().matchesDefaultOf("cache.stale_while_revalidate");
             background.entry().note("stale responses are always updated in the background");
         } else if (background != null) {
-            background.note("has an effect only with proxy_cache_use_stale updating");
+            background.note("the directive has an effect only with proxy_cache_use_stale updating");
         }
     }
 

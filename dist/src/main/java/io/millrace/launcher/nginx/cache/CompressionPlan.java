@@ -41,7 +41,7 @@ public final class CompressionPlan {
     /** nginx always compresses content with this type, also if the types directive does not list it. */
     private static final String HTML = "text/html";
 
-    private static final String SHARED = "applies to all encodings that are on: ";
+    private static final String SHARED = "the setting applies to all encodings that are on: ";
 
     private CompressionPlan() {}
 
@@ -177,15 +177,15 @@ public final class CompressionPlan {
         return switch (each.name()) {
             case "gzip_vary" ->
                 value.equals("on")
-                        ? "on, as in Millrace"
+                        ? "the value is on, as in Millrace"
                         : "if compression is on, responses of its types always have Vary: Accept-Encoding";
             case "gzip_proxied" ->
                 value.equals("any")
-                        ? "any, as in Millrace"
+                        ? "the value is any, as in Millrace"
                         : "responses to requests with Via are compressed like all others";
             case "gzip_http_version" ->
                 value.equals("1.0")
-                        ? "1.0, as in Millrace"
+                        ? "the value is 1.0, as in Millrace"
                         : "clients with HTTP/1.0 get compressed content too, if they accept it";
             case "gzip_disable" -> "compression depends on Accept-Encoding only, not on User-Agent";
             default -> null;

@@ -63,7 +63,7 @@ public record RequestRule(List<Directive> sources, String when, String status, S
             Entry entry = each.markHandled();
             rule.from(entry);
             if (each.name().equals("return") && each.arg(0).equals("444")) {
-                entry.note("answered with 403; nginx closes the connection without a response");
+                entry.note("Millrace answers with 403; nginx closes the connection without a response");
             }
         }
         rule.put("when", when);

@@ -131,7 +131,7 @@ public final class NginxReader {
         private void include(Directive parent, Directive include) {
             String pattern = include.arg(0);
             if (depth >= DEPTH_MAX) {
-                file.problem(include.entry(), "includes are nested more than " + DEPTH_MAX + " levels");
+                file.problem(include.entry(), "includes are nested more than " + DEPTH_MAX + " levels deep");
                 return;
             }
             List<Path> found = find(pattern);
@@ -139,9 +139,9 @@ public final class NginxReader {
                 if (pattern.matches(".*[*?\\[].*")) {
                     include.note("no file matches the pattern");
                 } else if (Path.of(pattern).endsWith("mime.types")) {
-                    include.note("media types of static files, which Millrace does not serve");
+                    include.note("the file has media types of static files, which Millrace does not serve");
                 } else {
-                    include.notMapped("no such file: its directives are missing here");
+                    include.notMapped("the file does not exist: its directives are missing here");
                 }
                 return;
             }

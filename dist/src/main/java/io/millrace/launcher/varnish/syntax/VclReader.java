@@ -134,7 +134,7 @@ public final class VclReader {
                         Token version = next();
                         expect(";");
                         Entry entry = entry(first);
-                        entry.note("VCL " + version.text());
+                        entry.note("the file is written in VCL " + version.text());
                         if (!version.text().startsWith("4")) {
                             throw new SyntaxException(
                                     version,
@@ -161,7 +161,7 @@ public final class VclReader {
                         String name = word();
                         expect("{");
                         Entry entry = entry(first);
-                        entry.note("contains other statements");
+                        entry.note("the subroutine contains other statements");
                         vcl.addSub(name, block());
                     }
                     default -> throw new SyntaxException(first, "'" + first.text() + "' is not a declaration of VCL 4");
@@ -196,7 +196,7 @@ public final class VclReader {
                 found = last == null ? found : workspace.base().resolve(last);
             }
             if (!Files.isRegularFile(found)) {
-                entry.notMapped("no such file: its declarations are missing here");
+                entry.notMapped("the file does not exist: its declarations are missing here");
             } else if (workspace.isRead(found)) {
                 entry.note("the file was read before");
             } else {
@@ -286,7 +286,7 @@ public final class VclReader {
         /** Reads statements up to the closing brace. */
         private List<Statement> block() throws SyntaxException {
             if (++depth > DEPTH_MAX) {
-                throw new SyntaxException(peek(), "blocks are nested more than " + DEPTH_MAX + " levels");
+                throw new SyntaxException(peek(), "blocks are nested more than " + DEPTH_MAX + " levels deep");
             }
             List<Statement> statements = new ArrayList<>();
             while (!peek().is("}")) {
@@ -376,7 +376,7 @@ public final class VclReader {
 
         private Condition disjunction() throws SyntaxException {
             if (++depth > DEPTH_MAX) {
-                throw new SyntaxException(peek(), "conditions are nested more than " + DEPTH_MAX + " levels");
+                throw new SyntaxException(peek(), "conditions are nested more than " + DEPTH_MAX + " levels deep");
             }
             List<Condition> parts = new ArrayList<>();
             parts.add(conjunction());

@@ -59,7 +59,7 @@ public final class ConfigSettingsResource implements AdminResource {
         json.writeBooleanProperty("required", key.isRequired());
         json.writeStringProperty("change", key.apply().word());
         json.writeBooleanProperty("per_rule", key.isPerRule());
-        json.writeStringProperty("sentence", key.sentence());
+        json.writeStringProperty("sentence", key.description());
         json.writeStringProperty("traffic_server", key.trafficServerName());
         json.writeEndObject();
     }

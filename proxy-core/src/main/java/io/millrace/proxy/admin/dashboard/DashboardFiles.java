@@ -31,8 +31,8 @@ final class DashboardFiles {
     static final String VERSIONED = ROOT + "f/";
 
     /**
-     * The Content-Security-Policy. It forbids inline code, other origins and frames. With Trusted Types and no policy,
-     * the browser also refuses assignments to innerHTML.
+     * The Content-Security-Policy. It forbids inline code, other origins and frames. It requires Trusted Types but
+     * allows no Trusted Types policy, so the browser also refuses assignments to innerHTML.
      */
     static final String POLICY =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri"
@@ -133,7 +133,7 @@ final class DashboardFiles {
 
     /**
      * The entity tag of a file. Compressed content has another tag, because equal strong tags mean equal bytes (RFC
-     * 9110, 8.8.3.3).
+     * 9110 s8.8.3.3).
      */
     private static String tag(String version, boolean isCompressed) {
         return '"' + version + (isCompressed ? "-gzip" : "") + '"';
@@ -180,7 +180,7 @@ final class DashboardFiles {
     }
 
     /**
-     * Returns true if a list of entity tags contains a tag of this version. The comparison is weak (RFC 9110, 13.1.2).
+     * Returns true if a list of entity tags contains a tag of this version. The comparison is weak (RFC 9110 s13.1.2).
      */
     private static boolean hasVersion(@Nullable String tags, String version) {
         if (tags == null) {

@@ -37,7 +37,7 @@ final class SitePatterns {
             if (siteHosts == null) {
                 throw refused(caller, "a rule of the site " + site + " has no fixed host");
             }
-            // Responses that no rule maps belong to the site that is their host.
+            // If no rule matches a request, its site is the request's host.
             for (String host : siteHosts.isEmpty() ? List.of(site) : siteHosts) {
                 hosts.addAll(keyHosts(host, pattern, caller, rules));
             }

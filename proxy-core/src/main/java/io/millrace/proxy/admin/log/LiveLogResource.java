@@ -14,12 +14,12 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * {@code GET /v1/log/live}: requests as they finish. The first request opens a viewer and is answered at once. Each
- * further request waits until there are records (long poll). Thread-safe.
+ * further request waits for records, up to the time in the parameter {@code wait} (long poll). Thread-safe.
  */
 public final class LiveLogResource implements AdminResource {
     public static final String PATH = "/v1/log/live";
 
-    /** Limit of the wait in seconds, below the time limits of the API and of proxies before it. */
+    /** Limit of the wait in seconds, below the time limits of the API and of proxies in front of it. */
     private static final int WAIT_SECONDS_MAX = 20;
 
     private static final int WAIT_SECONDS = 10;
@@ -73,7 +73,10 @@ public final class LiveLogResource implements AdminResource {
         LiveBatch opened = log.open(condition);
         if (opened == null) {
             throw new AdminException(
-                    503, "busy", LiveLog.VIEWERS_MAX + " viewers watch the live log, the limit; end one of them", 30);
+                    503,
+                    "busy",
+                    LiveLog.VIEWERS_MAX + " viewers watch the live log, which is the limit; end one of them",
+                    30);
         }
         return opened;
     }

@@ -15,12 +15,14 @@ public interface CertificatesSource {
      * @param names server names that the certificate is used for
      * @param state valid, expiring (soon), expired, faulty (the present files cannot be used, so handshakes use the
      *     version that was read before) or unusable (no version could be read)
-     * @param issuer null if no version of the file could be read; the components from here to {@code notes} are then
-     *     empty
+     * @param issuer name of the issuer; null if no version of the file could be read. The components from here to
+     *     {@code notes} are then empty
      * @param chain subjects in the order in which they are sent
      * @param notes warnings that do not prevent the use of the certificate
-     * @param settings TLS settings of these names, each as in the configuration
-     * @param inForce every setting in force for these names, with its source; empty if the certificate is not used
+     * @param settings TLS settings that the configuration sets for these names, each as written there
+     * @param inForce every TLS setting in force for these names, including defaults, with its source; empty if the
+     *     certificate is not used
+     * @param loaded time when the version in use was read
      * @param problem file and reason; null for none
      * @param staple the OCSP staple sent in handshakes
      */
@@ -123,7 +125,7 @@ public interface CertificatesSource {
     /** Directories of the configuration that cannot be read. */
     List<Directory> directories();
 
-    /** Names with automatic certificates, as of the last check. */
+    /** Names with automatic certificates (ACME), as of the last check of the files. */
     default List<AutomaticCertificate> automatic() {
         return List.of();
     }

@@ -43,7 +43,7 @@ public final class EncodedHeads {
      */
     public static boolean mayEncode(ResponseHead response, long length, EncodingRules rules) {
         return switch (response.status()) {
-            case 200, 203, 403, 404, 410 -> concerns(response.fields(), length, rules);
+            case 200, 203, 403, 404, 410 -> wouldEncodeWhole(response.fields(), length, rules);
             default -> false;
         };
     }
@@ -53,7 +53,7 @@ public final class EncodedHeads {
      *
      * @param length bytes of the whole representation; -1 if it is not known
      */
-    public static boolean concerns(FieldSection fields, long length, EncodingRules rules) {
+    public static boolean wouldEncodeWhole(FieldSection fields, long length, EncodingRules rules) {
         return !rules.isOff()
                 && (length == UNKNOWN || (length >= rules.bytesMin() && length <= rules.bytesMax()))
                 && hasNoCoding(fields)
@@ -62,8 +62,8 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns true if a stored variant may be decoded for clients of other codings. Its media type must be one that is
-     * encoded, and the origin must not forbid it.
+     * Returns true if a stored variant may be decoded for clients that accept other codings. Its media type must be one
+     * that is encoded, and the origin must not forbid it.
      */
     public static boolean mayDecode(FieldSection storedFields, EncodingRules rules) {
         return hasType(storedFields, rules) && !storedFields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
@@ -73,10 +73,10 @@ public final class EncodedHeads {
      * Returns true if this proxy would or might encode the whole representation of a 206. A 206 with several parts has
      * the media type multipart, so the media type of the representation is not known.
      */
-    public static boolean concernsPart(FieldSection fields, EncodingRules rules) {
+    public static boolean mightEncodeWholeOfPart(FieldSection fields, EncodingRules rules) {
         String type = fields.get(FieldName.CONTENT_TYPE);
         boolean isMultipart = type != null && type.regionMatches(true, 0, MULTIPART, 0, MULTIPART.length());
-        return isMultipart ? !rules.isOff() : concerns(fields, UNKNOWN, rules);
+        return isMultipart ? !rules.isOff() : wouldEncodeWhole(fields, UNKNOWN, rules);
     }
 
     private static boolean hasNoCoding(FieldSection fields) {
@@ -130,12 +130,13 @@ public final class EncodedHeads {
         if (fields.hasToken(FieldName.VARY, "*")) {
             return null;
         }
-        boolean coding = fields.hasToken(FieldName.VARY, ACCEPT_ENCODING);
-        boolean dictionary = rules.dictionaries().isOff() || fields.hasToken(FieldName.VARY, AVAILABLE_DICTIONARY);
-        if (coding) {
-            return dictionary ? null : AVAILABLE_DICTIONARY;
+        boolean hasCoding = fields.hasToken(FieldName.VARY, ACCEPT_ENCODING);
+        // Without dictionaries, Vary needs no entry for them.
+        boolean hasDictionary = rules.dictionaries().isOff() || fields.hasToken(FieldName.VARY, AVAILABLE_DICTIONARY);
+        if (hasCoding) {
+            return hasDictionary ? null : AVAILABLE_DICTIONARY;
         }
-        return dictionary ? ACCEPT_ENCODING : ACCEPT_ENCODING + ", " + AVAILABLE_DICTIONARY;
+        return hasDictionary ? ACCEPT_ENCODING : ACCEPT_ENCODING + ", " + AVAILABLE_DICTIONARY;
     }
 
     /**
@@ -154,8 +155,8 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns the head of a response whose content is transformed. Its length is not known, and its entity tag is weak,
-     * because the bytes are not those that the origin tagged (RFC 9110 s8.8.1).
+     * Returns the head of a response whose content extensions transform. Its length is not known, and its entity tag is
+     * weak, because the bytes are not those that the origin tagged (RFC 9110 s8.8.1).
      */
     public static ResponseHead transformed(ResponseHead response) {
         return response.withFields(withWeakTag(response.fields()));
@@ -173,9 +174,12 @@ public final class EncodedHeads {
         return changed.build();
     }
 
-    /** Returns a 304 with fields that fit a stored response: with a weak entity tag if the response was transformed. */
+    /**
+     * Returns a 304 with fields that fit a stored response. Its entity tag is weak if the stored response has no strong
+     * tag, as after a transformation by extensions.
+     */
     public static ResponseHead confirmedTransformed(ResponseHead notModified, StoredHead stored) {
-        return hasWeakTag(stored) ? transformed(notModified) : notModified;
+        return hasNoStrongTag(stored) ? transformed(notModified) : notModified;
     }
 
     /**
@@ -187,7 +191,7 @@ public final class EncodedHeads {
         return tags == null || tags.contains("W/") ? transformed(notModified) : notModified;
     }
 
-    /** Returns true if content may be transformed: it has no coding, and the origin does not forbid it. */
+    /** Returns true if extensions may transform the content: it has no coding, and the origin does not forbid it. */
     public static boolean mayTransform(ResponseHead response) {
         return switch (response.status()) {
             case 204, 206, 304 -> false;
@@ -198,14 +202,15 @@ public final class EncodedHeads {
 
     /**
      * Returns a 304 with fields that fit the stored variant. If this proxy encoded it, the entity tag becomes weak, and
-     * fields about the origin's bytes are removed. A Vary in the 304 keeps the fields that select a coding.
+     * fields about the origin's bytes are removed. If the 304 has Vary, the fields that select a coding are added to
+     * it.
      */
     public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored, EncodingRules rules) {
         boolean varied = stored.variance().names().contains(FieldName.ACCEPT_ENCODING);
         if (!varied) {
             return notModified;
         }
-        boolean encoded = stored.fields().contains(FieldName.CONTENT_ENCODING) && hasWeakTag(stored);
+        boolean encoded = stored.fields().contains(FieldName.CONTENT_ENCODING) && hasNoStrongTag(stored);
         return confirmed(notModified, encoded, rules);
     }
 
@@ -287,7 +292,8 @@ public final class EncodedHeads {
         return kept.build();
     }
 
-    private static boolean hasWeakTag(StoredHead stored) {
+    /** Returns true if the entity tag is weak or missing, as after a transformation or an encoding by this proxy. */
+    private static boolean hasNoStrongTag(StoredHead stored) {
         return !stored.hasEntityTag()
                 || EntityTag.isWeak(stored.wireBytes(), stored.entityTagStart(), stored.entityTagEnd());
     }

@@ -7,7 +7,8 @@ import io.millrace.proxy.http.RequestHead;
 /**
  * Recognizes errors that concern one client's request and not its URL. A client chooses the fields that provoke such an
  * error, and the cache key does not contain these fields. A stored error would therefore deny the URL to all clients.
- * RFC 6585 forbids storing some of them, and RFC 9111 s3 requires storing none. Thread-safe: no state.
+ * RFC 6585 forbids storing some of these errors. RFC 9111 s3 permits storing the others but never requires it, so the
+ * cache may refuse all of them. Thread-safe: no state.
  */
 final class RequestErrors {
     /**

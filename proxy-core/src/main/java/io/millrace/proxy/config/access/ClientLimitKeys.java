@@ -32,9 +32,8 @@ public final class ClientLimitKeys {
     public static final ConfigKey<Integer> TUNNELS = ConfigKey.builder("limits.per_client.tunnels", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(2000)
-            .description(
-                    "Tunnels of one client, including requests for tunnels in progress; further ones are answered with"
-                            + " 429; 0 sets no limit.");
+            .description("Limit of tunnels of one client. Tunnels that are still being set up count too. Further ones"
+                    + " are answered with 429. 0 sets no limit.");
     public static final ConfigKey<Integer> CONNECTIONS = ConfigKey.builder(
                     "limits.per_client.connections", ValueType.INTEGER)
             .within(0, 10_000_000)

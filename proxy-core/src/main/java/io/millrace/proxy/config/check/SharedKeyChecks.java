@@ -36,9 +36,14 @@ final class SharedKeyChecks {
             RuleKeys.TTL);
 
     /**
-     * The parts of cache keys, beside the target, that rules with shared responses have in common.
+     * The properties, besides the target, that remap rules with shared responses have in common.
      *
-     * @param receivedPort port of a rule by received port; -1 for other rules
+     * @param host value of {@code cache.key.host}
+     * @param generation value of {@code cache.key.generation}
+     * @param path path in the URL of the rule
+     * @param receivedPort port in the URL of a rule for requests that arrived on that port; -1 for other rules
+     * @param pristine whether origins receive {@code host} in the Host field, instead of the host of the target
+     * @param wholeQuery whether origins receive the whole query of the client
      */
     private record SharedKeyParts(
             String host, int generation, String path, int receivedPort, boolean pristine, boolean wholeQuery) {}
@@ -46,10 +51,9 @@ final class SharedKeyChecks {
     /**
      * A remap rule with {@code cache.key.host}, which may share stored responses with other remap rules.
      *
-     * @param to the target; with references to groups if {@code isTemplate}
-     * @param effects conditions and actions of those elements of its {@code rules} that have an action in
-     *     {@link #EFFECTS}
-     * @param indexes index in {@code rules} of each of these elements
+     * @param to the target; with references such as $1 to groups of the regular expression if {@code isTemplate}
+     * @param effects condition and {@link #EFFECTS} of each element of its {@code rules} that changes stored responses
+     * @param indexes indexes of these elements in {@code rules}
      */
     private record SharingRule(
             int index,
@@ -60,8 +64,8 @@ final class SharedKeyChecks {
             List<ConfigValues> effects,
             List<Integer> indexes) {
         /**
-         * Returns true if the rules may have equal keys for a URL. Targets with references to groups are compared by
-         * the text before the first reference and after the last reference.
+         * Returns true if the rules may have equal keys for a URL. Targets with references are compared by the text
+         * before the first reference and after the last reference.
          */
         boolean mayShare(SharingRule other) {
             boolean schemes = from.scheme() == null
@@ -85,7 +89,7 @@ final class SharedKeyChecks {
             return one.endsWith(other) || other.endsWith(one);
         }
 
-        /** The text before the first reference to a group. */
+        /** The target before its first reference. */
         private String start() {
             for (int i = 0; isTemplate && i < to.length(); i++) {
                 if (HostTemplate.isSubstitution(to, i)) {
@@ -95,7 +99,7 @@ final class SharedKeyChecks {
             return to;
         }
 
-        /** The text after the last reference to a group. */
+        /** The target after its last reference. */
         private String end() {
             for (int i = to.length() - 1; isTemplate && i >= 0; i--) {
                 if (HostTemplate.isSubstitution(to, i)) {
@@ -182,28 +186,28 @@ final class SharedKeyChecks {
         }
     }
 
-    /** Returns condition and actions of a rule; null if it changes no stored response. */
-    private static @Nullable ConfigValues effectOf(ConfigValues rule) {
-        if (rule.get(RuleKeys.BYPASS)) {
+    /** Returns condition and actions of an element of {@code rules}; null if it changes no stored response. */
+    private static @Nullable ConfigValues effectOf(ConfigValues element) {
+        if (element.get(RuleKeys.BYPASS)) {
             return null;
         }
         ConfigValues.Builder effect = ConfigValues.builder();
         boolean any = false;
         for (ConfigKey<?> key : EFFECTS) {
-            Object value = rule.find(key);
+            Object value = element.find(key);
             if (value != null) {
                 effect.put(key, value);
                 any = true;
             }
         }
-        String when = rule.find(RuleKeys.WHEN);
+        String when = element.find(RuleKeys.WHEN);
         if (when != null) {
             effect.put(RuleKeys.WHEN, when);
         }
         return any ? effect.build() : null;
     }
 
-    /** Reports the first element of the section "rules" that only one of two remap rules has. */
+    /** Reports the first element of the configuration section "rules" in which two remap rules differ. */
     private void report(SharingRule rule, SharingRule other) {
         int at = 0;
         int common = Math.min(rule.effects.size(), other.effects.size());

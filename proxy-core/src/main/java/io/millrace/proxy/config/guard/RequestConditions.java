@@ -14,7 +14,7 @@ public final class RequestConditions {
     /**
      * Parses a condition.
      *
-     * @throws InvalidValueException if the text is no expression, or reads a field of the response
+     * @throws InvalidValueException if the text is not an expression, or reads a field of the response
      */
     public static Expression<RequestFacts> parse(String text) throws InvalidValueException {
         try {

@@ -38,7 +38,7 @@ public final class ConfigKey<T> {
     private final boolean required;
     private final boolean wholeSeconds;
     private final boolean orZero;
-    private final String sentence;
+    private final String description;
     private final @Nullable String trafficServerName;
 
     private ConfigKey(Builder<T> builder) {
@@ -53,7 +53,7 @@ public final class ConfigKey<T> {
         required = builder.required;
         wholeSeconds = builder.wholeSeconds;
         orZero = builder.orZero;
-        sentence = builder.sentence;
+        description = builder.description;
         trafficServerName = builder.trafficServerName;
     }
 
@@ -122,8 +122,8 @@ public final class ConfigKey<T> {
     }
 
     /** The effect of the setting, in one or more sentences. */
-    public String sentence() {
-        return sentence;
+    public String description() {
+        return description;
     }
 
     /** The Traffic Server record with the same effect; null if there is none. */
@@ -193,7 +193,7 @@ public final class ConfigKey<T> {
         private boolean required;
         private boolean wholeSeconds;
         private boolean orZero;
-        private String sentence = "";
+        private String description = "";
         private @Nullable String trafficServerName;
 
         private Builder(String path, ValueType<T> type) {
@@ -253,7 +253,7 @@ public final class ConfigKey<T> {
         }
 
         public ConfigKey<T> description(String text) {
-            sentence = text;
+            description = text;
             return new ConfigKey<>(this);
         }
     }

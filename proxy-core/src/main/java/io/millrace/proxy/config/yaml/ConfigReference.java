@@ -37,7 +37,7 @@ public final class ConfigReference {
 
     private static void describe(ConfigKey<?> key, StringBuilder text) {
         text.append(key.path()).append('\n');
-        text.append("  ").append(key.sentence()).append('\n');
+        text.append("  ").append(key.description()).append('\n');
         line(text, "type", key.type().name() + " (" + key.type().unit() + ")");
         line(text, "default", defaultOf(key));
         String bounds = bounds(key);
@@ -108,7 +108,7 @@ public final class ConfigReference {
                 defaultOf(key),
                 bounds == null ? "" : bounds,
                 key.apply().word(),
-                key.sentence(),
+                key.description(),
                 ats == null ? "" : "`" + ats + "`");
         for (String cell : cells) {
             page.append("| ").append(cell.replace("|", "\\|")).append(cell.isEmpty() ? "" : " ");

@@ -74,7 +74,7 @@ public final class ConfigSchema {
             if (key != null && section != null) {
                 sectionOrList(section, key);
             } else if (key != null) {
-                json.writeStringProperty("description", key.sentence());
+                json.writeStringProperty("description", key.description());
                 value(key);
             } else if (section != null) {
                 section(section, true);
@@ -104,7 +104,7 @@ public final class ConfigSchema {
         section(section, true);
         json.writeEndObject();
         json.writeStartObject();
-        json.writeStringProperty("description", list.sentence());
+        json.writeStringProperty("description", list.description());
         value(list);
         json.writeEndObject();
         json.writeEndArray();

@@ -12,7 +12,10 @@ public enum DecisionKind {
     EXTENSION_PENDING,
     /** Send the answer of an extension, found in {@link Decision#hooks}. */
     EXTENSION_ANSWERED,
-    /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
+    /**
+     * The request may be an ACME challenge: look for the challenge's answer and send it. If there is none, decide
+     * again.
+     */
     CHALLENGE,
     /** Answer 404: no rule maps the URL. */
     NOT_MAPPED,
@@ -22,7 +25,10 @@ public enum DecisionKind {
     ANSWERED,
     /** Join the client to the requested host by a tunnel. */
     TUNNEL,
-    /** Send the request to the origin unchanged. Nothing is stored or reused. */
+    /**
+     * Send the request to the origin unchanged. Nothing is stored or reused, but a response to HEAD may update or
+     * discard a stored response.
+     */
     PASS,
     /** The disk index contains the key: read the object, then decide again. */
     OPEN,
@@ -39,7 +45,10 @@ public enum DecisionKind {
     /** No usable response is stored, and the request contains only-if-cached (RFC 9111 s5.2.1.7): answer 504. */
     UNAVAILABLE;
 
-    /** Returns true if a request with this decision waits for the store, an origin, or a check of this proxy. */
+    /**
+     * Returns true if a request with this decision waits for the store, an origin, an extension or a check of
+     * credentials. Waiting for the answer to an ACME challenge does not count.
+     */
     public boolean isWaiting() {
         return switch (this) {
             case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE, EXTENSION_PENDING -> true;

@@ -13,7 +13,8 @@ import java.util.function.Function;
 
 /**
  * The steps for which one request may wait before it is decided: the answer to an ACME challenge, a check of
- * credentials, or a hook of an extension. After each step, the request is decided again.
+ * credentials, or a hook of an extension. After each step, the request is decided again, except when the answer to a
+ * challenge was found. The parameter {@code resume} of each method receives the function that decides again.
  *
  * <p>Confined to the client stream's event loop.
  */

@@ -73,7 +73,10 @@ public final class StoredPrefix implements ContentSink {
         }
     }
 
-    /** Returns true in order to receive small pieces, because shared pieces of 1 MiB exceed the tee's buffer. */
+    /**
+     * Returns true although this sink keeps no copies: sinks that return true get small pieces, and a piece of up to
+     * 1 MiB would exceed the tee's buffer.
+     */
     @Override
     public boolean keepsCopies() {
         return true;

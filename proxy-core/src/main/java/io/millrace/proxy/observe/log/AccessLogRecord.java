@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *   head bytes    bytes of the response's head that were sent to the client
  *   client        length of the client's address: 0, 4 or 16
  *   texts         bytes used by the texts, without the padding after the last text
- *   origin        status of the origin's response, and a number of 16 bits: see ORIGIN_STATUS_OFFSET
+ *   origin        status of the origin's response, and the generation: see ORIGIN_STATUS_OFFSET
  *   tunnel bytes  bytes received from the client in a tunnel
  *   first byte    time from the request's first byte to the response's first byte; 0 if not measured
  * </pre>
@@ -58,8 +58,8 @@ public final class AccessLogRecord {
     static final int CLIENT_LENGTH_MAX = 16;
     static final int TEXTS_LENGTH_OFFSET = 64;
     /**
-     * Offset of two values. The low 16 bits are the status of the origin's response. The high 16 bits are the low bits
-     * of the number that {@link #begin} gets, which identifies a set of header fields.
+     * Offset of two values. Low 16 bits: the status of the origin's response. High 16 bits: the generation of the
+     * captured header fields, modulo 65,536; see {@link #begin}.
      */
     static final int ORIGIN_STATUS_OFFSET = 68;
 
@@ -120,8 +120,8 @@ public final class AccessLogRecord {
     /**
      * Begins the next record.
      *
-     * @param ofGeneration number of the set of header fields that {@link AccessLogRing} uses now; only 16 bits
-     * are kept
+     * @param ofGeneration number that changes when {@link AccessLogRing} captures other header fields; only 16 bits are
+     *     kept
      */
     void begin(int index, int ofGeneration) {
         generation = ofGeneration;

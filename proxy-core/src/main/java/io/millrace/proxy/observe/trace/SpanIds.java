@@ -5,11 +5,14 @@ import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LoggedRecord;
 
 /**
- * The binary text {@link LogField#SPAN} of a record: ten numbers of 64 bits. Stateless.
+ * The encoding of the field {@link LogField#SPAN} of an access log record: ten 64-bit numbers. Stateless.
  *
  * <pre>
  *   flags | start, as System.nanoTime | trace id, high | trace id, low | span id | parent id
- *   number: index of the rule, or repeats of a request to an origin | trace id of the link, high and low | its span id
+ *   number | trace id of the linked span, high | trace id of the linked span, low | span id of the linked span
+ *
+ *   number  of a client's request: index of the rule, negative for none
+ *           of a request to an origin: how often the request was repeated
  * </pre>
  */
 final class SpanIds {

@@ -137,6 +137,7 @@ public final class SpanView {
             to.attribute(SpanAttribute.CACHE_COLLAPSED);
         }
         text(to, SpanAttribute.CACHE_RULES, LogField.CACHE_RULES);
+        // In the record of a client's request, the number is the index of the rule.
         long rule = SpanIds.read(logged, SpanIds.NUMBER);
         if (rule >= 0) {
             System.arraycopy(RULE_PREFIX, 0, scratch, 0, RULE_PREFIX.length);
@@ -157,6 +158,7 @@ public final class SpanView {
         if (status > 0) {
             to.attribute(SpanAttribute.STATUS, status);
         }
+        // In the record of a request to an origin, the number counts its repetitions.
         long repetitions = SpanIds.read(logged, SpanIds.NUMBER);
         if (repetitions > 0) {
             to.attribute(SpanAttribute.RESEND_COUNT, repetitions);

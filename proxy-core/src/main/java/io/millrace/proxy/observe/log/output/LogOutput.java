@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One access log of the dispatcher, the thread that distributes records to the logs: filter, sample, format, and the
- * queue to the sender thread. Confined to the dispatcher thread.
+ * One access log: its filter, its sample, its format, and the queue to its sender thread. Confined to the dispatcher
+ * thread, which distributes records to the logs.
  */
 final class LogOutput {
     private final LogOutputConfig config;
