@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** A finished command. Immutable. */
 record Command(List<String> line, int exitCode, String out, String err) {
 
-    private static final Duration TIME_LIMIT = Duration.ofSeconds(120);
+    private static final Duration TIME_LIMIT = Duration.ofMinutes(2);
 
     /** Runs a command in a directory in which no launcher of this machine's user is found. */
     static Command run(Path directory, List<String> line) {
