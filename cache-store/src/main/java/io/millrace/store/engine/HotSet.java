@@ -73,10 +73,8 @@ final class HotSet<H> {
     /** True if this store may write to the volumes. Guarded by {@link #saving}. */
     private boolean owned = true;
 
-    private static final HotManifest.Keys NOTHING = new HotManifest.Keys(new long[0], 0);
-
     /** The keys to load, from the key number {@link #next} on. Empty if loading has ended. */
-    private volatile HotManifest.Keys wanted = NOTHING;
+    private volatile HotManifest.Keys wanted = HotManifest.Keys.NONE;
 
     /** Number of keys of {@link #wanted} that are loaded already. */
     private volatile int next;
@@ -215,7 +213,7 @@ final class HotSet<H> {
     void handOver() {
         save();
         setOwned(false);
-        wanted = NOTHING;
+        wanted = HotManifest.Keys.NONE;
     }
 
     /** Resumes saving after the volumes were taken back. */
@@ -296,14 +294,14 @@ final class HotSet<H> {
             }
             pace.used(ThreadTimes.ofCallingThread().since(before));
             if (at >= keys.count() || isFull()) {
-                wanted = NOTHING;
+                wanted = HotManifest.Keys.NONE;
                 LOG.info("loading of the objects of the last run ended, objects in RAM={}", ram.entries());
             } else if (at < limit && pace.allowsTask() && mayRead() && reads.execute(this::loadSome)) {
                 return;
             }
         } catch (RuntimeException | InternalError e) {
             LOG.warn("loading of the objects of the last run stopped after an error", e);
-            wanted = NOTHING;
+            wanted = HotManifest.Keys.NONE;
         }
         busy = false;
     }

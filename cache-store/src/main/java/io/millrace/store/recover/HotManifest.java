@@ -44,7 +44,6 @@ public final class HotManifest {
     private static final int VERSION = 1;
     private static final int HEADER_BYTES = 32;
     private static final int HASH_BYTES = 16;
-    private static final Keys NOTHING = new Keys(new long[0], 0);
 
     private HotManifest() {}
 
@@ -56,6 +55,9 @@ public final class HotManifest {
      */
     @SuppressWarnings("ArrayRecordComponent") // only read, and not compared
     public record Keys(long[] hashes, int requestedAgain) {
+        /** No keys. */
+        public static final Keys NONE = new Keys(new long[0], 0);
+
         /** Returns the number of keys. */
         public int count() {
             return hashes.length / 2;
@@ -91,7 +93,7 @@ public final class HotManifest {
     public static Keys read(FileIo io, Path directory, long hashSeed) {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {
-            return NOTHING;
+            return Keys.NONE;
         }
         try (StoreFile file = io.openForReading(path)) {
             return decode(path, file, hashSeed);
@@ -100,7 +102,7 @@ public final class HotManifest {
                     "{}: the list of the most requested objects cannot be read, so the RAM tier starts empty: {}",
                     path,
                     e.toString());
-            return NOTHING;
+            return Keys.NONE;
         }
     }
 
@@ -108,7 +110,7 @@ public final class HotManifest {
         long length = file.length();
         if (length < HEADER_BYTES + Integer.BYTES || length > HEADER_BYTES + (long) KEYS_MAX * HASH_BYTES + 4) {
             LOG.warn("{}: the file has an invalid length of {} bytes, so the RAM tier starts empty", path, length);
-            return NOTHING;
+            return Keys.NONE;
         }
         ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
         int readBytes = file.read(in, 0);
@@ -125,7 +127,7 @@ public final class HotManifest {
                     "{}: the file {}, so the RAM tier starts empty",
                     path,
                     sound ? "belongs to another store" : "is damaged");
-            return NOTHING;
+            return Keys.NONE;
         }
         long[] hashes = new long[count * 2];
         for (int i = 0; i < hashes.length; i++) {

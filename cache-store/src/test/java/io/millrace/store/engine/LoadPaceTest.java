@@ -20,48 +20,24 @@ class LoadPaceTest {
     @CsvSource({"1, 0.25", "2, 0.5", "4, 1.0", "64, 1.0"})
     void smallObjectsUseTheShareOfTheProcessors(int processors, double share) {
         LoadPace pace = new LoadPace(TICK_NANOS, processors);
-        long used = 0;
-        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
-            pace.tick(64L << 20, SHARE_OF_PROCESSORS);
-            while (pace.allowsTask()) {
-                pace.usedBytes(500);
-                pace.used(running(TASK_NANOS));
-                used += TASK_NANOS;
-            }
-        }
-        assertEquals(share, used / 100e9, 0.01);
+        double used = usedShare(pace, SHARE_OF_PROCESSORS, running(TASK_NANOS));
+        assertEquals(share, used, 0.01);
     }
 
     @ParameterizedTest
     @CsvSource({"0, 0.25", "1000000, 0.0625", "3000000, 0.025"})
     void aTaskThatWaitsForAProcessorUsesASmallerShare(long waitNanos, double share) {
         LoadPace pace = new LoadPace(TICK_NANOS, 1);
-        long used = 0;
-        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
-            pace.tick(64L << 20, SHARE_OF_PROCESSORS);
-            while (pace.allowsTask()) {
-                pace.usedBytes(500);
-                pace.used(new ThreadTimes(TASK_NANOS, waitNanos));
-                used += TASK_NANOS;
-            }
-        }
-        assertEquals(share, used / 100e9, 0.005);
+        double used = usedShare(pace, SHARE_OF_PROCESSORS, new ThreadTimes(TASK_NANOS, waitNanos));
+        assertEquals(share, used, 0.005);
     }
 
     @ParameterizedTest
     @CsvSource({"1, 0.05", "2, 0.1", "4, 0.2", "64, 0.2"})
     void objectsThatWereRequestedOnceUseAFifthOfTheShare(int processors, double share) {
         LoadPace pace = new LoadPace(TICK_NANOS, processors);
-        long used = 0;
-        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
-            pace.tick(64L << 20, LoadPace.SHARE_FOR_REQUESTED_ONCE);
-            while (pace.allowsTask()) {
-                pace.usedBytes(500);
-                pace.used(running(TASK_NANOS / 10));
-                used += TASK_NANOS / 10;
-            }
-        }
-        assertEquals(share, used / 100e9, 0.005);
+        double used = usedShare(pace, LoadPace.SHARE_FOR_REQUESTED_ONCE, running(TASK_NANOS / 10));
+        assertEquals(share, used, 0.005);
     }
 
     @Test
@@ -115,6 +91,20 @@ class LoadPaceTest {
         }
         pace.tick(1 << 20, SHARE_OF_PROCESSORS);
         assertTrue(pace.allowsTask());
+    }
+
+    /** Returns the share of a processor that tasks of small objects use in 100 s. */
+    private static double usedShare(LoadPace pace, double share, ThreadTimes task) {
+        long used = 0;
+        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
+            pace.tick(64L << 20, share);
+            while (pace.allowsTask()) {
+                pace.usedBytes(500);
+                pace.used(task);
+                used += task.cpuNanos();
+            }
+        }
+        return used / 100e9;
     }
 
     private static ThreadTimes running(long cpuNanos) {
