@@ -11,7 +11,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store of keyed objects in RAM and on disk.
+ * A store of keyed objects in RAM and on disk. The disk space consists of volumes. Each volume is a part of one storage
+ * path, in which objects are stored and replaced together.
  *
  * <p>A lookup takes up to three steps. {@link #get} searches the RAM tier and never blocks. {@link #contains} searches
  * the index of the disk and never blocks. If it returns true, {@link #open} reads the object on an I/O thread. Only one
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * at one instant between its call and its return. {@code open} takes effect at one instant between its call and its
  * reply.
  *
- * @param <H> the decoded head of an object
+ * @param <H> the decoded head of an object: metadata of the caller that the store keeps with the body
  */
 public interface CacheStore<H> extends Closeable {
     /** Returns the key of these bytes, which are copied. The length is at most {@link StoreKey#LENGTH_MAX}. */
@@ -178,10 +179,10 @@ public interface CacheStore<H> extends Closeable {
     boolean isReadMemoryTight();
 
     /**
-     * Releases the volumes: writes and syncs queued records, fails writers in flight, and releases the lease, so that
-     * another process may open the paths. Handles that callers already have remain readable, and the RAM tier continues
-     * to answer. A new {@code open} of an object on disk replies null, because another process may own the log now. May
-     * block; not for event loops.
+     * Releases the volumes: writes and syncs queued records, fails writers in flight, and releases the lease (the lock
+     * by which this process owns the paths), so that another process may open the paths. Handles that callers already
+     * have remain readable, and the RAM tier continues to answer. A new {@code open} of an object on disk replies null,
+     * because another process may own the log now. May block; not for event loops.
      */
     void suspendWrites() throws IOException;
 
@@ -234,8 +235,8 @@ public interface CacheStore<H> extends Closeable {
     void resumeWrites(boolean unchanged) throws IOException;
 
     /**
-     * Sets the check whether a pinned object must still be kept when the oldest disk space is reclaimed. Before this
-     * call every pin applies.
+     * Sets the check whether a pinned object, which a volume keeps until a given time, must still be kept when the
+     * oldest disk space is reclaimed. Before this call every pin applies.
      */
     void pinCheck(PinCheck<H> check);
 
@@ -261,10 +262,11 @@ public interface CacheStore<H> extends Closeable {
     StoreStatistics.@Nullable HitRatioCurve curve();
 
     /**
-     * Takes a storage path out of use until {@link #online} or the next start. The shares of named volumes in
-     * directories below the path are also taken out of use. Queued records are written and synced, leases are released
-     * and files are closed. New objects for these volumes are stored on the other volumes. Reads through handles to
-     * objects of these volumes fail. Never blocks; the stage is completed on a thread of the store.
+     * Takes a storage path out of use until {@link #online} or the next start. A named volume may have a share of the
+     * path, in a directory below the path. These shares are also taken out of use. Queued records are written and
+     * synced, leases are released and files are closed. New objects for these volumes are stored on the other volumes.
+     * Reads through handles to objects of these volumes fail. Never blocks; the stage is completed on a thread of the
+     * store.
      *
      * @param path the storage path as configured, or the directory of one share to take only that share offline
      * @param reason shown in the statistics

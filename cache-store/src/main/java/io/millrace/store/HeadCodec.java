@@ -3,7 +3,8 @@ package io.millrace.store;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Converts the caller's head of a stored object to bytes and back. The store never interprets a head.
+ * Converts the head of a stored object to bytes and back. The head is metadata of the caller that the store keeps with
+ * the body. The store never interprets it.
  *
  * <p>Thread-safe: called concurrently on I/O threads of the store and on callers' threads. Readers share a head, so
  * {@code H} must be immutable.

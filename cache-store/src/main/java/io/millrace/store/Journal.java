@@ -24,7 +24,7 @@ public interface Journal {
     enum Condition {
         /** The journal is new: no storage path has content from an earlier run. */
         NEW,
-        /** Every entry whose append was answered is present. */
+        /** Every entry whose append was reported as durable is present. */
         WHOLE,
         /**
          * The storage paths have content but no journal. Either an older version without journals wrote the content, or

@@ -135,9 +135,9 @@ public interface ObjectWriter<H> {
 
     /**
      * Ends the writer without storing. From now on lookups do not find the new object. Its buffers are released when no
-     * reader holds them. If the writer is an extension, the blocks that it wrote are dropped, and the object remains.
-     * Until then, readers can read these blocks, and a start after kill -9 finds them. Therefore an extension must only
-     * write content that is known to belong to the same representation.
+     * reader holds them. If the writer is an extension, the blocks that it wrote are dropped, and the extended object
+     * remains. Before the abort, readers can read these blocks, and a start after kill -9 finds them. Therefore an
+     * extension must only write content that is known to belong to the same representation.
      */
     void abort();
 

@@ -112,8 +112,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             @Nullable String lastError,
             Ring ring) {
         /**
-         * Returns why an offline volume is out of use, and what that means for requests. For events and alarms, which
-         * have the path as their subject.
+         * Returns why an offline volume is out of use, and what that means for requests. The text does not begin with
+         * the path of the volume, because the events and alarms that use the text name the path separately.
          */
         public String outOfUse() {
             String reason = lastError == null ? "taken offline by an operator" : lastError;
@@ -205,7 +205,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param sampleRate share of the keys that is simulated, above 0 and at most 1
      * @param sampledKeys number of keys in the simulation
      * @param requests estimated number of recent requests that the ratios describe; old requests count less
-     * @param lost sampled requests that were not simulated since the start, because their queue was full
+     * @param lost number of sampled requests since the simulation began that were not simulated, because their queue
+     *     was full
      * @param points one for each simulated size, in ascending order
      * @param groups the groups of keys with the most requests, in descending order
      */

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reference-counted handle to one stored representation: its head and its body, in RAM, on disk, or still being
- * filled.
+ * A reference-counted handle to one stored representation: its head (metadata of the caller) and its body, in RAM, on
+ * disk, or still being filled.
  *
  * <p>The receiver of a handle owns one reference and releases it. While a reference is held, the content stays
  * readable, even if the object is replaced, removed or evicted. Its RAM is not freed, and its disk segments are not

@@ -67,12 +67,18 @@ public final class Redaction {
         return lines(text, false, true);
     }
 
-    /** Removes secrets from JSON or metrics of Millrace. Keeps long random words, since they are identifiers. */
+    /**
+     * Removes secrets from JSON or metrics of Millrace. Does not remove long random words, since in these texts they
+     * are identifiers and not keys.
+     */
     public String data(String text) {
         return lines(text, false, false);
     }
 
-    /** Removes secrets and URL queries from log lines. Also replaces IP addresses, unless they are kept. */
+    /**
+     * Removes secrets and URL queries from log lines. Also replaces IP addresses, if the constructor received an
+     * {@link AddressHash}.
+     */
     public String log(String text) {
         return lines(text, true, true);
     }

@@ -99,7 +99,7 @@ public sealed interface AdminAddress {
                         text.startsWith("https:"));
             }
         } catch (URISyntaxException e) {
-            // reported below
+            // The exception below reports this problem.
         }
         throw new IllegalArgumentException("not of the form http://HOST:PORT or https://HOST:PORT: " + text);
     }

@@ -55,7 +55,10 @@ public final class AdminClient {
         this.node = node;
     }
 
-    /** Returns a client that sends queries through this admin API to another node of the fleet. */
+    /**
+     * Returns a client for another node of the fleet (nodes that share purges and configuration). This admin API
+     * forwards the queries to that node.
+     */
     public AdminClient forNode(String nodeName) {
         return new AdminClient(address, token, timeout, tls, nodeName);
     }

@@ -10,7 +10,10 @@ public final class AdminClientException extends Exception {
         UNTRUSTED,
         /** Connected, but no response arrived before the deadline; the request may still be executed. */
         NO_ANSWER,
-        /** The request would change another node of the fleet, which answers queries only. It was not sent. */
+        /**
+         * Not sent, because the request would change another node of the fleet. Requests to other nodes may only be
+         * queries.
+         */
         CHANGE_OF_OTHER_NODE,
         /** The response is not a complete HTTP response, or not the expected JSON. */
         BROKEN_ANSWER

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The admin sockets found in the locations where a launcher creates its socket by default, and those that running
- * launchers have named in a pointer file. Immutable.
+ * The admin sockets on this machine. They are found in the locations where a launcher (the process with the admin API)
+ * creates its socket by default, and in pointer files, in which running launchers name other locations. Immutable.
  *
  * @param checked the checked locations, in order: the location of systemd; the locations of the user, sorted by name;
  *     running sockets elsewhere, from pointer files

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Base class of commands that send requests to the admin API and show responses. Confined to one thread. */
 public abstract class ApiCommand implements Callable<Integer> {
-    /** The value of {@code --node} for all live nodes. No node has this name. */
+    /** The value of {@code --node} for all live nodes of the fleet. No node has this name. */
     private static final String ALL = "all";
 
     private final Invocation invocation;
@@ -153,8 +153,9 @@ public abstract class ApiCommand implements Callable<Integer> {
     protected abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
 
     /**
-     * Returns true if the command changes the state of the proxy. After a timeout, and if the connection to the worker
-     * broke, such a command ends with {@link ExitCode#IN_PROGRESS}, since the proxy may have executed the change.
+     * Returns true if the command changes the state of the proxy. After a timeout, or if the launcher lost its
+     * connection to the worker (the process that serves requests), such a command ends with
+     * {@link ExitCode#IN_PROGRESS}, since the proxy may have executed the change.
      */
     protected boolean isChange() {
         return false;

@@ -69,8 +69,8 @@ public final class Console {
     }
 
     /**
-     * Separates two results of a repeated command. Clears a terminal with colours; prints an empty
-     * line without colours. Prints nothing between JSON results.
+     * Separates two results of a repeated command. If colours are enabled, clears the terminal; otherwise prints an
+     * empty line. Prints nothing between JSON results.
      */
     public void separate(boolean isJson) {
         if (!isJson) {

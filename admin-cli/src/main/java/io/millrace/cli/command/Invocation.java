@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One run of {@code millctl}: its options, environment, console and client. Confined to one thread. */
 public final class Invocation {
-    /** Timeout of queries. A healthy launcher responds much earlier. */
+    /** Timeout of queries. A healthy launcher (the process with the admin API) responds much earlier. */
     public static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
     /** Timeout of changes. It exceeds the limit of 30 s in the admin API, so that the API reports a timeout first. */

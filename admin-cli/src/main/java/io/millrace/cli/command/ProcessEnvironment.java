@@ -48,7 +48,8 @@ public record ProcessEnvironment(
 
     /**
      * Returns the home directory of the user: {@code HOME}, as shells expand {@code ~}. Without it, returns the
-     * directory in the system's user database. The launcher has the same rule for its state directory.
+     * directory in the system's user database. The launcher (the process that {@code bin/millrace} starts) has the same
+     * rule for its state directory.
      */
     static Path userHome(Map<String, String> variables) {
         String home = variables.get("HOME");

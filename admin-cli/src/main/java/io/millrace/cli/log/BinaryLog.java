@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 
-/** Recognizes binary access logs, whose rows the launcher decodes. Stateless. */
+/** Recognizes binary access logs. The program {@code bin/millrace} decodes their rows. Stateless. */
 public final class BinaryLog {
     /** The first bytes of each block; docs/reference/logs.md describes the layout. */
     private static final byte[] MAGIC = {(byte) 0xf1, 'M', 0, '\n'};

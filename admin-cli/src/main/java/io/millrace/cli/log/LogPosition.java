@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The position up to which a log was read. A hash of the last bytes before the position identifies the file. So the
- * file is found again after a rename, after compression, and after a copy with truncation, which change its name or
- * inode. Immutable.
+ * file is found again after a rename, after compression, and after a copy with truncation (copytruncate of logrotate),
+ * which change its name or inode. Immutable.
  *
  * @param bytes number of bytes read, uncompressed
  * @param tailHash hash of the last of these bytes, in hexadecimal

@@ -28,7 +28,7 @@ public final class LogStats {
     private long firstMillis = Long.MAX_VALUE;
     private long lastMillis = Long.MIN_VALUE;
 
-    /** A host with its statistics, whose counts still grow. */
+    /** A host with its statistics. Their counts increase while further lines are added. */
     public record Site(String host, SiteStats stats) {}
 
     /** @param urls limit of the most requested URLs in the result; 0 for none */

@@ -8,7 +8,10 @@ import java.util.Map;
 
 /** Formats the response of {@code GET /v1/memory} as text. Stateless. */
 public final class MemoryView {
-    /** Bounds of the ratio between the sum of the parts and the kernel's value. Within them the line is green. */
+    /**
+     * Bounds of the ratio between the sum of the memory parts and the anonymous memory that the kernel reports. If the
+     * ratio is within the bounds, it is shown in green.
+     */
     private static final double EXPLAINED_MIN = 0.9;
 
     private static final double EXPLAINED_MAX = 1.1;
@@ -35,8 +38,8 @@ public final class MemoryView {
     private MemoryView() {}
 
     /**
-     * Returns the worker's anonymous memory as the kernel counts it, and its parts. After these follow the budget of
-     * the cache store, and the memory-mapped files.
+     * Returns the anonymous memory of the worker (the process that serves requests) as the kernel counts it, and its
+     * parts. The budget of the cache store and the memory-mapped files follow.
      */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();

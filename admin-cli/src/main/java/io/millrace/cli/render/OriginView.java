@@ -45,7 +45,7 @@ public final class OriginView {
         return lines.isEmpty() ? List.of("no groups of origins: each rule has an origin of its own") : lines;
     }
 
-    /** Returns the count of the current worker plus the count of its predecessors. */
+    /** Returns the count of the current worker process plus the count of earlier worker processes. */
     private static long all(JsonObject host, String name) {
         return host.number(name, 0) + host.number("earlier_" + name, 0);
     }

@@ -41,7 +41,10 @@ public final class SettingView {
         return notes;
     }
 
-    /** Returns text that follows a place, such as {@code  with ${PORT}}; empty if the value has no variables. */
+    /**
+     * Returns text to append to the position of a value, such as {@code  with ${PORT}}; empty if the value has no
+     * variables.
+     */
     static String variables(JsonObject setting) {
         StringBuilder variables = new StringBuilder();
         for (String name : setting.texts("variables")) {

@@ -22,8 +22,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * Signs the statements of revisions of a fleet's configuration with Ed25519 (RFC 8032). Keys are PEM files: PKCS #8 for
- * the private key, SubjectPublicKeyInfo for the public key. Thread-safe.
+ * Signs revisions (versions) of the configuration of a fleet with Ed25519 (RFC 8032). The signed text is called a
+ * statement. Keys are PEM files: PKCS #8 for the private key, SubjectPublicKeyInfo for the public key. Thread-safe.
  */
 public final class RevisionSigner {
     private static final String ALGORITHM = "Ed25519";
@@ -43,10 +43,10 @@ public final class RevisionSigner {
      * @param fleet name of the fleet
      * @param revision number of the revision
      * @param content SHA-256 of the text of the configuration, or {@code none}
-     * @param restores earlier revision with this content; 0 for none
+     * @param restores for a rollback, number of the earlier revision with the same content; otherwise 0
      * @param canary nodes that apply the revision first; empty without a canary
      * @param seconds time for which the canary nodes are observed
-     * @param guards conditions on the figures of the canary nodes
+     * @param guards conditions that the metrics of the canary nodes must fulfil
      * @param at time of the signature
      * @param by name of the operator
      */
@@ -60,7 +60,10 @@ public final class RevisionSigner {
             List<String> guards,
             String at,
             String by) {
-        /** Returns the text that is signed, in the format of RevisionStatement in the launcher. */
+        /**
+         * Returns the text that is signed, in the format that {@code RevisionStatement} of the module {@code dist}
+         * defines.
+         */
         public String text() {
             return String.join(
                     "\n",

@@ -1,4 +1,6 @@
-/** Signs URLs for {@code millctl sign}, and revisions for {@code millctl fleet config}. */
+/**
+ * Signs URLs for {@code millctl sign}, and revisions (versions) of the configuration for {@code millctl fleet config}.
+ */
 @NullMarked
 package io.millrace.cli.sign;
 

@@ -18,7 +18,9 @@ public final class RequestRecords {
     static final int IDS_MAX = 64;
 
     private static final int HEAD_BYTES_MAX = 32 << 10;
-    /** Fields that select no variant of a response, so that they are left out. */
+    /**
+     * Names of request fields that never select a variant of a response. They are left out of {@link Request#fields}.
+     */
     private static final List<String> NOT_SELECTING = List.of("", "host", "connection", "content-length");
 
     private final Map<String, Request> requests = new LinkedHashMap<>();

@@ -5,7 +5,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The digest of a WARC record block, such as {@code sha256:} and base32 (RFC 4648). Confined to one thread. */
+/**
+ * The digest of a WARC record block. Its text form is the name of the algorithm, a colon, and the value in base32 (RFC
+ * 4648). Confined to one thread.
+ */
 public final class WarcDigest {
     private static final String BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     private static final int BASE32_GROUP = 8;

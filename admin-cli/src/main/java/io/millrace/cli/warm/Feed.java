@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The distinct valid requests of a source, each with its number and a hash of the sequence. Confined to one thread. */
+/**
+ * The distinct valid requests of a source, each with its number and a hash of all requests up to it. Confined to one
+ * thread.
+ */
 public final class Feed implements Closeable {
     /** Limit of invalid URLs that the report names. */
     private static final int NAMED_MAX = 5;
@@ -90,7 +93,7 @@ public final class Feed implements Closeable {
         return repeated;
     }
 
-    /** Number of parts of the input that are no requests. */
+    /** Number of parts of the input that are not requests to warm, such as log lines of other methods. */
     public long skipped() {
         return source.skipped();
     }

@@ -6,7 +6,7 @@ import java.io.InputStream;
 
 /** Limits the length of an XML document, and of each of its tags and texts, so that a parser has bounded memory. */
 final class LimitedMarkup extends FilterInputStream {
-    /** Limit of bytes without an angle bracket. */
+    /** Limit of successive bytes without an angle bracket: the length of one tag or text. */
     static final int PART_BYTES_MAX = 64 << 10;
 
     private final String name;

@@ -54,7 +54,7 @@ public final class ProxiedDocuments implements SitemapUrls.Documents {
     }
 
     private static void check(String text, ProxyReply reply) throws IOException {
-        // Only the response of the proxy itself has no Cache-Status. Status 404 means that no rule maps the URL.
+        // A response without Cache-Status comes from the proxy itself. Its status 404 means that no rule maps the URL.
         if (reply.status() == 404 && reply.cacheStatus() == null) {
             throw new IOException(text + ": no rule of the configuration maps it; save the sitemap as a file");
         }

@@ -23,8 +23,9 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends GET requests to a listener of the proxy, with the Host and the server name of their URLs. A connection is
- * reused for the next request if that is possible. Confined to one thread, except {@link #abort}. Blocks.
+ * Sends GET requests to a listener of the proxy. The Host field and the TLS server name (SNI) are those of the
+ * requested URL. A connection is reused for the next request if that is possible. Confined to one thread, except
+ * {@link #abort}. Blocks.
  */
 public final class ProxyLink implements AutoCloseable {
     /** Time limit of a whole response, longer than a large download from a local proxy takes. */

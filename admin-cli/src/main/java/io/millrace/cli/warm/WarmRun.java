@@ -39,8 +39,8 @@ public final class WarmRun {
     private final List<Thread> threads = new ArrayList<>();
     private final CountDownLatch stopping = new CountDownLatch(1);
     /**
-     * The requests that are not complete: the number of each, and the hash of the sequence before it. Guarded by {@link
-     * #lock}.
+     * The requests that are not complete: the number of each, and the hash of all requests before it. Guarded by
+     * {@link #lock}.
      */
     private final TreeMap<Long, SequenceHash> open = new TreeMap<>();
 
@@ -319,7 +319,8 @@ public final class WarmRun {
         }
         lock.lock();
         try {
-            // The lock covers both changes, so that a saved position and its counts belong to each other.
+            // The lock covers both changes, so that the saved position and the saved counts always include the same
+            // requests.
             tally.add(result, bytes);
             open.remove(request.number());
         } finally {

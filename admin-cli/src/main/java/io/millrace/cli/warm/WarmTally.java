@@ -17,7 +17,10 @@ public final class WarmTally {
     private static final int REASONS_MAX = 20;
 
     private static final String OTHERS = "others";
-    /** Statuses 400 to 499 with further details. They are counted apart, because they are no failures. */
+    /**
+     * Reason under which results with a status of 400 to 499 are counted beyond the limit of reasons. {@link #OTHERS}
+     * counts the rest. These statuses have their own reason, because {@link #failures} excludes them.
+     */
     private static final String OTHERS_4XX = "4xx with other details";
 
     private final ReentrantLock lock = new ReentrantLock();

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A thread that measures cache decisions for responses in RAM, at a low rate. A decision consists of lookup, purges and
- * freshness.
+ * A thread that measures the duration of cache decisions for responses in RAM, at a low rate. A decision consists of
+ * lookup, purges and freshness.
  *
  * <p>Thread-safe.
  */
@@ -44,7 +44,10 @@ final class HitLatencies implements AutoCloseable {
         thread.start();
     }
 
-    /** Returns the number of a response. Skips multiples of 100, which the regular expression of the driver covers. */
+    /**
+     * Returns the number of response {@code i}. Skips multiples of 100, because the regular expression in
+     * {@link PurgeDriver} purges these responses.
+     */
     private static long number(long i) {
         return i + i / 99 + 1;
     }

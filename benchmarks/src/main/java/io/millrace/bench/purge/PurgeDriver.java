@@ -52,7 +52,10 @@ public final class PurgeDriver {
     private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final String REGEX = "url =~ \"[.]css$\"";
-    /** Threads that a sweep uses. */
+    /**
+     * Names of the threads that work for a sweep: the removal of the objects that a purge by regular expression
+     * matches.
+     */
     private static final List<String> SWEEP_THREADS = List.of("millrace-purge-sweep", "millrace-store-inventory");
 
     private final Path directory;
@@ -251,7 +254,10 @@ public final class PurgeDriver {
                 sorted[sorted.length - 1] / 1e6);
     }
 
-    /** Purges one object in a hundred by a regular expression, and measures the sweep. */
+    /**
+     * Purges one object in a hundred by a regular expression, and measures the sweep: the background removal of the
+     * matching objects.
+     */
     private boolean sweep(HitLatencies hits) throws Exception {
         TimeUnit.SECONDS.sleep(2);
         hits.restart();

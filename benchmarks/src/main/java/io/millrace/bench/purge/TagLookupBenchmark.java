@@ -29,7 +29,7 @@ public class TagLookupBenchmark {
     private static final int TAGS = 2000;
     private static final int REQUESTS = 1 << 16;
 
-    /** Number of purged tags, which no response has. */
+    /** Number of purges by tag. No response has any of the purged tags. */
     @Param({"0", "1000000"})
     public long stamps;
 

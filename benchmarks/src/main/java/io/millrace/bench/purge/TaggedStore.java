@@ -148,8 +148,8 @@ final class TaggedStore implements AutoCloseable {
     }
 
     /**
-     * Decides about a response in RAM as for a request: lookup, purges, freshness. Returns the purge that outdates it;
-     * null for none.
+     * Decides about a response in RAM as the proxy does for a request: looks it up, and checks purges and freshness.
+     * Returns the purge that outdates it; null for none.
      *
      * @throws IllegalStateException if the response is not in RAM
      */

@@ -37,9 +37,10 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * Runs the benchmarks of the stages of a hit and of a stored miss, and compares the results with budgets:
  * {@code Regress [--quick] [FILE]}. FILE contains the budgets; the default is a resource of this package. With
  * {@code --write FILE}, the command writes the results to FILE as new budgets. A quick run uses one process per
- * benchmark and checks allocation only, because times of memory-bound code differ by half between processes. It measures
- * a benchmark that exceeds its budget once more with a longer warm-up, because code that is not compiled yet allocates
- * more, and a busy machine compiles late. The exit code is 0 if all budgets are met, 1 if one is exceeded, and 2 for wrong arguments.
+ * benchmark and checks allocation only, because times of memory-bound code differ by half between processes. It
+ * measures a benchmark that exceeds its budget once more with a longer warm-up, because code that is not compiled yet
+ * allocates more, and a busy machine compiles late. The exit code is 0 if all budgets are met, 1 if one of them is
+ * exceeded, and 2 for wrong arguments.
  */
 public final class Regress {
     private static final String BUDGETS = "budgets.txt";

@@ -47,7 +47,8 @@ public class SharedKeyBenchmark {
     public String way = "read";
 
     /**
-     * Work between two hits in JMH's tokens: 0 for none; 2000 for about the time of a real hit with its system calls.
+     * Work between two hits, as an argument of JMH's {@code Blackhole.consumeCPU}: 0 for none; 2000 for about the time
+     * of a real hit with its system calls.
      */
     @Param({"0", "2000"})
     public int tokens;

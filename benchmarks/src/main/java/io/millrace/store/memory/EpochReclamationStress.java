@@ -18,14 +18,14 @@ public class EpochReclamationStress {
     private final EpochReclamation.Section section = reclamation.open();
     private final RamEntry entry = new RamEntry(new byte[0], 0, Unpooled.EMPTY_BUFFER, 0) {};
 
-    /** Creates an entry that is linked, as in a tier. */
+    /** Creates an entry and marks it as linked, as the RAM tier does when it adds an entry. */
     public EpochReclamationStress() {
         entry.link();
     }
 
     /**
-     * The reader. The result is 1 if it may use the entry. Its section does not end here, so that the entry must not be
-     * released.
+     * The reader. The result is 1 if it may use the entry. It does not end its read section, so an entry that it uses
+     * must not be released.
      */
     @Actor
     public void read(II_Result result) {

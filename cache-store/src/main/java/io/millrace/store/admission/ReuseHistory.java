@@ -74,7 +74,8 @@ final class ReuseHistory {
         int at = (int) mixed & mask;
         long now = (mixed & FINGERPRINT_MASK) | ((long) (cls + 1) << 24) | (segmentsBegun & TIME_MASK);
         long before = slots.getAndSet(at, now);
-        // An equal value comes from another record of the same object and is the same decision.
+        // If the slot already has this value, the decision was added before, for another record of the same object, and
+        // does not count twice.
         if (before != 0 && before != now && (before >>> 32 == mixed >>> 32 || isExpired(before))) {
             recentDecisions.incrementAndGet(classOf(before));
         }

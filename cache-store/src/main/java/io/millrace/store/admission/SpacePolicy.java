@@ -22,7 +22,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Thread-safe; {@link #segmentBegun} and {@link #rating} are confined to the volume's writer thread.
  */
 public final class SpacePolicy implements KeepPolicy {
-    /** Highest request count of each step; a class of new objects is one step. */
+    /**
+     * Highest request count of each step. A step is a range of request counts, and new objects of one step form a
+     * class.
+     */
     private static final int[] FREQUENCY_STEPS = {1, 2, 3, 5, 8, 12, FrequencySketch.COUNT_MAX};
 
     private static final int STEPS = 8;
@@ -34,16 +37,19 @@ public final class SpacePolicy implements KeepPolicy {
     private static final double ADMITTED_RATE_FRACTION_MIN = 0.2;
     /** Assumed reuse rate of new objects before there is data. */
     private static final double ASSUMED_RATE_OF_NEW = 0.05;
-    /** Assumed reuse rate of old objects before there is data. It is multiplied by 1 + step of the request count. */
+    /**
+     * Assumed reuse rate of old objects before there is data. It is multiplied by 1 plus the index of the step that
+     * contains the object's request count.
+     */
     private static final double ASSUMED_RATE_OF_OLD = 0.06;
 
-    /** Value of the lowest kept rate while no object was kept; higher than any rate. */
+    /** Value of {@link #lowestKeptRate} while no object was kept; higher than any rate, because rates are at most 1. */
     private static final double NOTHING_KEPT = 2;
     /** Number of refusals after which the admitted classes are recomputed. */
     private static final int REFUSALS_PER_UPDATE = 64;
-    /** Bytes of volume per long of the sketch. */
+    /** Bytes of the volume for each long of {@link #sketch}, the approximate counter of requests. */
     private static final int BYTES_PER_LONG = 512;
-    /** Bytes of volume per slot of the history. */
+    /** Bytes of the volume for each slot of {@link #history}. */
     private static final int BYTES_PER_SLOT = 512;
 
     private final AdmissionRule rule;
@@ -153,8 +159,9 @@ public final class SpacePolicy implements KeepPolicy {
     }
 
     /**
-     * Recomputes which new objects are admitted. While all new objects are refused, no segment begins. Without this
-     * method the policy would then never use the reuse of refused objects.
+     * Recomputes which new objects are admitted. While all new objects are refused, no segment begins, so
+     * {@link #segmentBegun} is not called. Without this method the policy would then never learn that refused objects
+     * are requested again.
      */
     private void updateWhileRefusing() {
         if (summing.tryLock()) {

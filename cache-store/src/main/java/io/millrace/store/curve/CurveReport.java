@@ -10,7 +10,8 @@ import java.util.List;
  * @param sampleRate share of the keys that is simulated, above 0 and at most 1
  * @param sampledKeys number of keys in the simulation
  * @param requests estimated number of recent requests that the ratios describe; old requests count less
- * @param lost sampled requests that were not simulated since the start, because their queue was full
+ * @param lost number of sampled requests since the simulation began that were not simulated, because their queue was
+ *     full
  * @param points one for each simulated size, in ascending order
  * @param groups the groups with the most requests, in descending order
  */
@@ -49,7 +50,7 @@ public record CurveReport(
      *
      * @param scale multiple of the present size
      * @param bytes the simulated size in bytes
-     * @param tinyLfu the policy of the RAM tier
+     * @param tinyLfu hit ratios with the policy of the RAM tier
      */
     public record Point(double scale, long bytes, Ratio tinyLfu, Ratio lru, Ratio s3Fifo) {}
 

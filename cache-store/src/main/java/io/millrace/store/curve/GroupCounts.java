@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests and hits of a bounded number of groups of keys. Requests of further groups count for one common group.
- * Confined to the thread of its curve.
+ * Confined to the thread that computes the curve of hit ratios.
  */
 final class GroupCounts {
     static final String OTHER = "(other)";
@@ -51,7 +51,10 @@ final class GroupCounts {
         return group;
     }
 
-    /** Returns the number of a group without keys and with at most one request, or of the common group. */
+    /**
+     * Returns the number of a group that a new name can replace: it has no keys and at most one request. If there is
+     * none, returns the number of the common group.
+     */
     private int unused() {
         for (int group = 0; group < names.length - 1; group++) {
             if (keys[group] == 0 && requests[group] <= 1) {

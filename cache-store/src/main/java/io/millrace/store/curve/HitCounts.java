@@ -3,7 +3,9 @@ package io.millrace.store.curve;
 import io.millrace.store.curve.CurveReport.Point;
 import io.millrace.store.curve.CurveReport.Ratio;
 
-/** Requests, hits and their bytes of all simulated caches. Confined to the thread of its curve. */
+/**
+ * Requests, hits and their bytes of all simulated caches. Confined to the thread that computes the curve of hit ratios.
+ */
 final class HitCounts {
     private static final int TINY_LFU = 0;
     private static final int LRU = 1;
@@ -16,7 +18,10 @@ final class HitCounts {
     private double bytes;
     /** Sampled requests since the last call of {@link #expect}. */
     private double actual;
-    /** Expected minus actual number of sampled requests; counts as hits. */
+    /**
+     * Expected minus actual number of sampled requests. It is added to the hits and to the requests, which corrects the
+     * error of the sample (SHARDS-adj).
+     */
     private double missing;
 
     HitCounts(int sizes) {
@@ -49,7 +54,7 @@ final class HitCounts {
         actual = 0;
     }
 
-    /** Continues without a correction for the requests since the previous call. */
+    /** Applies no correction to the requests since the previous call of this method or of {@link #expect}. */
     void expectActual() {
         actual = 0;
     }

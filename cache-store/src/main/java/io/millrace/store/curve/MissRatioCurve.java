@@ -183,7 +183,7 @@ public final class MissRatioCurve {
             }
             key = keys.add(hash, groups.addKey(groupOf.apply(keyBytes)), weight);
         }
-        // Keeps the key while no cache holds it.
+        // Counts as a holder, so that the key is not removed before a cache holds it.
         holders.retain(key);
         if (key.size != weight) {
             changeSize(key, weight);
@@ -218,7 +218,7 @@ public final class MissRatioCurve {
     }
 
     /**
-     * Adds the number of all requests, for the correction of the sample.
+     * Adds the number of all requests, from which the expected number of sampled requests is computed.
      *
      * @param requests all requests, sampled or not, since the previous call
      */

@@ -1,6 +1,6 @@
 package io.millrace.store.curve;
 
-/** A key in the simulation. Confined to the thread of its curve. */
+/** A key in the simulation. Confined to the thread that computes the curve of hit ratios. */
 final class SampledKey {
     final long hash;
     /** Index in the arrays of the simulated caches. */

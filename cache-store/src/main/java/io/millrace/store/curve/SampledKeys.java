@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of a simulation by hash: a hash table of fixed size with linear probing. Confined to the thread of its
- * curve.
+ * The keys of a simulation by hash: a hash table of fixed size with linear probing. Confined to the thread that
+ * computes the curve of hit ratios.
  */
 final class SampledKeys {
     private static final int SLOTS_PER_KEY = 2;
@@ -23,7 +23,8 @@ final class SampledKeys {
     }
 
     private int slot(long hash) {
-        // The sampling test uses the upper bits of the hash, so that only the lower bits are spread evenly.
+        // The lower bits are used, because the sampling test selects keys by the upper bits: these are not spread
+        // evenly among sampled keys.
         return (int) hash & (slots.length - 1);
     }
 

@@ -1,12 +1,13 @@
 package io.millrace.store.curve;
 
-/** A cache of sampled keys without content. Confined to the thread of its curve. */
+/** A cache of sampled keys without content. Confined to the thread that computes the curve of hit ratios. */
 interface SimulatedCache {
     /** Requests the key, and adds it if it is absent; returns true for a hit. */
     boolean access(SampledKey key);
 
     /**
-     * Adds {@code moreBytes} to the bytes in use if the cache holds the key. Negative if the key's object has shrunk.
+     * Adds {@code moreBytes} to the bytes in use if the cache holds the key. {@code moreBytes} is negative if the key's
+     * object has become smaller.
      */
     void sizeChanged(SampledKey key, int moreBytes);
 

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * #REQUESTS_MIN} simulated requests. At its end the figures are usable if both conditions hold:
  *
  * <ul>
- *   <li>The cache of the present size has evicted. Or less than 1 % of the requests are misses in it: then a larger
- *       cache cannot gain a percentage point.
+ *   <li>The simulated cache of the present size has evicted a key. Or less than 1 % of the requests are misses in it:
+ *       then a larger cache cannot gain a percentage point.
  *   <li>The gain of each larger size is within one percentage point of the gain in the window before.
  * </ul>
  *
- * <p>Confined to the thread of its curve.
+ * <p>Confined to the thread that computes the curve of hit ratios.
  */
 final class WarmUp {
     /** Minimum length of a window. A period is the time between two calls of {@link MissRatioCurve#decay}. */
@@ -77,7 +77,10 @@ final class WarmUp {
         throw new IllegalArgumentException("the present size is not simulated");
     }
 
-    /** The gains of the larger sizes with the two policies that the RAM tier may have. */
+    /**
+     * Returns the gain of each larger size: its hit ratio minus that of the present size, for the two policies that the
+     * RAM tier may have.
+     */
     private static double[] gains(List<CurveReport.Point> points) {
         CurveReport.Point present = present(points);
         double[] gains = new double[2 * points.size()];

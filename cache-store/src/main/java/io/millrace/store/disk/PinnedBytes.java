@@ -67,7 +67,7 @@ final class PinnedBytes {
 
     /**
      * Returns the oldest sealed segment with more than {@code most} pinned bytes; -1 if there is none. Ignores segments
-     * up to {@code sequence}.
+     * whose sequence number is at most {@code sequence}.
      */
     int nextAbove(long most, long sequence, long nowSeconds) {
         int found = -1;

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the volume's thread.
  */
 final class RetiredEntries {
-    /** Minimum number of entries removed per appended record. A share by the record's length is added. */
+    /**
+     * Minimum number of entries removed per appended record. For a longer record more entries are removed, in
+     * proportion to its length.
+     */
     private static final int BATCH_MIN = 16;
     /** Speed factor of the removal. With 2, all entries are removed when half of the next segment is written. */
     private static final int REMOVAL_SPEED = 2;

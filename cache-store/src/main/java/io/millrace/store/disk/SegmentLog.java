@@ -162,8 +162,8 @@ public final class SegmentLog {
     }
 
     /**
-     * Like {@link #append}, but without reclaim work. For records that are carried forward, and after a call of {@link
-     * #pace}.
+     * Like {@link #append}, but without reclaim work. Used for records that are carried forward, and by callers that
+     * have already called {@link #pace}.
      */
     long write(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
@@ -185,7 +185,8 @@ public final class SegmentLog {
             appender.write(active, offset, out.limit(start + length).position(start));
         } else {
             appender.write(active, offset + metaBytes, body);
-            // Not by the appender, whose padding would erase the start of the content.
+            // The appender must not write these bytes, because its padding with zeros would overwrite the start of the
+            // content.
             segments.write(active, offset, out.limit(start + metaBytes).position(start));
         }
         nextSequence++;
@@ -238,8 +239,8 @@ public final class SegmentLog {
         ByteBuffer body = content.nioBuffer();
         encode(out, batch.end(), header, null, key.bytes(), head, body);
         putContent(out, batch.end(), header, body);
-        // A failed write uses up its sequence. Remains of it on disk are hidden only by a record with a higher
-        // sequence.
+        // The sequence number is not used again, even if the write fails. A failed write may leave a record on disk,
+        // and only a record with a higher sequence number takes precedence over it.
         nextSequence++;
         batch.add(header, key, then);
     }

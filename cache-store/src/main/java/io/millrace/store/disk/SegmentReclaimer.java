@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies records worth keeping out of a segment before the log reclaims it. While the active segment fills, the
- * reclaimer carries records forward: from the segment that is reclaimed next to the active one.
+ * Copies the records that are worth keeping from a segment before the log reclaims the segment. While the active
+ * segment fills, the reclaimer carries records forward: from the segment that is reclaimed next to the active one.
  *
  * <pre>
  *   oldest segment:  | rated, from its summary | records worth keeping, in their order |
@@ -189,7 +189,7 @@ final class SegmentReclaimer {
     private void begin() throws IOException {
         roundSequence = log.activeSequence();
         for (ReclaimCandidate candidate : toCarry) {
-            // The active segment was full before all planned records were carried.
+            // The previous active segment became full before all planned records of this candidate were carried.
             for (; isAlreadyReclaimed(candidate) && candidate.next() < candidate.size(); candidate.advance()) {
                 drop(candidate, candidate.next());
             }

@@ -48,7 +48,7 @@ public final class Volume {
     private static final int QUEUE_TASKS_MAX = 1 << 16;
     /**
      * Limit of removal tasks that are accepted although the queue is full. Above it the volume goes offline, because it
-     * is too slow.
+     * cannot keep up with the removals.
      */
     private static final int REMOVALS_BEYOND_MAX = 1 << 14;
 
@@ -364,8 +364,8 @@ public final class Volume {
     }
 
     /**
-     * Appends one block; returns its location. A block without content revokes the earlier one, and is not in the
-     * index. Called on the volume's thread; borrows the buffer.
+     * Appends one block; returns its location. A block without content revokes the earlier record of the same block,
+     * and is not added to the index. Called on the volume's thread; borrows the buffer.
      *
      * @param keyHash lower half of the hash of the object's key
      * @param pinnedUntil end of the object's pin in seconds since the epoch, as far as known; for statistics
@@ -420,7 +420,10 @@ public final class Volume {
         listener.offline(this);
     }
 
-    /** Writes the superblock with another list of members, and the list's generation. Called on the volume's thread. */
+    /**
+     * Writes the superblock with another list of the store's volumes and another generation (a number that increases
+     * when a volume is lost). Called on the volume's thread.
+     */
     public void membership(long generation, List<UUID> members) {
         membership.write(generation, members);
     }
@@ -483,18 +486,19 @@ public final class Volume {
     }
 
     /**
-     * Writes and forces queued records and releases the lease. Publishes a reader list for the next owner, which must
-     * not overwrite any segment in it. The list contains all segments with records, because lookups work until {@link
-     * #endReads}. If the list cannot be written, reads fail immediately. A volume with an incomplete index finds no
-     * records from now on.
+     * Writes and forces queued records and releases the lease (the lock by which this process owns the volume).
+     * Publishes a reader list for the next owner, which must not overwrite any segment in it. The list contains all
+     * segments with records, because lookups work until {@link #endReads}. If the list cannot be written, reads fail
+     * immediately. A volume with an incomplete index finds no records from now on.
      */
     public void release() throws IOException {
         ending.end(VolumeState.RELEASED, () -> stopping(false));
     }
 
     /**
-     * Ends lookups. From now on the reader list for the next owner contains only the pinned segments. Pinned records
-     * stay readable until {@link #closeFile}. Call after {@link #release}; blocks on the disk.
+     * Ends lookups. From now on the reader list for the next owner contains only the pinned segments. Records in
+     * segments that a reader has pinned stay readable until {@link #closeFile}. Call after {@link #release}; blocks on
+     * the disk.
      */
     public void endReads() {
         ending.endReads();

@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends the use of a volume by this process. It stops the volume's thread, releases the lease and closes the file. For
- * the next owner it writes the list of segments that this process may still read.
+ * Ends the use of a volume by this process. It stops the volume's thread, releases the lease (the lock by which this
+ * process owns the volume) and closes the file. For the next owner it writes the list of segments that this process may
+ * still read.
  *
  * <p>Thread-safe.
  */

@@ -28,8 +28,8 @@ public interface VolumeListener {
     void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
 
     /**
-     * Called after the last append. Reads still work, and the lease is held until this returns. Runs on the volume's
-     * thread.
+     * Called after the last append. Reads still work. The lease (the lock of the volume) is held until this method
+     * returns. Runs on the volume's thread.
      *
      * @param closed true if the volume is closed; false if only its lease is released
      */

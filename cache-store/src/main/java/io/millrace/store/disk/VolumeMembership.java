@@ -28,7 +28,10 @@ final class VolumeMembership {
         return superblock;
     }
 
-    /** Writes the superblock with these members of the store and the generation of that member list. */
+    /**
+     * Writes the superblock with these members of the store and this generation (a number that increases when a member
+     * is lost).
+     */
     void write(long generation, List<UUID> members) {
         try {
             Superblock next = superblock.with(superblock.storeId(), generation, superblock.openCount(), members);

@@ -104,7 +104,7 @@ public final class VolumeScrub {
         int oldest = -1;
         long oldestTag = 0;
         for (int i = 0; i < table.segments(); i++) {
-            // The tag is read first, so that the state is at least as new.
+            // The tag is read before the state, so that the state is not older than the tag.
             long found = table.tag(i);
             boolean due = found != 0
                     && table.state(i) == SegmentTable.State.SEALED

@@ -6,9 +6,12 @@ public enum VolumeState {
     OPENING,
     /** The volume reads and writes. */
     ONLINE,
-    /** The volume's lease was released. Records remain readable: its reader list protects them from the next owner. */
+    /**
+     * The volume's lease (its lock) was released. Records remain readable: the next owner does not overwrite segments
+     * that the volume's reader list contains.
+     */
     RELEASED,
-    /** The volume's lease was released. Only pinned records can still be read. */
+    /** The volume's lease was released. Only records in segments that a reader has pinned can still be read. */
     SUSPENDED,
     /** The volume was taken out of use after errors. */
     OFFLINE,

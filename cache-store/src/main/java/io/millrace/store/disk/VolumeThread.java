@@ -41,8 +41,8 @@ final class VolumeThread {
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
     /**
-     * Number of threads inside {@link #execute}. The ending thread waits for them before it polls the queue for the
-     * last time.
+     * Number of threads inside {@link #execute} or {@link #executeBeyond}. The ending thread waits for them before it
+     * polls the queue for the last time.
      */
     private final AtomicInteger offering = new AtomicInteger();
 
@@ -54,7 +54,8 @@ final class VolumeThread {
     /** True if the last task was a gathering task, after which the thread rests. Confined to the thread. */
     private boolean mayRest;
     /**
-     * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
+     * True while the thread is parked and does not wait on the queue. A new task in the queue does not wake the parked
+     * thread.
      */
     private volatile boolean resting;
 
@@ -62,7 +63,9 @@ final class VolumeThread {
     /** The last task of the thread; null until {@link #stop} is called. */
     private volatile @Nullable Runnable last;
 
-    /** A task that may only add to the batch; the callback then writes the batch. */
+    /**
+     * A task that may only add objects to the batch. The thread later calls {@code writeBatch}, which writes the batch.
+     */
     interface Gathering extends Runnable {}
 
     /** Background work that runs in small steps between the tasks. */

@@ -137,8 +137,8 @@ final class VolumeWriter {
     }
 
     /**
-     * Carries forward the records that are due before this record. If the body of the new head is among them, returns
-     * its new place, because the old one is about to be reclaimed.
+     * Copies the records that must be carried forward before this record is appended. If the body of the new head is
+     * among them, returns its new place, because the segment with its old place is about to be reclaimed.
      */
     private @Nullable BodyPlace afterPacing(RecordHeader header, @Nullable BodyPlace place, DiskKey key)
             throws IOException {
@@ -273,7 +273,8 @@ final class VolumeWriter {
     private void appendPendingTombstones() throws IOException {
         while (!pending.isEmpty()) {
             DiskKey key = pending.peek();
-            // A newer object of the key must not be hidden; its own record hides the old one.
+            // If the key has a newer object, no tombstone is appended: the record of the newer object already hides the
+            // old one.
             if (index.find(key.hashHigh(), key.hashLow()) == Location.NONE) {
                 log.append(
                         RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);

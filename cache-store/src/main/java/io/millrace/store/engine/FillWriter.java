@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * for a partial object. A new body of at most one block stays in RAM until it is complete; body and head then become
  * one record.
  *
- * <p>An <em>extension</em> is a writer that adds missing blocks to an existing object. The ticket of a fill, in
- * {@code FillRegister}, shows whether its key was removed or changed in the meantime.
+ * <p>An <em>extension</em> is a writer that adds missing blocks to an existing object. Each fill (an object being
+ * written) has a ticket in {@code FillRegister}, which shows whether its key was removed or changed in the meantime.
  *
  * <p>Confined to one thread, except {@link #isWritable}, {@link #isFailed} and the tasks on the volume's thread.
  * Several writers may fill one body; the body's lock protects the state that they share.

@@ -147,8 +147,9 @@ final class HeadUpdates<H> {
 
     /**
      * Removes the object from RAM. An open may have stored it there with the old head while the update was queued. The
-     * next open reads the new head from disk. Also marks conditional fills of the key as overtaken, because they may
-     * have been compared with the old head.
+     * next open reads the new head from disk. Also marks conditional fills of the key
+     * ({@code ObjectWriter.expectUnchanged}) as overtaken, because their caller may have compared them with the old
+     * head.
      */
     private void forgetOlderHead(StoreKey key, long objectId) {
         pending.change(key, change -> {

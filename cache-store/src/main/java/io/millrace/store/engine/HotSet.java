@@ -70,7 +70,10 @@ final class HotSet<H> {
     private final long bytesPerSecond;
     private final Loader<H> loader;
     private final ReentrantLock saving = new ReentrantLock();
-    /** True if this store may write to the volumes. Guarded by {@link #saving}. */
+    /**
+     * True if this store may write to the volumes; false after it has released them to another store. Guarded by
+     * {@link #saving}.
+     */
     private boolean owned = true;
 
     /** The keys to load, from the key number {@link #next} on. Empty if loading has ended. */
@@ -85,7 +88,7 @@ final class HotSet<H> {
 
     /** True if a predecessor process still read the volumes when this store started. */
     private boolean handedOver;
-    /** Used by the housekeeping thread only; while {@link #busy}, by the loading task only. */
+    /** While {@link #busy} is true, only the loading task uses this object; otherwise only the housekeeping thread. */
     private final LoadPace pace = new LoadPace(TICK_NANOS, Runtime.getRuntime().availableProcessors());
 
     /** Loads an object from disk into RAM, like a request for the object. */
@@ -177,7 +180,7 @@ final class HotSet<H> {
 
     /**
      * Returns the keys to save: first those that were requested again, then the others. Each of the two groups begins
-     * with objects in RAM, and ends with those not loaded yet.
+     * with the objects in RAM. The objects that are not loaded yet follow.
      */
     private HotManifest.Keys keys() {
         // Read before the objects in RAM, so that an object that is loaded meanwhile is listed twice instead of never.
@@ -257,7 +260,7 @@ final class HotSet<H> {
 
     /**
      * Returns the number of keys that may be loaded now. During faster loading, only objects that were requested again
-     * are loaded: for requests, the new process may need all processor time that the others would take.
+     * are loaded. Loading the other objects would take processor time that the new process may need for requests.
      */
     private int limit(HotManifest.Keys keys) {
         return limit(keys, isHurried());

@@ -335,8 +335,8 @@ final class ObjectChanges<H> {
     private void end(Removal<H> removal) {
         if (removal.isPassedOn()) {
             Successor next = successor;
-            // Null if the volumes were taken back in the meantime. The removal is then refused, because the volumes may
-            // have missed it.
+            // The successor is null if the volumes were taken back in the meantime. The removal is then refused,
+            // because the volumes may have missed it.
             removal.passTo(next == null ? StoreEngine::refuse : next);
         }
         removal.endOne();

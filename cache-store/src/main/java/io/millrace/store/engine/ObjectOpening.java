@@ -136,7 +136,7 @@ final class ObjectOpening<H> {
             try {
                 lookUpOnVolumes();
             } finally {
-                // The content that was read has its own reservation.
+                // The reservation ends here, because the content that was read has a reservation of its own.
                 budget.release(MemoryBudget.Part.READING, admittedBytes);
             }
         }
@@ -179,7 +179,7 @@ final class ObjectOpening<H> {
 
         /** Adds this open to the waiting ones. Returns false if it cannot wait, and must reply now. */
         private boolean addToWaiting(long changesAtBegin) {
-            // From here on, the waiting entry sends the reply, or the Opening that the entry creates.
+            // From here on, the waiting entry sends the reply: the entry itself, or the new Opening that it creates.
             answered = true;
             boolean taken = waiting.add(
                     deadlineNanos,

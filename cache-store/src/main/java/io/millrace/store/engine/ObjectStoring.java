@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The change that stores a new object under its key.
  *
- * <p>It is also the step in the sequence of the key's changes, and the write to the volume. One instance for all three
- * keeps the heap per stored object small.
+ * <p>The object is the pending change, the {@link PendingChanges.Step} that makes the change, and the task that writes
+ * to the volume. One instance for these three roles keeps the heap per stored object small.
  *
  * <p>Thread-safe like its superclass. The fields change only in the step, which runs once.
  *

@@ -26,8 +26,8 @@ import java.util.BitSet;
  * Applies the changes of partial objects, of which only some blocks are stored.
  *
  * <p>Publishes partial objects while they grow, rewrites the head record after more blocks are on disk, and removes
- * objects that cannot be kept. The ticket of a fill, in {@link FillRegister}, shows whether its key was removed or
- * changed in the meantime.
+ * objects that cannot be kept. Each fill (an object being written) has a ticket in {@link FillRegister}, which shows
+ * whether its key was removed or changed in the meantime.
  *
  * <p>Thread-safe.
  */
@@ -39,7 +39,7 @@ final class PartialChanges<H> {
     private final ObjectAppender<H> appender;
     private final FillRegister fills;
     private final PendingChanges<H> pending;
-    /** The changes of all objects; this class is a part of them. */
+    /** The changes of all objects. It delegates the changes of partial objects to this class. */
     private final ObjectChanges<H> allChanges;
 
     PartialChanges(

@@ -21,7 +21,7 @@ class PendingChange<H> {
 
     private final @Nullable StoreObject<H> object;
     /** Number of writes that must end before the change is settled. */
-    @SuppressWarnings("UnusedVariable") // OUTSTANDING accesses it
+    @SuppressWarnings("UnusedVariable") // accessed through the field updater OUTSTANDING
     private volatile int outstanding;
 
     /**

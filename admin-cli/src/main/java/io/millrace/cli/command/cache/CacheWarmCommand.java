@@ -245,7 +245,7 @@ public final class CacheWarmCommand extends ApiCommand {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            // The process is exiting, and the hook has run.
+            // The process is exiting, so the shutdown hook was started and cannot be removed.
         }
     }
 

@@ -9,7 +9,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Waits until the live nodes of the fleet have applied a purge. Stateless. */
+/** Waits until the live nodes of the fleet (nodes that share purges) have applied a purge. Stateless. */
 final class FleetWait {
     private static final Duration INTERVAL = Duration.ofMillis(50);
     /** Limit of requests: about 30 s. */

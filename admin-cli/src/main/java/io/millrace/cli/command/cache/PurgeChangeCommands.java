@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 public final class PurgeChangeCommands {
     private PurgeChangeCommands() {}
 
-    /** Changes the purge with a given identifier. */
+    /** Base class of the two commands. They change the purge with a given identifier. */
     private abstract static class Change extends ApiCommand {
         @Parameters(paramLabel = "ID", description = "Identifier of the purge, from 'purge list'.")
         private String id = "";

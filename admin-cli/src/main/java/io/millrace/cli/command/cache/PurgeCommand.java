@@ -151,7 +151,10 @@ public final class PurgeCommand extends ApiCommand {
         return wait && report.has("fleet") ? waitForFleet(client, report.text("id", "")) : ExitCode.OK;
     }
 
-    /** Waits for the other nodes of the fleet, and names the nodes without the purge. */
+    /**
+     * Waits at most about 30 s until the other nodes of the fleet have applied the purge. Prints which nodes have
+     * applied it.
+     */
     private int waitForFleet(AdminClient client, String id) throws AdminClientException, CommandFailure {
         AdminResponse response = FleetWait.until(client, invocation(), id);
         FleetView.purge(answered(response)).forEach(console()::say);
@@ -162,7 +165,7 @@ public final class PurgeCommand extends ApiCommand {
         return report.text("state", "").equals("counting");
     }
 
-    /** Waits for the end of a count and prints the progress. */
+    /** Waits until the proxy has counted the affected objects, and prints the progress. */
     private AdminResponse waitForCount(AdminClient client, String id) throws AdminClientException, CommandFailure {
         if (dryRun) {
             console().say("counting; to stop: millctl purge cancel " + id);

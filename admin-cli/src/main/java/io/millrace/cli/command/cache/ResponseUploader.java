@@ -27,8 +27,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the responses of a WARC file to the admin API. Ends an upload only if the digest is right. Confined to one
- * thread.
+ * Sends the responses of a WARC file to the admin API. Completes an upload only if the digest of the WARC record is
+ * right. Confined to one thread.
  */
 final class ResponseUploader {
     /** Reason for leaving out a response: its digest is wrong. */
@@ -127,7 +127,8 @@ final class ResponseUploader {
         if (request != null) {
             send(url, http, with(request, members), ResponseContent.ofRecord(warc, head));
         } else if (!head.field("millrace-exported").isEmpty()) {
-            // Millrace exports only responses to GET, and none that cookies or credentials select.
+            // Millrace has exported this response. It exports only responses to GET that do not depend on cookies or
+            // credentials, so the request record is not needed.
             send(url, http, members, ResponseContent.ofRecord(warc, head));
         } else {
             keepUntilRequest(head, url, http, members);

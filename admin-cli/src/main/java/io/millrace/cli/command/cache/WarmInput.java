@@ -35,7 +35,9 @@ final class WarmInput {
         this.documents = documents;
     }
 
-    /** Returns the option and the name of the input. A later run compares them with its own. */
+    /**
+     * Returns the option and the name of the input. A later run with {@code --resume} compares them with its own input.
+     */
     String name() {
         String sitemap = command.sitemap();
         String list = command.list();
@@ -139,8 +141,8 @@ final class WarmInput {
     }
 
     /**
-     * Returns the condition for one URL. A purge of a URL without a port covers http and https, even if its record names
-     * only one of them.
+     * Returns the condition for one URL. A purge of a URL without a port covers http and https, even if the record of
+     * the purge names only one of them.
      */
     private static String whereUrl(String url) {
         String text = url.replace("\\", "\\\\").replace("\"", "\\\"");

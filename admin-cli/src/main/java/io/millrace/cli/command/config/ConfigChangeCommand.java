@@ -15,8 +15,8 @@ import java.time.Duration;
 /** Base class of commands that change the configuration and report each changed setting. Confined to one thread. */
 abstract class ConfigChangeCommand extends ApiCommand {
     /**
-     * Timeout of a change. It exceeds the limit of 5 minutes in the admin API for the start of a new worker, so that
-     * the API reports a timeout first.
+     * Timeout of a change. It exceeds the limit of 5 minutes in the admin API for the start of a new worker (the
+     * process that serves requests), so that the API reports a timeout first.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(320);
 

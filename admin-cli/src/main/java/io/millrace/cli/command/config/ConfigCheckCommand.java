@@ -19,9 +19,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
- * The command {@code millctl config check}. A launcher that is reachable through a Unix socket checks the file, since
- * it runs on the same machine and sees the same file. Without such a launcher, the command runs {@code millrace check}.
- * Confined to one thread.
+ * The command {@code millctl config check}. A launcher (the process that owns the configuration and the admin API) that
+ * is reachable through a Unix socket checks the file, since it runs on the same machine and sees the same file. Without
+ * such a launcher, the command runs {@code millrace check}. Confined to one thread.
  */
 @Command(
         name = "check",

@@ -12,9 +12,9 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
 /**
- * The command {@code millctl config schema}. It prints the schema of the running launcher, because the launcher's
- * version decides which keys a configuration file may have. If no launcher is found, or the launcher does not respond,
- * the command runs {@code bin/millrace schema}. Confined to one thread.
+ * The command {@code millctl config schema}. It prints the schema of the running launcher (the process that owns the
+ * configuration), because the launcher's version decides which keys a configuration file may have. If no launcher is
+ * found, or the launcher does not respond, the command runs {@code bin/millrace schema}. Confined to one thread.
  */
 @Command(
         name = "schema",

@@ -152,7 +152,7 @@ public final class FleetConfigCommands {
             JsonObject state = state(client);
             String content = state.text("previous_content", NONE);
             long restored = state.number("previous", 0);
-            // An older launcher does not name the content before the canary.
+            // A server of an older version does not report the content that was in use before the canary.
             boolean isNamed = state.has("previous_content");
             if (revision == null && isNamed && state.text("stage", "").equals("canary")) {
                 String before = restored == 0

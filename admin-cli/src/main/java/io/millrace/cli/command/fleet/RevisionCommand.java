@@ -25,14 +25,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Base class of the commands that sign and publish a revision of the fleet's configuration. Confined to one thread. */
+/**
+ * Base class of the commands that sign and publish a revision of the configuration that a fleet of nodes shares.
+ * Confined to one thread.
+ */
 abstract class RevisionCommand extends ApiCommand {
     static final String PATH = "/v1/fleet/config";
     static final String NONE = "none";
 
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration INTERVAL = Duration.ofMillis(200);
-    /** Time limit of {@code --wait}. With a canary, it is twice the sum of this time and the observation time. */
+    /**
+     * Time limit of {@code --wait}. With a canary (nodes that apply a revision first and are observed), it is twice the
+     * sum of this time and the observation time.
+     */
     private static final long WAIT_SECONDS = 30;
 
     /** Limit of characters of the user name that a revision contains. */
@@ -75,7 +81,7 @@ abstract class RevisionCommand extends ApiCommand {
         }
     }
 
-    /** Returns the state of the configuration; fails if this node does not share one. */
+    /** Returns the state of the configuration of the fleet; fails if this node does not use it or cannot reach it. */
     final JsonObject state(AdminClient client) throws AdminClientException, CommandFailure {
         JsonObject state = answered(client.get(PATH));
         if (!state.text("state", "").equals("on")) {
@@ -111,7 +117,8 @@ abstract class RevisionCommand extends ApiCommand {
     /**
      * Signs and publishes a revision, and shows the result.
      *
-     * @param fallback revision that replaces the published one if a guard fails; null without a canary
+     * @param fallback revision that replaces the published one if a guard (a condition on metrics of the canary nodes)
+     *     fails; null without a canary
      * @param file name of the file in messages; null for none
      */
     final int publish(AdminClient client, Statement revision, @Nullable Statement fallback, @Nullable Path file)
@@ -163,7 +170,8 @@ abstract class RevisionCommand extends ApiCommand {
         List<String> nodes = new ArrayList<>();
         for (JsonObject node : state.objects("nodes")) {
             String connection = node.text("connection", "");
-            // Without a connection, this node sees live nodes as away, so nodes that are away count too.
+            // If this node has no connection to the fleet, it reports the state "away" even for live nodes. So nodes
+            // that are away are counted then.
             boolean isCounted = isLive(node) || (connection.equals("away") && !isOn(state));
             if (isCounted && !isDecided(node.text("state", ""), node, newest)) {
                 nodes.add(node.text("node", "?"));
@@ -224,7 +232,8 @@ abstract class RevisionCommand extends ApiCommand {
 
     /**
      * Returns true if a node has applied or rejected the newest revision. Also checks the node's state: a node may
-     * report the number before it has recorded the revision. A node that is off counts as decided.
+     * report the number before it has recorded the revision. A node with the state "off" does not use the shared
+     * configuration, so it counts as decided.
      */
     private static boolean isDecided(String state, JsonObject node, long newest) {
         return switch (state) {

@@ -16,8 +16,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * The command {@code millctl dashboard}. The launcher opens a loopback port for the dashboard; this command renews the
- * lease of the port until it is interrupted.
+ * The command {@code millctl dashboard}. The launcher (the process with the admin API) opens a loopback port for the
+ * dashboard; this command renews the lease of the port until it is interrupted.
  */
 @Command(
         name = "dashboard",
@@ -104,7 +104,7 @@ public final class DashboardCommand extends ApiCommand {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            // The process is exiting, and the hook has run.
+            // The process is exiting, so the shutdown hook was started and cannot be removed.
         }
     }
 }

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A renewable lease. The launcher keeps the port of a dashboard open while the lease is valid. A failed renewal is
- * repeated until the lease expires, since the launcher may only be busy.
+ * A renewable lease of the port of a dashboard. The launcher (the process with the admin API) keeps the port open while
+ * the lease is valid. A failed renewal is repeated until the lease expires, since the launcher may only be busy.
  *
  * <p>Confined to one thread, except for {@link #close}, which is thread-safe.
  */

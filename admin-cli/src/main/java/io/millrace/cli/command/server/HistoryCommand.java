@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 public final class HistoryCommand extends ApiCommand {
     private static final int DIGITS_MAX = 6;
 
-    /** Times that a line of the table may cover, in seconds. */
+    /** Durations that one line of the table may cover, in seconds. */
     private static final long[] STEPS = {
         10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800
     };

@@ -14,7 +14,7 @@ final class HostView {
 
     private HostView() {}
 
-    /** Returns up to three lines for each origin, then the names with their addresses. */
+    /** Returns up to three lines for each origin, then each host name with its cached addresses. */
     static List<String> lines(JsonObject report, Paint paint) {
         long now = report.number("now", 0);
         List<String> lines = new ArrayList<>();

@@ -14,7 +14,7 @@ import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The commands {@code millctl server}: status, drain, restart and threads of the worker process. */
+/** The commands {@code millctl server}: status, drain, restart and threads of the worker, which serves requests. */
 public final class ServerCommands {
     private ServerCommands() {}
 

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
 public final class TlsCommands {
     private static final String CERTIFICATES = "/v1/tls/certificates";
 
-    /** Timeout of {@code renew}, which waits until the issuer has validated the name. */
+    /** Timeout of {@code renew}, which waits until the certificate authority has validated the host name. */
     private static final Duration RENEW_TIMEOUT = Duration.ofMinutes(9);
 
     private TlsCommands() {}

@@ -115,7 +115,7 @@ public final class ShellCommand implements Callable<Integer> {
                     history.add(line.stripTrailing());
                 }
                 continues = line != null && runLine(line);
-                // Clears the interrupt of a Ctrl-C during the command.
+                // Clears the interrupt status of this thread, which Ctrl-C may have set during the command.
                 Thread.interrupted();
             }
         } finally {

@@ -30,8 +30,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * The command {@code millctl support bundle}, which writes an archive for a bug report. It also works without a worker
- * or a launcher: a file that cannot be collected is listed with the reason. Confined to one thread.
+ * The command {@code millctl support bundle}, which writes an archive for a bug report. It also works if the launcher
+ * or the worker (the two processes of Millrace) does not run: a file that cannot be collected is listed with the
+ * reason. Confined to one thread.
  */
 @Command(
         name = "bundle",

@@ -105,7 +105,10 @@ public final class LiveLogCommands {
             lost = 0;
         }
 
-        /** Returns the next records. Begins again if the proxy does not know this viewer any more. */
+        /**
+         * Returns the next records. If the proxy does not know the identifier of this viewer any more, requests a new
+         * one and begins again.
+         */
         private JsonObject next(AdminClient client) throws AdminClientException, CommandFailure {
             long wait = Math.min(
                     WAIT_SECONDS_MAX,
@@ -121,7 +124,8 @@ public final class LiveLogCommands {
                 return JsonObject.empty();
             }
             if (response.status() >= 502 && response.status() <= 504) {
-                // Prints no JSON object, since standard output has requests only.
+                // This is a message on standard error and not a JSON object, since standard output contains only
+                // requests.
                 console().say("millctl: the worker does not answer now (status " + response.status() + "); retrying");
                 return JsonObject.empty();
             }

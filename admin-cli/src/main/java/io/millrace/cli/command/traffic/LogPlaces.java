@@ -104,7 +104,7 @@ final class LogPlaces {
                 return number * factor;
             }
         } catch (NumberFormatException e) {
-            // reported below
+            // The exception below reports this problem.
         }
         throw new IllegalArgumentException(
                 "--since is a time such as 10m, 2h, 7d or 2026-11-22T10:00:00Z, not: " + text);

@@ -116,8 +116,8 @@ public final class MetricMonitorCommand extends ApiCommand {
     }
 
     /**
-     * Returns the samples of the requested metrics, in the order of the command line, each sample once. After a restart
-     * the worker may not have all samples yet.
+     * Returns the samples of the requested metrics, in the order of the command line, each sample once. Some may be
+     * missing, because a restarted worker process may not have created them yet.
      */
     private List<MetricSample> wanted(Snapshot seen) {
         Set<MetricSample> wanted = new LinkedHashSet<>();

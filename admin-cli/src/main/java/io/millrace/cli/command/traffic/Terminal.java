@@ -86,7 +86,7 @@ final class Terminal implements Screen, AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            // The process is exiting, and the hook restores the settings.
+            // The process is exiting, and the shutdown hook restores the settings.
         }
     }
 }

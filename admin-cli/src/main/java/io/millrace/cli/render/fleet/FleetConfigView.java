@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Formats as text the configuration that a fleet shares. Stateless. */
+/** Formats as text the state of the configuration that the nodes of a fleet share. Stateless. */
 public final class FleetConfigView {
     /** Prefix of the position of an error in a pushed configuration. The number of the revision follows. */
     private static final String PUSHED = "fleet://config/";

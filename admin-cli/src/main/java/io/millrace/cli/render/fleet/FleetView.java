@@ -7,7 +7,7 @@ import io.millrace.cli.render.Quantities;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the state of a fleet, and the nodes that have applied a purge, as text. Stateless. */
+/** Formats as text the state of a fleet (nodes that share purges), and which nodes have applied a purge. Stateless. */
 public final class FleetView {
     private static final int LABEL_WIDTH = 13;
     private static final int NODE_WIDTH = 18;

@@ -45,7 +45,10 @@ public final class RecordHeader {
     public static final int BYTES = 96;
     /** Content bytes per checksum: the granularity of reads. */
     public static final int CHUNK_BYTES = 64 * 1024;
-    /** Bytes of a BLOCK record without content, with padding. Such a record revokes an earlier block. */
+    /**
+     * Bytes of a BLOCK record without content, with padding. Such a record revokes the earlier record of the same
+     * block.
+     */
     public static final int REVOCATION_BYTES = 2 * Location.UNIT_BYTES;
     /** Flag: all bytes of the body are stored. */
     public static final int FLAG_WHOLE = 1;
@@ -301,7 +304,7 @@ public final class RecordHeader {
         return type == RecordType.COMPLETE || (type == RecordType.HEAD && has(FLAG_BODY_ELSEWHERE));
     }
 
-    /** Returns true if the record is a BLOCK without content, which revokes the earlier block of its hash. */
+    /** Returns true if the record is a BLOCK without content, which revokes the earlier record of the same block. */
     public boolean isRevocation() {
         return type == RecordType.BLOCK && contentLength == 0;
     }
@@ -316,7 +319,10 @@ public final class RecordHeader {
         return headLength;
     }
 
-    /** Returns the lower half of the hash of the object's key, which refers from a block to its head. */
+    /**
+     * Returns the lower half of the hash of the object's key. For a BLOCK record this is the key of the object to which
+     * the block belongs.
+     */
     public long keyHash() {
         return type == RecordType.BLOCK ? keyHash : hashLow;
     }

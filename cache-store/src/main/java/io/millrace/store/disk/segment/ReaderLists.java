@@ -21,10 +21,10 @@ import org.slf4j.LoggerFactory;
  * The lists of segments that previous owner processes of a volume still read. Also writes the list of this process for
  * the next owner.
  *
- * <p>Before a process releases the volume's lease, it writes its list into a file {@value #PREFIX}<i>random</i>. It
- * keeps the file locked until its last reader ends or the process dies. The holder of the lease writes to no segment
- * listed in a locked file. A list contains every segment that its process may still read, so later updates only make it
- * shorter.
+ * <p>Before a process releases the volume's lease (the lock by which it owns the volume), it writes its list into a
+ * file {@value #PREFIX}<i>random</i>. It keeps the file locked until its last reader ends or the process dies. The
+ * holder of the lease writes to no segment listed in a locked file. A list contains every segment that its process may
+ * still read, so later updates only make it shorter.
  *
  * <pre>
  *    0  8  magic "MRREADR\0"
@@ -70,7 +70,7 @@ public final class ReaderLists {
         this.segments = superblock.segmentCount();
     }
 
-    /** Reads the lists in the directory, under the volume's lease. */
+    /** Reads the lists in the directory. The caller holds the volume's lease. */
     public static ReaderLists open(FileIo io, Path directory, Superblock superblock) throws IOException {
         ReaderLists lists = new ReaderLists(io, directory, superblock);
         for (Path file : io.list(directory, PREFIX)) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class SegmentFile {
     private static final int WALK_WINDOW_BYTES = 256 * 1024;
 
-    /** Matches the tag of every segment. */
+    /** Value of the argument {@code tag} of {@link #walk} that accepts records with any tag. */
     private static final long ANY_TAG = 0;
 
     private final StoreFile file;

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 public final class SegmentPins {
     private final AtomicIntegerArray counts;
 
-    /** Creates the pins for this number of segments, none set. */
+    /** Creates the counters for this number of segments; no segment is pinned. */
     public SegmentPins(int segments) {
         counts = new AtomicIntegerArray(segments);
     }

@@ -53,14 +53,17 @@ public final class SegmentTable {
     private static final long STATE_AND_END_MASK = (1L << 40) - 1;
 
     private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
-    /** Step of the area's size, so that an index remains usable after most changes of its volume's size. */
+    /**
+     * The size of the auxiliary area is a multiple of this number of bytes. So most changes of the volume's size do not
+     * change the size of the area, and the index remains usable.
+     */
     private static final int AREA_STEP_BYTES = 64 * 1024;
 
     private static final State[] STATES = {State.FREE, State.ACTIVE, State.SEALED, State.RETIRED};
 
     private final MappedIndex index;
     private final AtomicLongArray tags;
-    /** Low bytes of the current or last tags of the segments. */
+    /** Low byte of the current tag of each segment, or of its last tag if it has no tag now. */
     private final byte[] lastTags;
 
     private final long[] sequences;
@@ -264,7 +267,7 @@ public final class SegmentTable {
         // The search is descending, because segments are moved to lower numbers. So it finds a moved segment under its
         // new number.
         for (int segment = tags.length() - 1; segment >= 0; segment--) {
-            // The tag is read first, so that the sequence is at least as new.
+            // The tag is read before the sequence, so that the sequence is not older than the tag.
             if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {
                 first = segment;
                 begun = sequences[segment];
