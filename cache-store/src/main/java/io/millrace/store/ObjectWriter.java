@@ -111,8 +111,8 @@ public interface ObjectWriter<H> {
     /**
      * Makes {@link #complete} and {@link #keep} conditional: they store nothing if the key's object changes after this
      * call. A change is another stored object or a new head ({@link CacheStore#update}); an eviction does not count. To
-     * replace only an older object, call this method, then look the key up, compare, and complete. A later call begins
-     * again: changes before it no longer count. Not for a writer with {@link #allowPartial}.
+     * replace only an older object, call this method, then look the key up, compare, and complete. A second call starts
+     * the check again: changes before the second call do not count. Not for a writer with {@link #allowPartial}.
      *
      * @throws IllegalStateException on an extension
      */

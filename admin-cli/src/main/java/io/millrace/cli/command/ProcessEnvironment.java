@@ -47,9 +47,9 @@ public record ProcessEnvironment(
     }
 
     /**
-     * Returns the home directory of the user: {@code HOME}, as shells expand {@code ~}. Without it, returns the
-     * directory in the system's user database. The launcher (the process that {@code bin/millrace} starts) has the same
-     * rule for its state directory.
+     * Returns the home directory of the user: the value of the variable {@code HOME}, which shells also use for
+     * {@code ~}. If the variable is not set, returns the directory in the system's user database. The launcher (the
+     * process that {@code bin/millrace} starts) has the same rule for its state directory.
      */
     static Path userHome(Map<String, String> variables) {
         String home = variables.get("HOME");

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Formats metrics as text. The value comes first, so that long names need no column. Stateless. */
+/**
+ * Formats metrics as text. In each line the value precedes the name, so that the values form a column however long the
+ * names are. Stateless.
+ */
 public final class MetricView {
     private MetricView() {}
 

@@ -64,7 +64,7 @@ public final class UrlSigner {
         return name + " = " + MILLRACE_SECRET + Base64.getEncoder().encodeToString(secret);
     }
 
-    /** Returns the names of the keys: a number for a key of url_sig. */
+    /** Returns the names of the keys. The name of a key of url_sig is a number. */
     public Iterable<String> names() {
         return keys.keySet();
     }
@@ -90,7 +90,8 @@ public final class UrlSigner {
      *
      * @param expiresSeconds end of the signature's validity, in epoch seconds
      * @param client the only permitted client address; null for all
-     * @param parts for url_sig: the signed parts of host and path, each 0 or 1
+     * @param parts for url_sig: a digit for the host and for each part of the path; 1 if the part is signed, 0 if it is
+     *     not. The last digit applies to all further parts
      * @param md5 for url_sig: whether the algorithm is HMAC-MD5 instead of HMAC-SHA1
      * @param prefix for keys with a name: the beginning of the permitted paths; null for the path of the URL
      */

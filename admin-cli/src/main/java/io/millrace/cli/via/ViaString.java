@@ -50,7 +50,10 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
         return List.copyOf(found);
     }
 
-    /** Returns {@code 1.1 millrace} from {@code Via: 1.1 millrace (Millrace }. */
+    /**
+     * Returns the name of the proxy from the text before its letters: {@code 1.1 millrace} from
+     * {@code Via: 1.1 millrace (Millrace }.
+     */
     private static String proxy(String before) {
         String name = before;
         int comma = name.lastIndexOf(',');

@@ -149,7 +149,7 @@ public final class WarmRun {
         return End.COMPLETE;
     }
 
-    /** Ends the run: no further request begins, and those in progress have a few seconds. */
+    /** Ends the run: no further request begins, and the requests in progress have a few seconds to complete. */
     public void stop() {
         stopping.countDown();
     }
@@ -195,7 +195,7 @@ public final class WarmRun {
             tick();
             left = nextSendNanos - System.nanoTime();
         }
-        // After a pause the missed requests are not sent in a burst.
+        // After a pause, the requests that were due during the pause are not sent in a burst.
         nextSendNanos = Math.max(nextSendNanos, System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS))
                 + (long) (TimeUnit.SECONDS.toNanos(1) / options.perSecond());
         return !isStopped();
@@ -335,7 +335,7 @@ public final class WarmRun {
         return e instanceof SocketTimeoutException ? "timeout" : "no complete response";
     }
 
-    /** Saves the progress if the last time was a second ago, and reports it if the last time was five seconds ago. */
+    /** Saves the progress, at most once a second, and reports it, at most once in five seconds. */
     private void tick() throws IOException {
         long now = System.nanoTime();
         if (now - savedNanos >= SAVE_NANOS) {

@@ -29,7 +29,8 @@ final class HitLatencies implements AutoCloseable {
     /**
      * Starts the thread.
      *
-     * @param responses number of responses that it requests in turn; it stores those that are not in RAM
+     * @param responses number of responses that the thread requests in turn; the thread stores a response that is not
+     *     in RAM
      */
     HitLatencies(TaggedStore store, int responses) {
         this.store = store;

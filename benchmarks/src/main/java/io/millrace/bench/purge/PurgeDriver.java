@@ -63,7 +63,7 @@ public final class PurgeDriver {
     private final TaggedStore store;
     /** Number of objects put so far. */
     private long put;
-    /** Objects with a smaller number are stored. */
+    /** All objects with a smaller number are known to be stored. */
     private long verified;
 
     private long putAgain;

@@ -31,7 +31,10 @@ public record CurveReport(
         REQUESTS,
         /** The simulated cache of the present size is not full yet. */
         FILL,
-        /** The gains of larger sizes still change by a percentage point or more. */
+        /**
+         * The gains of larger sizes (their hit ratio minus that of the present size) still change by a percentage point
+         * or more.
+         */
         CHANGE,
         /** The figures are usable. */
         READY

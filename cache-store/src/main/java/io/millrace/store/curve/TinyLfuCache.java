@@ -38,7 +38,10 @@ final class TinyLfuCache implements SimulatedCache {
         return hit;
     }
 
-    /** Returns whether the limit has evicted a key since the last call of {@link #forgetEvictions}. */
+    /**
+     * Returns true if a key was evicted, because the limit was reached, since the last call of
+     * {@link #forgetEvictions}.
+     */
     boolean hasEvicted() {
         return hasEvicted;
     }

@@ -29,7 +29,10 @@ public final class VolumeScrub {
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeScrub.class);
     private static final byte[] NO_KEY = {};
-    /** Bytes counted for a read of one summary entry, and at least for each step. */
+    /**
+     * Number of bytes that are counted for each summary entry, in addition to the bytes read. Each step counts at least
+     * this number.
+     */
     private static final int ENTRY_COST_BYTES = 64;
 
     private final Volume volume;

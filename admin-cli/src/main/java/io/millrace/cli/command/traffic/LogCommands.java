@@ -427,7 +427,7 @@ public final class LogCommands {
         @Option(
                 names = {"-f", "--follow"},
                 description = "Continue with new lines; this is the default.")
-        @SuppressWarnings("UnusedVariable") // accepted for users of tail -f
+        @SuppressWarnings("UnusedVariable") // no effect: accepted because users know the option from tail -f
         private boolean follows;
 
         @Option(names = "--no-follow", description = "End after the last lines.")
