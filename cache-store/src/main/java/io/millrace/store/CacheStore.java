@@ -205,8 +205,8 @@ public interface CacheStore<H> extends Closeable {
     void applyChange(byte[] change, Consumer<StoreKey> removing, Consumer<@Nullable IOException> reply);
 
     /**
-     * Passes new removals and journal entries to the predecessor too, which still answers requests. Replies wait until
-     * the predecessor has applied them.
+     * Passes new removals and journal entries also to the predecessor: the store that released the volumes to this one,
+     * and still answers requests. Replies wait until the predecessor has applied them.
      *
      * @param answering null if no predecessor answers requests any more
      */
@@ -220,7 +220,8 @@ public interface CacheStore<H> extends Closeable {
          * not block.
          *
          * @param change the encoded change, for {@link CacheStore#applyChange} of the predecessor; never modified
-         * @return completes, with whatever result, when the predecessor has applied the change or answers no more
+         * @return a stage that completes, normally or exceptionally, when the predecessor has applied the change or
+         *     does not answer requests any more
          */
         CompletionStage<?> apply(byte[] change);
     }

@@ -35,12 +35,13 @@ public final class LocalRun {
     }
 
     /**
-     * Runs the script until it ends or its output is not wanted any more. Messages of the script go to standard error.
+     * Runs the script until it ends, or until {@code output} returns false. Messages of the script go to standard
+     * error.
      *
      * @param input standard input of the script
      * @param output receives each line at once, since the whole output may exceed the heap; returns false to end the
      *     script
-     * @return the exit code of the script; 0 if its output is not wanted any more
+     * @return the exit code of the script; 0 if {@code output} has returned false
      */
     public static int run(Invocation invocation, List<String> arguments, InputStream input, Predicate<String> output)
             throws CommandFailure {

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 /** A wait between two repetitions of a command. Tests replace it, so that no test sleeps. */
 @FunctionalInterface
 public interface Pause {
-    /** Waits for a time. Returns false if the command must not be repeated any more. Blocks. */
+    /** Waits for a time. Returns false if the command must not be repeated, for example after an interrupt. Blocks. */
     boolean pass(Duration time);
 
     /** Returns the monotonic time in nanoseconds, like {@link System#nanoTime}. */

@@ -28,7 +28,7 @@ public final class InventoryUrls implements UrlSource {
     @FunctionalInterface
     public interface Pages {
         /**
-         * Returns a page, as {@code GET /v1/cache/list} answers it.
+         * Returns a page: the JSON of the response to {@code GET /v1/cache/list}.
          *
          * @param after position in the inventory after which the page begins; null for the first page
          */

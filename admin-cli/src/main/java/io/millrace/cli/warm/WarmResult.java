@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 record WarmResult(Effect effect, String reason) {
     /** The effect of a request on the cache. */
     enum Effect {
-        /** A fresh stored response answered. */
+        /** The proxy answered with a fresh stored response. */
         FRESH("already fresh"),
         /** The response was fetched and stored. */
         STORED("stored now"),
         /** The origin confirmed the stored response. */
         REVALIDATED("revalidated"),
-        /** A stale stored response answered. */
+        /** The proxy answered with a stale stored response. */
         STALE("served stale"),
         /** The response is not stored. */
         NOT_STORED("not stored"),

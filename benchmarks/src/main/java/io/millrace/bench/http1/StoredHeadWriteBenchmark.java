@@ -50,13 +50,13 @@ public class StoredHeadWriteBenchmark {
         return write(null);
     }
 
-    /** The same with five constant fields, none of which is stored. */
+    /** Like {@link #hit}, with five constant fields, none of which is in the stored head. */
     @Benchmark
     public int hitWithFiveNewFields() {
         return write(added);
     }
 
-    /** The same with five constant fields, two of which replace stored ones. */
+    /** Like {@link #hit}, with five constant fields, two of which replace fields of the stored head. */
     @Benchmark
     public int hitWithFiveFields() {
         return write(replaced);

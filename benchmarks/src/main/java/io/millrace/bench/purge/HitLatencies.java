@@ -53,7 +53,7 @@ final class HitLatencies implements AutoCloseable {
         return i + i / 99 + 1;
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only this thread increments the counter
     private void run() {
         while (!closed) {
             for (int i = 0; i < HITS_IN_A_ROW; i++) {

@@ -63,9 +63,15 @@ final class ObjectChanges<H> {
     private final PartialChanges<H> partials;
     /** True while the volumes are released to another store. */
     private volatile boolean suspended;
-    /** Receives removals while the volumes are released; null while this store owns the volumes. */
+    /**
+     * Receives the removals while the volumes are released: the store that takes the volumes over, or a placeholder
+     * that refuses each change. Null while this store owns the volumes.
+     */
     private volatile @Nullable Successor successor;
-    /** Receives each removal too; null if no predecessor answers requests. */
+    /**
+     * The store that released the volumes to this one, and still answers requests. It also receives each removal. Null
+     * if there is no such store.
+     */
     private volatile CacheStore.@Nullable Predecessor predecessor;
 
     private volatile boolean closed;

@@ -17,7 +17,7 @@ final class FleetWait {
 
     private FleetWait() {}
 
-    /** Returns the last answer about the purge: complete, or pending after about 30 s. */
+    /** Returns the last response about the purge: every live node has applied it, or about 30 s have passed. */
     static AdminResponse until(AdminClient client, Invocation invocation, String id) throws AdminClientException {
         String target = "/v1/fleet/purge?id=" + URLEncoder.encode(id, StandardCharsets.UTF_8);
         AdminResponse response = client.get(target);
