@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreMemory {
     private static final Logger LOG = LoggerFactory.getLogger(StoreMemory.class);
-    /** Sixteenths of the heap limit above which keys and heads count as filling the RAM tier. */
+    /** A warning is logged when keys and heads use at least this many sixteenths of their heap limit. */
     private static final int HEAP_FULL_SIXTEENTHS = 15;
 
     private final MemoryBudget budget;
@@ -60,7 +60,10 @@ final class StoreMemory {
         return writing;
     }
 
-    /** Logs once that keys and heads, not bodies, fill the RAM tier. Called periodically. */
+    /**
+     * Logs a warning, at most once, if the keys and heads of objects in RAM nearly use their heap limit. The RAM tier
+     * is then full although it has space for more bodies. Called periodically.
+     */
     void warnOfFullHeap(RamTier<?> ram) {
         long heap = budget.bytes(Part.ENTRIES);
         boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;

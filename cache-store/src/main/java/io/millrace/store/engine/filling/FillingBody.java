@@ -503,7 +503,10 @@ public final class FillingBody<H> extends Counted {
         readers.onRange(position, count, replyOn, reply);
     }
 
-    /** Calls back the waiting readers whose range is readable or no longer expected. Call without holding the lock. */
+    /**
+     * Calls back each waiting reader whose range is readable now, or whose missing bytes no active writer will add.
+     * Call without holding the lock.
+     */
     public void settleWaiters() {
         readers.settle();
     }
