@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The memory of a store: one budget, one pool, and one allocator per use.
  *
- * <p>The uses are bodies being filled, content read from disk, and heads being written.
+ * <p>The uses are bodies that are being received, content that was read from disk, and heads (metadata of objects) that
+ * are being written.
  *
  * <p>Thread-safe.
  */

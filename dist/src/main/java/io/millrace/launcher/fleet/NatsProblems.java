@@ -102,7 +102,7 @@ final class NatsProblems implements ErrorListener {
                 LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
             }
         } else if (text.contains("timeout")) {
-            // A slow node, or a slow server, is no refusal.
+            // A timeout is no refusal: the server, or another node, is only slow.
             latest = error;
         } else if (text.contains("authorization") || text.contains("authentication")) {
             recordFailure(authorization(error));
@@ -120,7 +120,10 @@ final class NatsProblems implements ErrorListener {
                 : refused.put(permission, clockNanos.getAsLong()) != null;
     }
 
-    /** Returns the subject of a permission. Each reply to a query has an inbox of its own. */
+    /**
+     * Returns the subject under which a refusal is recorded. All inboxes count as one subject, because each reply to a
+     * query has an inbox of its own.
+     */
     private static String optionalSubject(String subject) {
         return subject.startsWith(INBOX) ? INBOX + ">" : subject;
     }

@@ -48,7 +48,7 @@ final class OwnPurges {
         }
     }
 
-    /** Remembers the position of a purge. Returns true if the position was not known before. */
+    /** Remembers the position of a purge. Returns true if no position of this purge was known before. */
     boolean add(String localId, String created, long sequence) {
         lock.lock();
         try {

@@ -147,7 +147,7 @@ public final class VolumeGroup {
 
     /**
      * Deletes the reader list of an earlier instance of a volume, if the new instance has taken over its pins. A reader
-     * list is a file that names the segments in use by readers of an earlier instance.
+     * list is a file that names the segments that the next owner of the volume must not overwrite yet.
      */
     private static void deleteReaderList(@Nullable Volume earlier, @Nullable Volume current) throws IOException {
         if (earlier != null && current != null && earlier.pins() == current.pins()) {
@@ -561,8 +561,9 @@ public final class VolumeGroup {
     }
 
     /**
-     * Updates the reader lists (files that name the segments in use) of released volumes, so that the next owner knows
-     * which segments it may reclaim. Closes old instances without readers. Blocks on the disk.
+     * Updates the reader lists of released volumes (files that name the segments that the next owner must not overwrite
+     * yet). The next owner can then reclaim segments whose readers have ended. Closes old instances without readers.
+     * Blocks on the disk.
      */
     public void shortenReaderLists() {
         for (Volume volume : List.copyOf(handedOver)) {
