@@ -175,8 +175,8 @@ final class AcmeIssuer implements CertificateIssuer {
             if (previous == null || !REPLACEMENT_REFUSED.contains(e.getType().toString())) {
                 throw e;
             }
-            // Either an earlier replacement was lost before it was stored, or the issuer does not know the previous
-            // certificate.
+            // The order is repeated without naming the previous certificate. The issuer may not know it, or may already
+            // have issued a replacement that was lost before it was stored.
             return builder(login, name, null).create();
         }
     }

@@ -18,7 +18,10 @@ record DnsHook(Path program, long timeoutNanos) {
     /** Maximum bytes of the program's output in an error message. */
     private static final int OUTPUT_BYTES_MAX = 500;
 
-    /** Sets a record. The program ends when the name servers serve the record. Removes the record after a failure. */
+    /**
+     * Sets a record. The program is expected to end only when the name servers serve the record. Removes the record if
+     * the program fails.
+     */
     void present(String record, String value) throws IOException, InterruptedException {
         try {
             run("present", record, value);

@@ -27,7 +27,7 @@ final class NameSchedule {
     /** Times of the next requests for renewal information (RFC 9773). */
     private final Map<String, Long> renewalInfoSeconds = new HashMap<>();
 
-    /** Ends of the suspensions of names. */
+    /** Time at which the suspension of each suspended name ends. */
     private final Map<String, Long> pausedUntil = new HashMap<>();
 
     private final Set<String> running = new HashSet<>();

@@ -27,7 +27,10 @@ final class RenewalTime {
         return Math.min(Math.max(wanted, issuedSeconds + QUIET_SECONDS), latest(issuedSeconds, expirySeconds));
     }
 
-    /** Returns the latest renewal time, a tenth of the lifetime before the expiry. Limits windows that end too late. */
+    /**
+     * Returns the latest renewal time, a tenth of the lifetime before the expiry. It applies if the time in the
+     * issuer's window is later.
+     */
     private static long latest(long issuedSeconds, long expirySeconds) {
         return expirySeconds - Math.max(0, expirySeconds - issuedSeconds) / 10;
     }

@@ -100,8 +100,8 @@ final class Launcher {
     }
 
     /**
-     * Writes a file that leads millctl to the admin socket, if {@code --state} or {@code admin.socket} moves the socket
-     * out of the usual directory.
+     * Writes a file with the path of the admin socket, from which millctl reads this path. Does so only if {@code
+     * --state} or {@code admin.socket} moves the socket out of the usual directory.
      */
     private SocketPointer pointer(LauncherContext launcherContext, ProxyConfig config, Path home) {
         boolean isElsewhere = options.state() != null || config.admin().socket() != null;
@@ -111,8 +111,9 @@ final class Launcher {
     }
 
     /**
-     * Reads the configuration again together with the last good one of the fleet. If this is not possible, the local
-     * file is used alone, and the reason is logged; the node then reports the revision as rejected.
+     * Reads the local configuration again, combined with the last configuration of the fleet that this node could use.
+     * If the combination cannot be used, only the local file is used, and the reason is logged. The node then reports
+     * the fleet's revision as rejected.
      */
     private static ConfigReader.Reading withFleet(
             ConfigReader reader, ConfigReader.Reading local, ProxyConfig config, StateDirectory state) {

@@ -205,7 +205,10 @@ final class Supervision implements AutoCloseable {
         }
     }
 
-    /** Changes the membership in the fleet or, before a worker of this launcher has served, the announced settings. */
+    /**
+     * Applies changed fleet settings. Before a worker of this launcher has served, only announces them; they come into
+     * force when a worker serves.
+     */
     private List<String> applyFleet(ProxyConfig changed) {
         if (!firstReady.isDone()) {
             fleet.announce(changed.fleet());

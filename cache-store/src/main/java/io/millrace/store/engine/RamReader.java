@@ -9,7 +9,7 @@ import io.millrace.store.engine.object.StoreCounters;
 import io.millrace.store.memory.RamTier;
 import org.jspecify.annotations.Nullable;
 
-/** A reader of the RAM tier for one thread, which counts hits and misses. */
+/** A reader of the RAM tier for one thread. The reader counts its hits and misses. */
 final class RamReader<H> implements ResidentReader<H> {
     private final RamTier<ResidentObject<H>>.Reader reader;
     private final EncodedHeads<H> heads;

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A removal of one key in progress.
  *
- * <p>It replies when every volume concerned has appended its tombstone (the record of the removal). Until then its
- * change hides the key's object.
+ * <p>It replies when every volume that may hold an object of the key has appended a tombstone (the record of the
+ * removal). Until then, a pending change of the key hides the object.
  *
  * <p>Created and started by one thread, and ended by the volumes' threads, or by the successor: the store that takes
  * over the volumes.
@@ -29,13 +29,13 @@ final class Removal<H> {
     private final Executor replyOn;
     private final RemoveCallback reply;
     private final PendingChange<H> change = PendingChange.removed();
-    /** Number of outstanding tombstones, plus one for the start itself. */
+    /** Number of outstanding tombstones, plus one until the caller has queued all tombstones. */
     private final AtomicInteger outstanding = new AtomicInteger(1);
 
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
     /** True if the key held an object before the removal. */
     private volatile boolean present;
-    /** True if the change stays pending after the reply. The volumes do not have the tombstone then. */
+    /** True if the change stays pending after the reply, because the volumes did not get the tombstone. */
     private volatile boolean refused;
 
     private boolean passedOn;
@@ -109,15 +109,15 @@ final class Removal<H> {
     }
 
     /**
-     * Marks the removal for the successor. Call inside the change of the key. The caller must call {@link #passTo}
-     * after that change.
+     * Decides that the successor performs the removal. Call inside {@link PendingChanges#change}. The caller must call
+     * {@link #passTo} after that change.
      */
     void passOn() {
         refused = true;
         passedOn = true;
     }
 
-    /** Passes the removal to the successor. Never call inside a change of a key. */
+    /** Passes the removal to the successor. Never call inside {@link PendingChanges#change}. */
     void passTo(Successor successor) {
         outstanding.incrementAndGet();
         successor.apply(PassedChange.removal(key.bytes()), problem -> {
@@ -138,7 +138,8 @@ final class Removal<H> {
     }
 
     /**
-     * Ends one outstanding tombstone, or the start. The last one sends the reply. Never call inside a change of a key.
+     * Records that one tombstone, or the queueing of the tombstones by the caller, has ended. The last of these calls
+     * sends the reply. Never call inside {@link PendingChanges#change}.
      */
     void endOne() {
         if (outstanding.decrementAndGet() == 0) {

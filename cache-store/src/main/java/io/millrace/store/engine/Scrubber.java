@@ -14,8 +14,8 @@ import java.util.function.LongSupplier;
 /**
  * Verifies the records on disk in the background, in slices on I/O threads.
  *
- * <p>After each slice it pauses to keep the rate, and continues with the next volume. Only one slice runs at a time, so
- * a request's read waits for at most one slice.
+ * <p>After each slice it pauses, so that it does not exceed the configured rate, and continues with the next volume.
+ * Only one slice runs at a time, so a request's read waits for at most one slice.
  *
  * <p>Thread-safe: {@link #rate} may be called from any thread.
  */
@@ -79,7 +79,7 @@ final class Scrubber {
         }
     }
 
-    /** Starts the scrubber, which runs as long as the timer. */
+    /** Starts the scrubber. It ends when the timer accepts no more tasks. */
     void start() {
         beginPause(IDLE_NANOS);
     }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * The writer of a new object, for short bodies that arrive in order.
  *
  * <p>The content goes to one buffer, which has room for the encoded head and is the object's final place in RAM. So a
- * short object needs neither blocks, nor claims (promises to fill blocks), nor readers that wait. The ticket of a fill,
- * in {@code FillRegister}, shows whether its key was removed or changed in the meantime.
+ * short object needs neither blocks, nor claims (promises to fill blocks), nor readers that wait. The ticket of the
+ * object (its entry in {@code FillRegister}) shows whether the key was removed or changed in the meantime.
  *
  * <p>A {@link FillWriter} takes over as soon as a caller needs blocks, claims or waiting readers, or if the body is
  * long or its length is unknown. It receives the content written so far.

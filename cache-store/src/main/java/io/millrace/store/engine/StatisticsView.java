@@ -89,7 +89,10 @@ final class StatisticsView {
         return fault == null ? null : FileFaults.messageOf(fault);
     }
 
-    /** Returns the message with the configured path in place of the directory of the index, which may be elsewhere. */
+    /**
+     * Returns the message of a fault for the operator. If it begins with the directory of the index, replaces this
+     * directory by the configured path. The two differ for a volume on a device or file.
+     */
     private static @Nullable String messageOf(@Nullable IOException fault, Path directory, Path configured) {
         String message = messageOf(fault);
         String prefix = directory + ": ";

@@ -339,7 +339,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
     }
 
-    /** Returns the key's object in RAM, retained. Returns null if there is none, or if a change of it is queued. */
+    /**
+     * Returns the key's object in RAM, retained. Returns null if there is none, or if a change of the key is pending.
+     */
     private @Nullable StoreObject<H> inRam(StoreKey key) {
         return changes.isClosed() || changes.pending(key) != null ? null : decoded(ram.get(key.hashLow(), key.bytes()));
     }

@@ -14,13 +14,14 @@ import org.slf4j.LoggerFactory;
 /**
  * The memory of a store: one budget, one pool, and one allocator per use.
  *
- * <p>The uses are bodies being filled, content read from disk, and heads being written.
+ * <p>The uses are bodies that are being received, content that was read from disk, and heads (metadata of objects) that
+ * are being written.
  *
  * <p>Thread-safe.
  */
 final class StoreMemory {
     private static final Logger LOG = LoggerFactory.getLogger(StoreMemory.class);
-    /** Sixteenths of the heap limit above which keys and heads count as filling the RAM tier. */
+    /** A warning is logged when keys and heads use at least this many sixteenths of their heap limit. */
     private static final int HEAP_FULL_SIXTEENTHS = 15;
 
     private final MemoryBudget budget;
@@ -60,7 +61,10 @@ final class StoreMemory {
         return writing;
     }
 
-    /** Logs once that keys and heads, not bodies, fill the RAM tier. Called periodically. */
+    /**
+     * Logs a warning, at most once, if the keys and heads of objects in RAM nearly use their heap limit. The RAM tier
+     * is then full although it has space for more bodies. Called periodically.
+     */
     void warnOfFullHeap(RamTier<?> ram) {
         long heap = budget.bytes(Part.ENTRIES);
         boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;

@@ -28,7 +28,7 @@ final class VolumeCommands {
         List<Path> run() throws IOException;
     }
 
-    /** Creates a runner that holds {@code lifeCycle} while a command runs. */
+    /** Creates a runner that holds the lock {@code lifeCycle} while a command runs. */
     VolumeCommands(ReentrantLock lifeCycle, ObjectChanges<?> changes) {
         this.lifeCycle = lifeCycle;
         this.changes = changes;

@@ -88,7 +88,7 @@ final class WaitingOpens {
         }
     }
 
-    /** Retries all lookups, because an index became complete or its volume went offline. */
+    /** Retries all lookups. Called when an index became complete or its volume went offline. */
     void indexChanged() {
         // The number is raised before the list is taken. So a lookup that is added later sees the new number.
         indexChanges.incrementAndGet();

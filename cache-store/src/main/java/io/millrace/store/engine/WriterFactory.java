@@ -85,8 +85,8 @@ final class WriterFactory<H> {
     }
 
     /**
-     * Creates the writer of a new object for bodies of any length. The object's body ends the target's ticket (its
-     * entry in the register of fills).
+     * Creates the writer of a new object for bodies of any length. The object's body removes the target's ticket (its
+     * entry in the register of fills) after its last reference was released.
      */
     FillWriter<H> fill(FillTarget target, ObjectPlace place) {
         Volume volume = target.volume();

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param storedAt time at which the object was stored, in seconds since the epoch, unsigned
  * @param isWhole whether the whole body is stored
  * @param key the key's bytes
- * @param text description of the response, defined by the store's user
+ * @param text description of the response, defined by the code that uses the store
  * @param tags tags of the object
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared

@@ -1,10 +1,10 @@
 package io.millrace.store.journal;
 
 /**
- * One entry of a journal. Only the user of the store knows its meaning, for example a purge.
+ * One entry of a journal, for example a purge. Its meaning is known only to the code that uses the store.
  *
- * @param stamp number chosen by the user of the store
- * @param content bytes of the user; must never be changed
+ * @param stamp number chosen by the code that uses the store
+ * @param content bytes supplied by the code that uses the store; must never be changed
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record JournalEntry(long stamp, byte[] content) {}

@@ -1,6 +1,6 @@
 /**
- * The journal of a storage path: short durable entries that belong to the user of the store. The package uses files
- * only; it does not know objects.
+ * The journal of a storage path: short durable entries that belong to the code that uses the store. The package uses
+ * files only; it does not know objects.
  */
 @NullMarked
 package io.millrace.store.journal;

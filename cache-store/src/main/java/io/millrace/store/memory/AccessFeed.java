@@ -14,8 +14,8 @@ import org.jctools.queues.MpscArrayQueue;
  */
 public final class AccessFeed {
     /**
-     * Maximum number of requests between two drains. If the reader falls behind, further requests are counted as lost,
-     * and the reader lowers the sample rate.
+     * Maximum number of requests between two drains. If the draining thread is too slow, further requests are counted
+     * as lost, and that thread lowers the sample rate.
      */
     private static final int CAPACITY = 1024;
     /** Threshold while sampling is off: no hash is below this value. */

@@ -46,8 +46,8 @@ final class BodyArena {
 
     private static final int LEVELS = Integer.SIZE - 1 - LEVEL_MIN;
     /**
-     * Number of blocks that are checked in the first list, where some blocks are too short. In the next list all blocks
-     * fit.
+     * Maximum number of blocks that an allocation checks in the list for its length, where some blocks are too short.
+     * In each list for greater lengths, all blocks are long enough.
      */
     private static final int CHECKED_BLOCKS_MAX = 8;
 

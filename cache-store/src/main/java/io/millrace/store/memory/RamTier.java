@@ -49,8 +49,8 @@ public final class RamTier<E extends RamEntry> {
     /** Maximum number of full batches that are queued before the policy's thread is woken. */
     private static final int BATCHES_PER_WAKE_MAX = 32;
     /**
-     * One hit may wait per this many entries, within the two limits above. In a tier with few entries, a delayed hit
-     * would come too late to prevent an eviction.
+     * Number of entries in the tier for each hit that may wait, within the two limits above. In a tier with few
+     * entries, the policy would receive a waiting hit too late to prevent an eviction.
      */
     private static final int ENTRIES_PER_WAITING_HIT = 128;
 

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits every entry, and evicts the least recently requested one: LRU. A tier has one policy of this kind, which is
- * active or retired, because each entry has one {@link RamEntry#place}.
+ * Admits every entry, and evicts the least recently requested one: LRU. A tier has exactly one policy of this kind,
+ * because an entry has only one {@link RamEntry#place}. The policy is either active or retired.
  *
  * <p>Thread-safe: a lock is held for a few pointer updates, and never while an entry is unlinked.
  */

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * <p>After a power failure, the header of an object may be on the device while some of its content is lost. Therefore
  * the objects in the newest segments, which may not have been forced, are verified, and a partly written object is
  * skipped. An older object of the key is then found again, unless a tombstone or another change hides it. Objects
- * stored in blocks are not verified: an older head may list blocks that were removed later.
+ * stored in blocks are not verified. If the newest head of such an object were skipped, an older head would be found
+ * again, and it may list blocks that were removed later.
  *
  * <p>Confined to the volume's thread after {@link #prepare}.
  */

@@ -68,7 +68,10 @@ final class CacheRuleHosts {
         return lines;
     }
 
-    /** Returns true if the cache rule would also apply to hosts of other remap rules that the line excludes. */
+    /**
+     * Returns true if the cache rule would apply to too many hosts. This is so if the remap rule has no host, and the
+     * line does not match another remap rule that has one.
+     */
     private boolean isWider(DraftNode line, RemapRule rule) {
         return rule.fromHost().isEmpty()
                 && rules.stream()

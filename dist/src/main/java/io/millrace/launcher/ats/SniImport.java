@@ -392,7 +392,10 @@ final class SniImport {
         }
     }
 
-    /** Explains host_sni_policy: Millrace always compares the policies of both names. */
+    /**
+     * Adds a note about host_sni_policy. Millrace always compares the policy of the name in SNI with that of the Host
+     * field.
+     */
     private static void explainHostPolicy(Entry entry, String word, NameSettings settings) {
         if (word.isEmpty()) {
             return;

@@ -210,7 +210,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         ConfigSource restored = history.source(number);
         Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
         settings.putAll(restored.overlay());
-        // The revision of the fleet is never replaced by an older one.
+        // A rollback never restores an older revision of the fleet's configuration: the restored text is combined with
+        // the revision in force.
         ConfigDocument document =
                 restored.document().withPushed(running.reader().pushed());
         ConfigSource source = new ConfigSource(document, settings, Map.of());

@@ -150,9 +150,8 @@ public final class ConfigReader {
             ConfigSource source = new ConfigSource(document.withPushed(other), overrides, Map.of());
             return new Reading(source, source.load());
         }
-        // With --origin alone, the options are parsed instead of the text, so that errors name the options and not
-        // lines of
-        // a file that does not exist.
+        // With --origin alone, the options are parsed instead of the text. Errors then name the options, and not lines
+        // of a file that does not exist.
         ConfigResult result = site == null
                 ? ConfigLoader.forOrigin(listen, target, overrides)
                 : ConfigLoader.parse(text, document.name(), document.directory(), overrides);

@@ -21,18 +21,24 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the revisions that a fleet pushes, as a reload of the local file together with the revision. Thread-safe: the
- * work is done on the thread of configuration changes.
+ * Applies the revisions that a fleet pushes. A revision is a numbered version of the configuration that all nodes of
+ * the fleet share. It is applied like a reload, from the local file combined with the revision. Thread-safe: the work
+ * is done on the thread of configuration changes.
  */
 public final class PushedRevisions implements ConfigTargets {
-    /** Time for which the result of a check is used, because files that the configuration names may change. */
+    /**
+     * Time for which the result of a check may be used. It is limited, because files that the configuration names may
+     * change.
+     */
     private static final long CHECKED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final RunningConfig running;
     private final ConfigChanges changes;
     private final BooleanSupplier canApply;
     private final LongSupplier clockNanos;
-    /** The result of the latest check, so that the node that pushes a revision parses it only once. */
+    /**
+     * The result of the latest check, kept so that the node that pushes a revision parses it only once; null for none.
+     */
     private @Nullable Checked checked;
 
     private record Checked(Pushed pushed, ConfigReader.Reading reading, long atNanos) {}
@@ -76,8 +82,8 @@ public final class PushedRevisions implements ConfigTargets {
         return changes.runSerially(() -> {
             Pushed present = running.reader().pushed();
             if (present != null && pushed != null && present.text().equals(pushed.text())) {
-                // The same configuration with another revision number, for example after a failed canary on other
-                // nodes.
+                // Only the revision number differs, for example after a failed canary on other nodes. So no reload is
+                // needed.
                 running.reader().push(pushed);
                 return List.of();
             }

@@ -397,8 +397,8 @@ public final class RunningConfig {
     }
 
     /**
-     * Returns true if the change sets the value with which this launcher was started. Then no restart is pending any
-     * more.
+     * Returns true if the change sets a key to the value with which this launcher was started. The key then needs no
+     * restart of the launcher any more.
      */
     private boolean isAtLaunch(ConfigChange change) {
         return String.valueOf(change.after()).equals(String.valueOf(atLaunch.get(change.key())));
@@ -420,7 +420,8 @@ public final class RunningConfig {
     }
 
     /**
-     * Returns the configuration of a source, the result of {@link #pinned} for a target. Workers do not check it again.
+     * Returns the parsed configuration of {@code source}, which is the result of {@link #pinned} for {@code target}.
+     * Checks it here, because workers do not check it again.
      *
      * @throws LaunchException if it has errors
      */

@@ -56,7 +56,8 @@ public record TlsSite(
      */
     public static String rules(String name, List<String> plain, String https, String origin) {
         StringBuilder text = new StringBuilder();
-        // With a port mapping in front, clients use the standard ports. So there are rules for both ports.
+        // If a port mapping is in front of the proxy, clients use the standard ports. So there are rules for the
+        // standard port and for the configured port.
         Set<String> plainEnds = new LinkedHashSet<>(List.of("/"));
         plain.forEach(address -> plainEnds.add(end(address, "80")));
         Set<String> secureEnds = new LinkedHashSet<>(List.of("/", end(https, "443")));

@@ -21,8 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Shares the fleet's configuration with this node, while the node is connected and its local file sets a public key.
- * Confined to the thread of the fleet, except {@link #retry} and {@link #pushes}.
+ * Connects this node with the shared configuration of its fleet. A {@link ConfigFollower} applies the revisions
+ * (numbered versions) that nodes push, and the admin API can push new ones. Active while the node is connected and its
+ * local file sets a public key. Confined to the thread of {@link FleetMembership}, except {@link #retry} and {@link
+ * #pushes}.
  */
 final class ConfigSharing {
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -36,7 +38,9 @@ final class ConfigSharing {
     private volatile ConfigFollower.@Nullable Traffic traffic;
     private volatile boolean retries;
     private @Nullable ConfigFollower follower;
-    /** The public key of the follower, as it was read from the file. */
+    /**
+     * The public key with which the follower verifies revisions, as it was read from the file; null without a follower.
+     */
     private @Nullable PublicKey key;
 
     private @Nullable FleetConfig settings;
@@ -62,7 +66,10 @@ final class ConfigSharing {
         traffic = next;
     }
 
-    /** Returns the source of the admin API. Thread-safe. */
+    /**
+     * Returns the source from which the admin API reads, and to which it pushes, the fleet's configuration.
+     * Thread-safe.
+     */
     FleetConfigSource pushes() {
         return pushes;
     }
@@ -73,7 +80,10 @@ final class ConfigSharing {
         return present == null ? 0 : present.revision();
     }
 
-    /** Makes the next step read the public key and the head, and try a rejected revision again. Thread-safe. */
+    /**
+     * Makes the next step read the public key and the head (the entry that names the revisions to apply), and try a
+     * rejected revision again. Thread-safe.
+     */
     void retry() {
         retries = true;
     }
@@ -127,7 +137,10 @@ final class ConfigSharing {
         }
     }
 
-    /** Begins again if the file of the public key has another key, or none. */
+    /**
+     * Makes the follower try again. If the file of the public key contains another key or none, drops the follower
+     * instead. {@link #step} then tries to create another one.
+     */
     private void retryWithKeyOfFile(FleetConfig present) throws IOException {
         ConfigFollower running = follower;
         if (running == null) {
@@ -168,7 +181,7 @@ final class ConfigSharing {
         return opened;
     }
 
-    /** The other nodes, as the follower sees them. */
+    /** The access of the follower to the reports of the fleet's nodes. */
     private final class Others implements ConfigFollower.Members {
         private final String node;
 
@@ -187,7 +200,7 @@ final class ConfigSharing {
         }
     }
 
-    /** The fleet, as the admin API shows it. Thread-safe. */
+    /** The access of the admin API to the state of the fleet. Thread-safe. */
     private final class Nodes implements ConfigPushes.Fleet {
         @Override
         public String name() {

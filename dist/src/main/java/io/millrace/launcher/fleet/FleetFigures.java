@@ -38,7 +38,10 @@ final class FleetFigures {
         return Math.max(0, newest.get() - lastApplied.get());
     }
 
-    /** Returns the metrics in the text format of Prometheus. A node is away while its reports are missing. */
+    /**
+     * Returns the metrics in the text format of Prometheus. A node counts as away if it has not announced that it
+     * leaves, but its reports are missing.
+     */
     String prometheusText(boolean connected, int live, int away) {
         StringBuilder text = new StringBuilder(2048);
         appendSingle(text, FleetMetric.CONNECTED, connected ? 1 : 0);

@@ -46,8 +46,8 @@ interface FleetLink extends AutoCloseable {
     boolean isClosed();
 
     /**
-     * Returns why no server is connected or, while one is connected, which permissions the servers refuse to this node,
-     * with the remedy; empty for no problem.
+     * Returns the present problem with its remedy; empty for none. Without a connection, the problem is the reason why
+     * no server is connected. With a connection, it is the list of permissions that the servers refuse to this node.
      */
     String problem();
 
@@ -85,8 +85,8 @@ interface FleetLink extends AutoCloseable {
     CompletableFuture<byte[]> ask(String node, byte[] query, Duration timeout);
 
     /**
-     * Returns the permission to query a node that the servers have refused lately, with the remedy; empty for none.
-     * Thread-safe.
+     * Returns the permission to query a node, if the servers have recently refused it; otherwise an empty text. The
+     * text also contains the remedy. Thread-safe.
      */
     String refusedQuery(String node);
 
@@ -94,9 +94,9 @@ interface FleetLink extends AutoCloseable {
     void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);
 
     /**
-     * Opens the entries of the fleet's configuration, and creates them if they do not exist.
+     * Opens the store of the fleet's configuration on the servers, and creates it if it does not exist.
      *
-     * @throws FleetException if the servers refuse this
+     * @throws FleetException if the servers refuse access to the store or its creation
      */
     ConfigStore configStore() throws FleetException, IOException;
 

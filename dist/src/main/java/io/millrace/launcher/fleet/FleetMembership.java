@@ -148,7 +148,7 @@ public final class FleetMembership implements AutoCloseable {
                 + FleetFigures.configText(state.config, sharing.revision());
     }
 
-    /** Returns the alarms that this node is not connected to its fleet, or rejects its configuration. */
+    /** Returns the alarms of this node: it is not connected to its fleet, or it rejects the fleet's configuration. */
     public List<Alarm> alarms() {
         FleetConfig present = settings;
         List<Alarm> alarms = new ArrayList<>();
@@ -248,8 +248,9 @@ public final class FleetMembership implements AutoCloseable {
     }
 
     /**
-     * Returns true if a node with other settings is still the same member. It is not reported as having left then: if
-     * it cannot connect with the new settings, other nodes must see that they do not hear it.
+     * Returns true if this node is still the same member with its new settings: the names of fleet and node are the
+     * same. It then does not tell the other nodes that it leaves. If it cannot connect with the new settings, they must
+     * see it as away, and not as having left.
      */
     private static boolean isMember(FleetConfig before, @Nullable FleetConfig now) {
         return now != null && now.name().equals(before.name()) && now.node().equals(before.node());

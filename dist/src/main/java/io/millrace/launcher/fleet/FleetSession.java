@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Follows the stream of purges over one connection to NATS. It detects gaps (messages that this node missed), passes
  * messages to the worker, and sends reports about this node. The position is the last message that the worker has
- * applied durably. While the worker applies a batch, the thread of the fleet continues, and publishes new purges.
- * Confined to the thread of the fleet.
+ * applied durably. While the worker applies a batch, the thread of {@link FleetMembership} continues, and publishes new
+ * purges. Confined to that thread.
  */
 final class FleetSession {
     /** Interval at which the stream is compared with the position. */
@@ -53,15 +53,21 @@ final class FleetSession {
     /** Limit of the wait for the worker at the end of the membership. */
     private static final long LEAVE_MILLIS = 2000;
 
-    /** Age of the last message at which the first live node adds a message without a purge (a mark). */
+    /**
+     * Age of the stream's last message at which the first live node by name adds a message without a purge (a mark).
+     * The mark replaces a last message that would expire, so that nodes can compare their positions with the stream.
+     */
     static final long MARK_AFTER_MILLIS = 24 * 3600 * 1000L;
 
     /** Minimum interval between two marks of this node. */
     private static final long MARK_AGAIN_MILLIS = 600_000;
-    /** Number of applied messages after which the stream is compared with the position before the interval ends. */
+    /**
+     * Number of applied messages after which the stream is compared with the position at once, before {@link
+     * #CHECK_MILLIS} has passed.
+     */
     private static final int ANCHORS_CHECKED = 256;
 
-    /** Time after which a batch is sent again to a worker that still applied an earlier one. */
+    /** Time after which a batch is sent again, if the worker refused it because it still applied an earlier one. */
     static final long BUSY_RETRY_MILLIS = 200;
 
     private static final int BATCH_MESSAGES = 256;
@@ -85,7 +91,10 @@ final class FleetSession {
     private @Nullable ReceivedBatch delayed;
 
     private long retryAt;
-    /** The end of the stream in the message about lost messages that was queued since the last subscription. */
+    /**
+     * The end of the stream that this node named in a queued message about lost messages; null if it has queued none
+     * since the last subscription.
+     */
     private @Nullable FleetPosition told;
 
     private boolean positionKnown;
@@ -95,7 +104,10 @@ final class FleetSession {
     private long checkedConnection = -1;
 
     private long permissionsCheckedAt;
-    /** Number of the next message of the subscription. A higher number shows that messages are missing. */
+    /**
+     * Number that the next message of the subscription must have. If the next message has a higher number, messages are
+     * missing.
+     */
     private long expected;
 
     private long subscriptions;
@@ -107,11 +119,14 @@ final class FleetSession {
     /** The position whose message the latest check found in the stream; null for none. */
     private @Nullable FleetPosition verified;
     /**
-     * The position at the latest check, and the positions of messages applied since then. At most {@link
-     * #ANCHORS_CHECKED} and one batch.
+     * The position at the latest check, and the positions of messages applied since then. After a new connection, these
+     * positions are compared with the stream too. Contains at most {@link #ANCHORS_CHECKED} positions plus one batch.
      */
     private final Deque<FleetPosition> anchors = new ArrayDeque<>();
-    /** Number of a message that was in the stream before all stored responses were purged; -1 for none. */
+    /**
+     * This node has purged all stored responses after the message with this number was in the stream; -1 if it has not
+     * done so.
+     */
     private long purgedAfter = -1;
 
     private long markedAt;
@@ -122,10 +137,10 @@ final class FleetSession {
     private BooleanSupplier takesRequests = () -> true;
     private OwnMessages ownMessages = (id, at) -> {};
 
-    /** Receives the messages of this node that have come back from the stream. */
+    /** Receives the messages that this node has published and then received back from the stream. */
     @FunctionalInterface
     interface OwnMessages {
-        /** Called when the position has reached or passed a message. */
+        /** Called when the position of this node is at the message or after it. */
         void received(String id, FleetPosition at);
     }
 
@@ -219,7 +234,10 @@ final class FleetSession {
         positionKnown = false;
     }
 
-    /** Reports refused permissions, and checks these again after each connection, and while any is refused. */
+    /**
+     * Records the permissions that the servers refuse. Requests a new check after each connection, and every second
+     * while any permission is refused.
+     */
     private void checkPermissions(long now) {
         String refused = link.isConnected() ? link.problem() : "";
         state.setRefusal(refused);
@@ -285,7 +303,7 @@ final class FleetSession {
         }
         Gap gap = GapCheck.verify(present, link.idAt(present.sequence()));
         if (gap == Gap.UNVERIFIED && !begins) {
-            // The message has expired since it was applied.
+            // This is no loss: the message has expired since it was applied.
             gap = null;
         }
         for (FleetPosition anchor = begins && gap == null ? anchors.poll() : null;
@@ -301,8 +319,8 @@ final class FleetSession {
     }
 
     /**
-     * Queues a message without a purge if the last message is old. Of all live nodes, only the first one by name does
-     * this.
+     * Queues a message without a purge (a mark) if the last message of the stream is old. Of all live nodes, only the
+     * first one by name does this.
      */
     private void mark(StreamState stream, long now) throws IOException {
         if (stream.lastAgeMillis() < MARK_AFTER_MILLIS
@@ -343,10 +361,10 @@ final class FleetSession {
         inbound = next;
         expected = from.sequence() + 1;
         subscriptions++;
-        // From now on, queued messages are published, so a later loss needs another message.
+        // The queued message about lost messages is published from now on, so a later loss needs another message.
         told = null;
         link.follow(expected, next::put);
-        // The subscription belongs to the stream that existed when it began.
+        // The subscription is used only if the stream was not created again in the meantime.
         following = link.state().created().equals(stream.created());
         connections = connection;
         if (following) {
@@ -400,11 +418,12 @@ final class FleetSession {
     }
 
     /**
-     * Queues a message for nodes that had not applied the lost messages, because these nodes cannot detect the loss.
+     * Queues a message that tells all nodes about lost messages. Nodes that had not applied the lost messages cannot
+     * detect the loss themselves.
      */
     private void tellOthers(StreamState stream, FleetPosition to) throws IOException {
         if (to.equals(told)) {
-            // The worker refused the batch after the message was queued.
+            // An earlier call has queued this message. The worker then refused the batch, so the check was repeated.
             return;
         }
         String last = Long.toString(stream.last());
@@ -414,8 +433,8 @@ final class FleetSession {
     }
 
     /**
-     * Returns true if this node has purged everything since the sender of a message detected the loss. So several
-     * nodes that detect the same loss cause one purge, not one each.
+     * Returns true if this node has purged all responses since the sender of the message {@code lost} detected its
+     * loss. If several nodes detect the same loss and send such a message, this node therefore purges only once.
      */
     private static boolean isCovered(FleetPurge lost, long purgedAfter) {
         try {
@@ -445,7 +464,7 @@ final class FleetSession {
     /** Moves the position. Returns false if the worker had another position. */
     private boolean moveTo(@Nullable Outcome outcome) {
         if (outcome == null) {
-            // Another worker has taken over, and its position differs.
+            // Another worker has taken over, and its position differs from the start of the batch.
             positionKnown = false;
             following = false;
             checkedAt = 0;
@@ -514,7 +533,8 @@ final class FleetSession {
         int bytes = 0;
         for (Received next = first; next != null; next = inbound.poll()) {
             if (next.sequence() > expected) {
-                // Messages were lost on the way, or are missing in the stream; the next check finds out.
+                // Messages were lost on the way, or are missing in the stream. The next check determines which is the
+                // case.
                 following = false;
                 break;
             }
@@ -524,7 +544,7 @@ final class FleetSession {
                 to = new FleetPosition(before.created(), next.sequence(), next.id());
                 positions.add(to);
                 if (message != null && message.instance().equals(instance)) {
-                    // This node applied its purge before it queued the message.
+                    // The purge is this node's own. This node applied it before it queued the message.
                     own.add(to);
                 } else if (message != null && mustApply(message.purge(), Math.max(purgedAfter, lastLossNotice))) {
                     messages.add(message);

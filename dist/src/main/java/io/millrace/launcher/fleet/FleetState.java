@@ -15,7 +15,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the fleet membership, which the thread of the fleet changes and the admin API reads. Thread-safe. */
+/**
+ * The state of this node's membership in a fleet. The thread of {@link FleetMembership} changes it, and the admin API
+ * reads it. Thread-safe.
+ */
 final class FleetState {
     /** Time after connecting at which the reports of all live nodes must have arrived. */
     static final long MEMBERS_KNOWN_MILLIS = 2500;
@@ -57,7 +60,9 @@ final class FleetState {
 
     private volatile boolean checkWanted;
     private boolean wasDown;
-    /** Start of the current time without a connection or permission, epoch milliseconds; 0 while all is well. */
+    /**
+     * Time since which this node has lacked a connection or a permission, epoch milliseconds; 0 while it lacks none.
+     */
     private volatile long downSince;
 
     FleetState(EventSink events, LongSupplier clockMillis) {
@@ -92,7 +97,7 @@ final class FleetState {
         return present == null ? announced : present;
     }
 
-    /** Starts over with other settings; null leaves the fleet. */
+    /** Puts other settings in force, and resets the state of the connection; null leaves the fleet. */
     void changeSettings(@Nullable FleetConfig next) {
         FleetConfig before = settings;
         settings = next;
@@ -137,8 +142,9 @@ final class FleetState {
     }
 
     /**
-     * Returns false if no report of a node has arrived, although those of all live nodes must have arrived. While the
-     * servers refuse permissions to this node, reports of live nodes may be missing.
+     * Returns false if the node is certainly not live: it has sent no report, although the reports of all live nodes
+     * must have arrived by now. While the servers refuse permissions to this node, reports of live nodes may be
+     * missing.
      */
     boolean mayHaveNode(String node) {
         return nodes.find(node) != null || !areMembersKnown() || isRefused();

@@ -101,8 +101,8 @@ final class FleetView implements FleetSource {
         } else if (!state.areMembersKnown()) {
             note = "the nodes of the fleet are not known yet";
         } else if (spread.isComplete() && !state.isVerifiedAfter(place.appliedEverywhere(state.nowMillis()))) {
-            // The nodes have applied a message with this number. If the servers had lost the purge, it would be another
-            // message.
+            // All live nodes have applied a message with the number of the purge. If the servers have lost the purge,
+            // this may be another message with the same number, until the next check of the stream.
             note = "the stream is being compared with the purge";
             state.wantCheck();
         }
@@ -124,7 +124,7 @@ final class FleetView implements FleetSource {
                 : "the purge is not published yet, or is not among the latest " + OwnPurges.MAX
                         + " purges since the launcher of this node started";
         if (!isWaiting && state.figures.outboxBytes.get() == 0) {
-            // It is published, so the other nodes may have applied it.
+            // The outbox is empty, so the purge is published, and the other nodes may have applied it.
             return new Spread(false, 0, note, List.of(), Map.of(), Map.of());
         }
         NodeTable.Spread others = state.nodes.unpublished(settings.node(), state.nowMillis());

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received messages of one subscription. If the queue is full, the thread of the link waits, and the client of NATS
- * keeps further messages within its own limit. Thread-safe.
+ * The received messages of one subscription. If the queue is full, the NATS client's thread that delivers messages
+ * waits. The NATS client then keeps further messages, within a limit of its own. Thread-safe.
  */
 final class Inbound {
     /** Limit of messages that wait. */

@@ -25,7 +25,7 @@ final class NatsConfigStore implements ConfigStore {
     private static final Logger LOG = LoggerFactory.getLogger(NatsConfigStore.class);
 
     private static final int NOT_FOUND = 404;
-    /** The server's code for an entry that has another version. */
+    /** The server's error code for a change of an entry that does not have the expected version. */
     private static final int OTHER_VERSION = 10071;
 
     private final String bucket;
@@ -55,7 +55,7 @@ final class NatsConfigStore implements ConfigStore {
      * Opens the bucket, and creates it if it does not exist.
      *
      * @param refusedPermission returns the permissions that the servers have refused lately; empty for none
-     * @throws FleetException if the servers refuse this
+     * @throws FleetException if the servers refuse access to the bucket or its creation
      */
     static NatsConfigStore open(Connection connection, FleetConfig settings, Supplier<String> refusedPermission)
             throws IOException, FleetException {
@@ -77,7 +77,10 @@ final class NatsConfigStore implements ConfigStore {
         }
     }
 
-    /** Returns the refused permission as the cause of a failure. A server does not answer a message that it refuses. */
+    /**
+     * Returns a failure that names the refused permission, if the servers have refused one. A server does not answer a
+     * message that it refuses, so {@code failure} itself does not show the reason.
+     */
     private static IOException explained(IOException failure, Supplier<String> refusedPermission) {
         String refused = refusedPermission.get();
         return refused.isEmpty() ? failure : new MissingPermissionException(refused, failure);
@@ -123,7 +126,10 @@ final class NatsConfigStore implements ConfigStore {
         }
     }
 
-    /** Reads again from a bucket that was created again. A change is not repeated, since it may be part of a series. */
+    /**
+     * Sends a request that reads. Repeats it if the servers had lost the bucket and it was created again. Requests that
+     * change an entry are not repeated, since a change may be part of a series.
+     */
     private <T> T read(Request<T> request) throws IOException {
         try {
             return request(request);

@@ -76,7 +76,7 @@ final class NatsConnector {
         }
     }
 
-    /** Returns the text for servers that do not answer. */
+    /** Returns the error message for the case that no server answers. */
     static String noServer(FleetConfig settings, NatsProblems problems) {
         String latest = problems.latest();
         return "no NATS server answers at " + FleetView.servers(settings)

@@ -49,13 +49,15 @@ final class NatsLink implements FleetLink {
     private static final Duration KEPT = Duration.ofDays(7);
     /** Time for which the server recognizes a message that is sent again. */
     private static final Duration DUPLICATES = Duration.ofMinutes(2);
-    /** An ephemeral consumer is deleted after this time without its node. */
+    /** Time after which the server deletes the ephemeral consumer of a node that is no longer connected. */
     private static final Duration CONSUMER_KEPT = Duration.ofSeconds(30);
 
     private static final int NOT_FOUND = 404;
     private static final int SERVER_ERROR = 500;
     private static final String ID_FIELD = "Nats-Msg-Id";
-    /** A message with the name of another stream in this field is not stored. */
+    /**
+     * Header field with the expected name of the stream. The server rejects the message if its stream has another name.
+     */
     private static final String EXPECTED_STREAM_FIELD = "Nats-Expected-Stream";
 
     private final FleetConfig settings;
@@ -249,7 +251,8 @@ final class NatsLink implements FleetLink {
 
     private static String leader(StreamInfo info) {
         ClusterInfo cluster = info.getClusterInfo();
-        // If a server becomes the leader again, its time is later, so the text differs from the earlier text.
+        // The text contains the time at which the server became the leader. So it also changes if the same server
+        // becomes the leader again.
         return cluster == null || cluster.getLeader() == null
                 ? ""
                 : cluster.getLeader() + " since " + cluster.getLeaderSince();

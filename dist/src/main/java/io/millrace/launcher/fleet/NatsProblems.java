@@ -22,10 +22,16 @@ import org.slf4j.LoggerFactory;
  * refused message asynchronously, and do not answer it. Thread-safe.
  */
 final class NatsProblems implements ErrorListener {
-    /** A refusal counts as ended if an answered check this much later has not repeated it. */
+    /**
+     * A refusal counts as ended if the servers have answered a check of the permissions more than this time after it,
+     * and have not refused the permission again.
+     */
     static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(4);
 
-    /** Time for which a refusal explains a failed query or push. Longer than the time limit of a query. */
+    /**
+     * Time for which a refused permission is given as the reason of a failed query or push. It is longer than the time
+     * limit of a query.
+     */
     static final long OPTIONAL_KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** Beginning of the subjects that get the answers to this node's requests. */
@@ -44,7 +50,10 @@ final class NatsProblems implements ErrorListener {
     private final String login;
     /** Times of the latest refusal by permission, such as {@code publish to a.b}. */
     private final Map<String, Long> refused = new ConcurrentHashMap<>();
-    /** The same for permissions that purges do not need. They are not checked, so only time ends these refusals. */
+    /**
+     * Times of the latest refusal of each permission that purges do not need. These permissions are not checked
+     * regularly, so a refusal ends after {@link #OPTIONAL_KEPT_NANOS}.
+     */
     private final Map<String, Long> optional = new ConcurrentHashMap<>();
     /** Reasons why the connections failed, by server. */
     private final Map<String, String> failed = new ConcurrentHashMap<>();
@@ -54,7 +63,7 @@ final class NatsProblems implements ErrorListener {
     private volatile String server = "";
     /** Time of the latest check of the permissions. */
     private volatile long checkedNanos;
-    /** Time of the check before that one. The servers have had the time to answer it. */
+    /** Time of the check before the latest one. The servers have had enough time to answer this earlier check. */
     private volatile long answeredNanos;
 
     /**
@@ -93,7 +102,7 @@ final class NatsProblems implements ErrorListener {
                 LOG.warn("fleet {}: NATS server {}: {}", fleet, server, error);
             }
         } else if (text.contains("timeout")) {
-            // A slow node, or a slow server, is no refusal.
+            // A timeout is no refusal: the server, or another node, is only slow.
             latest = error;
         } else if (text.contains("authorization") || text.contains("authentication")) {
             recordFailure(authorization(error));
@@ -111,7 +120,10 @@ final class NatsProblems implements ErrorListener {
                 : refused.put(permission, clockNanos.getAsLong()) != null;
     }
 
-    /** Returns the subject of a permission. Each reply to a query has an inbox of its own. */
+    /**
+     * Returns the subject under which a refusal is recorded. All inboxes count as one subject, because each reply to a
+     * query has an inbox of its own.
+     */
     private static String optionalSubject(String subject) {
         return subject.startsWith(INBOX) ? INBOX + ">" : subject;
     }
@@ -211,7 +223,8 @@ final class NatsProblems implements ErrorListener {
         TreeSet<String> missing = new TreeSet<>();
         for (Map.Entry<String, Long> one : Map.copyOf(refused).entrySet()) {
             Long at = one.getValue();
-            // A session that fails does not check the permissions, so a refusal may be old and still hold.
+            // While sessions fail, permissions are not checked. Therefore the age of a refusal is measured at the
+            // latest answered check, and not now.
             if (answeredNanos - at <= KEPT_NANOS) {
                 missing.add(one.getKey());
             } else if (refused.remove(one.getKey(), at)) {
@@ -221,13 +234,19 @@ final class NatsProblems implements ErrorListener {
         return refusal(missing);
     }
 
-    /** Returns the permission to query a node that the servers have refused lately, with the remedy; empty for none. */
+    /**
+     * Returns the permission to query a node, if the servers have recently refused it; otherwise an empty text. The
+     * text also contains the remedy.
+     */
     String refusedQuery(String node) {
         String permission = PUBLISH + "millrace." + fleet + ".ask." + node;
         return refusal(optional.containsKey(permission) ? Set.of(permission) : Set.of());
     }
 
-    /** Returns the permissions for the configuration that the servers have refused lately; empty for none. */
+    /**
+     * Returns the permissions for the fleet's configuration that the servers have recently refused, with the remedy;
+     * empty for none.
+     */
     String refusedConfig() {
         TreeSet<String> missing = new TreeSet<>();
         for (String permission : optional.keySet()) {
@@ -248,8 +267,8 @@ final class NatsProblems implements ErrorListener {
     }
 
     /**
-     * Returns a permission as the configuration of the server has it; empty for a permission that purges do not need. A
-     * member may lack the permission to query other nodes.
+     * Returns a permission as it is written in the configuration of the server; empty for a permission that purges do
+     * not need. A member may lack the permission to query other nodes.
      */
     private static String permission(boolean isPublish, String subject) {
         if (subject.contains(".ask.") || subject.contains("KV_MILLRACE") || subject.startsWith("$KV.")) {

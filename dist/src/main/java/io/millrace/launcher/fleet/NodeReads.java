@@ -60,7 +60,7 @@ public final class NodeReads implements FleetReadResource.Reads {
         local = queries;
     }
 
-    /** Uses a connection, and answers the queries that arrive over it. */
+    /** Begins to send queries over a connection, and to answer the queries that arrive over it. */
     void begin(FleetConfig present, FleetLink connection) {
         settings = present;
         link = connection;

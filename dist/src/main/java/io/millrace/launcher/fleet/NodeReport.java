@@ -117,7 +117,8 @@ record NodeReport(
 
     /**
      * Returns the state of the configuration. An earlier version of Millrace does not report it. A state with a number
-     * out of range is ignored: the next push uses a number above all reported ones, so a wrong one would block pushes.
+     * out of range is ignored: the next push uses a revision number above all reported numbers, so a wrong number could
+     * block pushes.
      */
     private static NodeConfigState config(Map<String, Object> members) throws AdminException {
         Long revision = Json.member(members, "config_revision", Long.class);

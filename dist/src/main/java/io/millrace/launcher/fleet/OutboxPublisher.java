@@ -24,11 +24,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Publishes the messages of the outbox (the file of this node's purges for other nodes) in their order. A message is
- * removed from the outbox when this node has received it from the stream, or has found it in the stream before its own
- * position. From then on, the check of the position detects if the servers lose the message. The number in the
- * acknowledgement alone is not enough, because the stream may have been created again. After each subscription,
- * messages that are not removed are published again; their identifiers let servers recognize them. Confined to the
- * thread of the fleet.
+ * removed from the outbox when this node has received it back from the stream, or has found it in the stream before its
+ * own position (the last message that this node has applied). From then on, the check of the position in {@link
+ * FleetSession} detects if the servers lose the message. The server's acknowledgement with the number of the message is
+ * not sufficient, because the stream may have been created again since then. After each subscription, the messages that
+ * are still in the outbox are published again; their identifiers let servers recognize duplicates. Confined to the
+ * thread of {@link FleetMembership}.
  */
 final class OutboxPublisher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OutboxPublisher.class);
@@ -37,9 +38,15 @@ final class OutboxPublisher implements AutoCloseable {
     private static final int IN_FLIGHT_MAX = 512;
 
     private static final int READ_BYTES = 256 << 10;
-    /** Limit of received bytes at which they are removed from the file even if later messages wait. */
+    /**
+     * Limit in bytes of received messages in the file. At this limit they are removed, even if later messages still
+     * wait.
+     */
     private static final long REMOVE_BYTES = 1 << 20;
-    /** The limit is at most this part of the size of the outbox, so that received messages do not fill it. */
+    /**
+     * Divisor of the outbox's maximum size: {@link #REMOVE_BYTES} is limited to the result, so that received messages
+     * do not fill a small outbox.
+     */
     private static final int REMOVE_PART = 4;
     /**
      * Time after the last publication at which received messages are removed. A removal locks and rewrites the file,
@@ -66,7 +73,9 @@ final class OutboxPublisher implements AutoCloseable {
     private long publishedOffset;
     /** Offset after the last line that this node has received from the stream. */
     private long receivedOffset;
-    /** Number of the subscription with which the lines in flight were published. */
+    /**
+     * Number of the subscription during which the lines in flight (published, but not received back) were published.
+     */
     private long subscription;
     /** Bytes that were removed from the file since this object was created. */
     private long removedBytes;
@@ -147,7 +156,7 @@ final class OutboxPublisher implements AutoCloseable {
     private void removeReceived() throws IOException {
         if (receivedOffset > 0) {
             outbox.removeBefore(receivedOffset);
-            // The removal itself has replaced the file.
+            // This change is expected: the removal has replaced the file.
             var unused = identity.hasChanged();
             removedBytes += receivedOffset;
             publishedOffset -= receivedOffset;
@@ -269,7 +278,7 @@ final class OutboxPublisher implements AutoCloseable {
         return worked;
     }
 
-    /** Marks a message that has come back from the stream. */
+    /** Marks a message that this node has received back from the stream. */
     void received(String id, FleetPosition at) {
         register(id, at);
         InFlight one = inFlightById.get(id);
@@ -302,15 +311,16 @@ final class OutboxPublisher implements AutoCloseable {
         }
         comparedAt = now;
         Map<InFlight, @Nullable String> ids = idsInStream(first, position);
-        // Read after the search, so that the messages were found in this stream.
+        // The state is read after the search. If it still shows the same stream, the search was in this stream.
         StreamState stream = link.state();
         if (!stream.created().equals(position.created())) {
-            // The session detects that, and all messages are published again.
+            // The stream was created again. The session detects this, and then all messages are published again.
             return;
         }
         ids.forEach((one, id) -> {
             long sequence = one.sequence.join();
-            // If the stream has removedBytes the message already, nodes without it detect the truncation.
+            // A message before the first one in the stream counts as stored. The stream has removed it by now, and
+            // nodes that have not applied it detect this gap.
             boolean isInStream = id == null ? sequence < stream.first() : id.equals(one.id);
             if (!isInStream) {
                 LOG.warn("fleet {}: the servers have lost a purge, which is published again", settings.name());

@@ -13,8 +13,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Wakes the thread of the fleet when a worker writes to the outbox, so that a purge does not wait for the next poll. On
- * Linux the kernel reports the writes (inotify). Where it does not, as on network file systems or above its limit of
- * watches, the poll still finds each purge. Thread-safe, except for {@link #check}.
+ * Linux the kernel reports the writes (inotify). If the kernel does not report them (on network file systems, or above
+ * its limit of watches), {@link FleetMembership} finds each purge when it polls the outbox. Thread-safe, except for
+ * {@link #check}.
  */
 final class OutboxWatch implements AutoCloseable {
     /** Minimum interval between two attempts to watch a directory that was deleted. */

@@ -35,7 +35,8 @@ final class OwnPurges {
         }
 
         /**
-         * Returns the time of the first call, epoch milliseconds. Call when all live nodes have applied this message.
+         * Returns the time at which this method was called first, in epoch milliseconds. Call it whenever all live
+         * nodes are found to have applied this message.
          */
         long appliedEverywhere(long nowMillis) {
             appliedEverywhere.compareAndSet(-1, nowMillis);
@@ -47,7 +48,7 @@ final class OwnPurges {
         }
     }
 
-    /** Remembers the position of a purge. Returns true if the position was not known before. */
+    /** Remembers the position of a purge. Returns true if no position of this purge was known before. */
     boolean add(String localId, String created, long sequence) {
         lock.lock();
         try {

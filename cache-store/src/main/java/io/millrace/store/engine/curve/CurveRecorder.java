@@ -22,7 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Feeds the simulation of other sizes of the RAM tier with sampled requests, on a thread of its own.
+ * Simulates the hit ratio of the RAM tier at other sizes, from sampled requests. The simulation runs on a thread of its
+ * own.
  *
  * <p>Thread-safe.
  */
@@ -31,8 +32,9 @@ public final class CurveRecorder {
 
     private static final long DRAIN_MILLIS = 100;
     /**
-     * Requests per drain, 1,000 per second. One takes up to 10 us in all simulated caches together, measured with the
-     * C1 compiler, so that the simulation uses at most 1 % of a core.
+     * Maximum number of requests that are taken from the queue every 100 ms: 1,000 per second. One request takes up to
+     * 10 us in all simulated caches together (measured with the C1 compiler). The simulation therefore uses at most 1 %
+     * of a core.
      */
     private static final int REQUESTS_PER_DRAIN = 100;
 
@@ -49,7 +51,7 @@ public final class CurveRecorder {
     private volatile StoreStatistics.@Nullable HitRatioCurve report;
 
     /**
-     * Creates a recorder, which is off.
+     * Creates a recorder. The simulation is off until {@link #simulate} starts it.
      *
      * @param hits number of RAM hits since the start
      */

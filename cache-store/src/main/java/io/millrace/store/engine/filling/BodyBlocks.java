@@ -327,7 +327,10 @@ final class BodyBlocks {
         return wanted <= 0 ? null : open.buffer.retainedSlice(from, wanted);
     }
 
-    /** Returns the part of the byte range in its first block. Returns null if that block is not on disk. */
+    /**
+     * Returns a request to read the part of the byte range that is in the first block of the range. Returns null if
+     * this block is not on disk.
+     */
     @Nullable
     DiskBlock onDisk(long position, int count, long length) {
         int block = (int) (position / blockBytes);

@@ -86,7 +86,10 @@ final class BodyReaders {
         }
     }
 
-    /** Calls back the waiting readers whose range is readable or no longer expected. Call without holding the lock. */
+    /**
+     * Calls back each waiting reader whose range is readable now, or whose missing bytes no active writer will add.
+     * Call without holding the lock.
+     */
     void settle() {
         List<Waiter> done;
         lock.lock();
@@ -158,8 +161,8 @@ final class BodyReaders {
     }
 
     /**
-     * Handles a block that was found missing or damaged. Marks it as lost, unless the block has another location by
-     * now.
+     * Handles a block that a read found missing or damaged. Marks the block as lost, unless the map has another
+     * location for it now.
      */
     void markLost(BlockMap map, DiskBlock read) {
         boolean same;

@@ -30,8 +30,8 @@ public final class BodyRegister<H> {
     }
 
     /**
-     * Creates the body of a new object, without content; the caller releases it. The body ends the ticket, which is its
-     * entry in the {@link FillRegister}.
+     * Creates the body of a new object, without content; the caller releases it. The ticket is the body's entry in the
+     * {@link FillRegister}; the body removes it after its last reference was released.
      */
     public FillingBody<H> create(StoreKey key, FillRegister.Ticket ticket, @Nullable BlockMap onDisk, int blockBytes) {
         FillingBody<H> body = new FillingBody<>(this, key, ticket, onDisk, blockBytes);

@@ -6,7 +6,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The register of fills by key: representations being filled, and partial ones in use.
+ * The register of the fills of each key. A fill is a representation that is being received, or that is stored in part
+ * and in use.
  *
  * <p>Removals and replacements of a key invalidate its fills through this register.
  *
@@ -57,7 +58,10 @@ public final class FillRegister {
             return replaced;
         }
 
-        /** Makes the fill conditional on the present object. Call inside a change of the key. */
+        /**
+         * Makes the fill conditional: it may complete only if the key's present object is not changed until then. Call
+         * inside {@code PendingChanges.change}.
+         */
         public void expectUnchanged() {
             changed = false;
             conditional = true;
@@ -87,7 +91,7 @@ public final class FillRegister {
         return ticket;
     }
 
-    /** Removes the ticket, because the body is not in use any more. */
+    /** Removes the ticket. Called when the body is not in use any more. */
     public void end(StoreKey key, Ticket ticket) {
         fills.computeIfPresent(key, (k, first) -> {
             if (first.equals(ticket)) {
@@ -120,7 +124,7 @@ public final class FillRegister {
         }
     }
 
-    /** Marks the other representations of the key as replaced by the one with this id. */
+    /** Marks the other representations of the key as replaced by the representation with this id. */
     public void replace(StoreKey key, long objectId) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
             ticket.replaced = ticket.objectId != objectId;

@@ -16,8 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of one representation that is being filled or partially stored. All writers and handles of the object share
- * it. Each block is missing, in a buffer, or on disk.
+ * The body of one representation that is being received, or is stored in part. All writers and handles of the object
+ * share it. Each block is missing, in a buffer, or on disk.
  *
  * <p>Thread-safe: a lock guards the blocks. It is held briefly, and never during I/O or while content for readers is
  * copied.
@@ -503,7 +503,10 @@ public final class FillingBody<H> extends Counted {
         readers.onRange(position, count, replyOn, reply);
     }
 
-    /** Calls back the waiting readers whose range is readable or no longer expected. Call without holding the lock. */
+    /**
+     * Calls back each waiting reader whose range is readable now, or whose missing bytes no active writer will add.
+     * Call without holding the lock.
+     */
     public void settleWaiters() {
         readers.settle();
     }

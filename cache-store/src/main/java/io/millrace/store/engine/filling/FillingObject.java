@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A handle to a representation that is being filled or partially stored.
+ * A handle to a representation that is being received, or is stored in part.
  *
  * <p>It stays valid after the representation is complete. All handles of a representation share its body.
  *

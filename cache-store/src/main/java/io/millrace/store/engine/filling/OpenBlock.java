@@ -22,7 +22,10 @@ final class OpenBlock {
     private Object writer;
     /** The writer that wrote before the last one. */
     private @Nullable Object writerBefore;
-    /** True if a writer before these two has written. Any writer may be that one. */
+    /**
+     * True if a third writer has written before these two. It is not known which one, so any writer may have written
+     * bytes.
+     */
     private boolean hasEarlierWriter;
 
     OpenBlock(int number, ByteBuf buffer, Object writer) {

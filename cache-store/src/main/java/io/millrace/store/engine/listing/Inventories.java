@@ -47,7 +47,7 @@ public final class Inventories<H> {
     public static final long QUEUE_HEAD_BYTES_MAX = 8 << 20;
 
     private static final int LISTINGS_MAX = 8;
-    /** Number of changes processed before other work. */
+    /** Maximum number of changes that are processed before the thread does other work. */
     private static final int CHANGES_IN_A_ROW_MAX = 256;
 
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -67,8 +67,9 @@ public final class Inventories<H> {
      */
     private static final long PAUSE_FACTOR = 3;
     /**
-     * Weight of the time for which the thread waited for a processor, relative to its processor time. On a busy
-     * processor the thread waits about three times as long as it runs, so that it uses about 3 % of the processor.
+     * Weight of the time for which the thread waited for a processor, relative to its processor time. On a busy machine
+     * the thread waits about three times as long as it runs. The pause is then so long that the thread uses about 3 %
+     * of a processor.
      */
     private static final int WAIT_FACTOR = 3;
 
@@ -189,7 +190,10 @@ public final class Inventories<H> {
         }
     }
 
-    /** Returns the description and counts its heap bytes; null without a head, or if the heap limit is reached. */
+    /**
+     * Returns the description of the object and counts its heap bytes. Returns null if {@code head} is null, or if the
+     * heap limit is reached.
+     */
     private VolumeInventory.@Nullable Description<H> described(RecordHeader header, DiskKey key, @Nullable H head) {
         // The key counts too. If RAM evicts the object, only this queue holds the key, and clients choose its length.
         int bytes = head == null ? 0 : key.bytes().length + codec.heapBytes(head);
@@ -389,9 +393,10 @@ public final class Inventories<H> {
     }
 
     /**
-     * Returns the pause after work of these times.
+     * Returns the length of a volume's pause after work that used these times, in nanoseconds.
      *
-     * @param volumes number of volumes with work, which all pause as long as the work of the others takes
+     * @param volumes number of volumes with work; the pause is proportional to it, because the thread works for the
+     *     other volumes during the pause
      */
     static long pauseNanos(ThreadTimes used, int volumes) {
         return Math.min(PAUSE_NANOS_MAX, PAUSE_FACTOR * volumes * (used.cpuNanos() + WAIT_FACTOR * used.waitNanos()));
@@ -408,8 +413,8 @@ public final class Inventories<H> {
         // Before the inventories are open, changes stay in the queue.
         boolean opened = hurry || System.nanoTime() - opensAtNanos >= 0;
         if (!opened) {
-            // A change that ends this wait early is dropped. The inventory is then older than the volume when it opens,
-            // and is filled from the segments.
+            // A change that arrives during this wait ends the wait and is dropped, because no inventory is open yet.
+            // When the inventory opens later, it is older than the volume and is therefore filled from the segments.
             apply(queue.poll(waitNanos, TimeUnit.NANOSECONDS));
             return;
         }
@@ -427,7 +432,8 @@ public final class Inventories<H> {
 
     private void rest(long nanos) {
         resting = true;
-        // A task added before resting was set has not woken the thread.
+        // The thread must not park if a task was added before "resting" was set, because that task did not wake the
+        // thread.
         if (tasks.isEmpty()) {
             LockSupport.parkNanos(this, nanos);
         }

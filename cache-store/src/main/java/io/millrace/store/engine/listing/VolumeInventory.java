@@ -65,7 +65,7 @@ final class VolumeInventory<H> {
     private boolean tried;
     /** Number of entries that did not fit. */
     private volatile long dropped;
-    /** True if the inventory is not whole only because it lacks entries that {@link #growth} has. */
+    /** True if this inventory lacks entries, but {@link #growth} contains all of them. */
     private boolean wholeAfterGrowth;
     /** Time until which no work is done, on the scale of {@link System#nanoTime}. */
     private long pausedUntil = System.nanoTime();
@@ -405,7 +405,8 @@ final class VolumeInventory<H> {
             startDueWork(open);
             Inventory larger = growth;
             if (!begun) {
-                // The next step begins the work, because its time is measured.
+                // This step only schedules the work. The next step performs it, because the caller measures the time of
+                // a step only if work was scheduled before.
                 return hasWork();
             }
             if (larger != null) {
@@ -501,13 +502,13 @@ final class VolumeInventory<H> {
         if (complete) {
             whole = true;
         } else {
-            // The larger inventory lacks what did not fit before.
+            // The larger inventory lacks the entries that did not fit into the smaller one.
             beginFill();
         }
         LOG.debug("{}: inventory of {} entries has grown, whole={}", volume.directory(), larger.entries(), whole);
     }
 
-    /** A visitor that wants no object: a scan with it only removes and updates entries. */
+    /** A visitor that wants no object. A scan with this visitor only removes and updates entries. */
     private static final ListVisitor NOBODY = new ListVisitor() {
         @Override
         public boolean wants(byte[] key) {
@@ -574,7 +575,7 @@ final class VolumeInventory<H> {
         }
         long tag = volume.pin(segment);
         if (tag == 0) {
-            // The segment was reclaimed or moved just now; the next call determines the first segment again.
+            // The segment was reclaimed or moved just now. The next call determines again which segment follows.
             return;
         }
         try {

@@ -31,7 +31,9 @@ public final class BlockMap {
     private final Volume volume;
     private final long objectId;
     private final int blockBytes;
-    /** True if the body is in one COMPLETE record (head and body together). The map then has it as block 0. */
+    /**
+     * True if the body is in one COMPLETE record (head and body together). The map then treats this record as block 0.
+     */
     private final boolean single;
     /**
      * Tag of each pinned segment at the time of the pin. Kept here because the volume discards the tag when it reclaims

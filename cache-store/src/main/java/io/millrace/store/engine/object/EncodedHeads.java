@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores the heads of RAM objects in encoded form until their first use.
+ * Stores the heads of RAM objects in encoded form until their first use. A head is the caller's metadata of an object,
+ * which the store does not interpret.
  *
  * <p>An encoded head is stored behind the body, off the heap. The first request decodes it, and it then stays decoded.
  * Objects that are never requested again therefore cost the garbage collector little.

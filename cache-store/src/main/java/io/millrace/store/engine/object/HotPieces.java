@@ -42,7 +42,10 @@ public final class HotPieces {
     private static final int KEY_BYTES = 3 * Long.BYTES + Integer.BYTES;
 
     private final RamTier<ResidentPiece> tier;
-    /** Hashes of recently read pieces. Racy writes may lose a hash; its piece then needs one more read. */
+    /**
+     * Hashes of recently read pieces. Concurrent writes without a lock may lose a hash; the piece then needs one more
+     * read before it enters the cache.
+     */
     private final AtomicLongArray seen;
 
     /**

@@ -13,7 +13,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 
 /**
- * Encodes heads and appends objects to a volume.
+ * Encodes heads (the callers' metadata of objects) and appends objects to a volume.
  *
  * <p>Thread-safe; each call runs on the thread of its volume.
  */

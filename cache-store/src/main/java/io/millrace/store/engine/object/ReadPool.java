@@ -140,7 +140,8 @@ public final class ReadPool {
 
     private void startWaiting() {
         for (Read next = waiting.peek(); next != null; next = waiting.peek()) {
-            // The request for a callback precedes the reservation, so that no release in between is missed.
+            // The callback is requested before the reservation is tried. Otherwise a release of memory between the two
+            // steps would be missed.
             budget.awaitRoom();
             if (!budget.reserve(MemoryBudget.Part.READING, next.bytes())) {
                 return;

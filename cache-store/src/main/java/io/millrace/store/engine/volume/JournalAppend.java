@@ -10,8 +10,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The append of one journal entry to the journals of all volumes. A journal entry is a durable entry of the store's
- * user, such as a purge. The append replies when every journal contains the entry or has failed.
+ * The append of one journal entry to the journals of all volumes. A journal entry is a short durable record that the
+ * code using the store defines, such as a purge. The append replies when every journal contains the entry or has
+ * failed.
  *
  * <p>Created and started by one thread, ended by the volumes' threads.
  */

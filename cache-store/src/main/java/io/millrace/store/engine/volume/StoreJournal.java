@@ -21,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journal of a store: durable entries of the store's user, such as purges, with a copy on each storage path. When
- * the store opens, it merges the entries of all paths that kept their content, because each of these journals contains
- * all entries that concern the objects of its path. Afterwards each volume writes its own copy on its own thread.
- * Entries in force are those that a restart needs.
+ * The journal of a store: short durable entries that the code using the store defines, such as purges. Each storage
+ * path has a copy. When the store opens, it merges the entries of all paths that kept their content, because each of
+ * these journals contains all entries that concern the objects of its path. Afterwards each volume writes its own copy
+ * on its own thread. Entries in force are those that a restart needs.
  *
  * <p>Thread-safe; {@link #readAll}, {@link #rewriteCopies} and {@link #addJoining} are confined to the thread that
  * opens the store or holds its life cycle lock.
@@ -183,7 +183,10 @@ public final class StoreJournal implements Journal {
         predecessor = answering;
     }
 
-    /** Appends an entry of another store, the predecessor or the successor, and passes it to the owner. */
+    /**
+     * Appends an entry that another store has sent (the predecessor or the successor), and passes it to the journal's
+     * owner (the code that uses the journal).
+     */
     public void append(Entry entry, Consumer<@Nullable IOException> reply) {
         Owner known = owner;
         if (known == null) {

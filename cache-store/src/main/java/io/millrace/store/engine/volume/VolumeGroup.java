@@ -145,7 +145,10 @@ public final class VolumeGroup {
         return ours;
     }
 
-    /** Deletes the reader list of an earlier volume whose pins a new volume has taken over. */
+    /**
+     * Deletes the reader list of an earlier instance of a volume, if the new instance has taken over its pins. A reader
+     * list is a file that names the segments that the next owner of the volume must not overwrite yet.
+     */
     private static void deleteReaderList(@Nullable Volume earlier, @Nullable Volume current) throws IOException {
         if (earlier != null && current != null && earlier.pins() == current.pins()) {
             earlier.deleteReaderList();
@@ -514,7 +517,7 @@ public final class VolumeGroup {
             Slot slot = slots[number];
             OfflineVolume offlineVolume = slot.offlineVolume();
             Volume now = slot.volume();
-            // A current volume that does not accept tasks is being released or closed.
+            // If a volume still has its slot but does not accept the task, it is being released or closed.
             noted = offlineVolume != null
                     ? offlineVolume.recordMissedChange(key)
                     : now == null
@@ -558,8 +561,9 @@ public final class VolumeGroup {
     }
 
     /**
-     * Updates the reader lists of released volumes, so that the next owner knows which readers have ended. Closes old
-     * instances without readers. Blocks on the disk.
+     * Updates the reader lists of released volumes (files that name the segments that the next owner must not overwrite
+     * yet). The next owner can then reclaim segments whose readers have ended. Closes old instances without readers.
+     * Blocks on the disk.
      */
     public void shortenReaderLists() {
         for (Volume volume : List.copyOf(handedOver)) {

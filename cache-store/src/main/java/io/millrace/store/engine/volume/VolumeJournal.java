@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The copy of the store's journal on one volume. The journal contains durable entries of the store's user, such as
- * purges. Waiting entries are written and forced as one batch.
+ * The copy of the store's journal on one volume. The journal contains short durable entries that the code using the
+ * store defines, such as purges. Waiting entries are written and forced as one batch.
  *
  * <p>The file is confined to the volume's thread; entries may be added from any thread.
  */

@@ -22,7 +22,10 @@ final class CompressImport {
                     + " is not";
 
     private final ImportState state;
-    /** The sections of each file that was read; the section for all other hosts is the first one. */
+    /**
+     * The sections of each file that was read. The first section of a file is for all hosts without a section of their
+     * own.
+     */
     private final Map<String, List<CompressSection>> sectionsByFile = new HashMap<>();
 
     private final Set<CompressSection> used = new HashSet<>();
@@ -47,7 +50,10 @@ final class CompressImport {
         }
     }
 
-    /** Writes the settings of a line of plugin.config for all rules, and those of hosts into their rules. */
+    /**
+     * Writes the settings that a line of plugin.config loads for all rules. Settings for a single host are written into
+     * the rules of this host.
+     */
     void writeForAll(Words words, List<RemapRule> rules) {
         List<CompressSection> sections = sections(words.at(1), words.entry());
         if (sections == null) {

@@ -204,8 +204,8 @@ final class CompressSection {
     }
 
     /**
-     * Writes the minimum size. Into a rule, it also writes the plugin's default size, because a rule inherits the size
-     * of the root.
+     * Writes the minimum size. For a rule it writes the size even if it is the plugin's default, because the rule would
+     * otherwise inherit the size of the root.
      */
     private void writeSize(DraftNode into) {
         if (sizeLine == null && !into.isElement()) {

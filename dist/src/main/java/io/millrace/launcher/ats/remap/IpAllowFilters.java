@@ -157,7 +157,7 @@ final class IpAllowFilters {
                     && both.listeners().covers(AddressSet.ALL)
                     && both.methods().isEmpty();
             if (!allRequestsAllowed && !known.covers(AddressSet.ALL)) {
-                // No later line applies to these addresses.
+                // No later line applies to these addresses, so all other requests from them are denied.
                 rule.addWord("filters", writeDenyFilter(line, line.addresses, List.of(), ""));
             }
         }

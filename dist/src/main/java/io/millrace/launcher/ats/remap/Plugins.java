@@ -99,7 +99,7 @@ public final class Plugins {
             Map.entry("traffic_dump.so", "requests are not recorded"),
             Map.entry("otel_tracer.so", "set traces.endpoint to send spans to a collector, see docs/guide/traces.md"));
 
-    /** The parameter of header_rewrite that names a database of locations. */
+    /** The parameter of header_rewrite that names a geolocation database. */
     static final String GEO_PATH = "--geo-db-path=";
 
     /** The plugin that assembles pages. */
@@ -113,9 +113,9 @@ public final class Plugins {
     private Plugins() {}
 
     /**
-     * Writes the database of locations that a parameter of header_rewrite names.
+     * Writes the path of the geolocation database into the configuration.
      *
-     * @param parameter the parameter with its value
+     * @param parameter the parameter of header_rewrite, with the path as its value
      * @param source the line of the parameter
      */
     static void locations(ImportState state, String parameter, Entry source) {

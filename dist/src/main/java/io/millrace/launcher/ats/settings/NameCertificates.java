@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The writer of elements of {@code tls.certificates} for server names with settings. These elements precede the
- * elements of ssl_multicert, since the first element with a name determines its settings. Confined to one thread.
+ * elements of ssl_multicert, since the first element that contains a name determines the settings of this name.
+ * Confined to one thread.
  */
 public final class NameCertificates {
     private record Element(Certificate certificate, List<String> names, NameSettings settings, Entry entry) {}

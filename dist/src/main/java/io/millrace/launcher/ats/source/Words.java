@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param entry the line in the report
  * @param words words without their quotation marks; in remap.config, a word that begins with a quotation mark keeps
- *     this one. Words after a {@code #} are omitted, except in remap.config
+ *     this first mark. Words after a {@code #} are omitted, except in remap.config
  * @param columns start column of each word in its own line, from 1
  */
 public record Words(Entry entry, List<String> words, List<Integer> columns) {

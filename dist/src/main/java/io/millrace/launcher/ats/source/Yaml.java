@@ -67,7 +67,7 @@ public final class Yaml {
         } catch (YamlEngineException e) {
             problems.add(1, 1, "YAML: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
         } catch (StackOverflowError e) {
-            // The parser is recursive.
+            // The parser is recursive, so a text that is nested too deeply overflows the stack.
             problems.add(1, 1, "YAML: the text is nested too deeply");
         }
         return null;
