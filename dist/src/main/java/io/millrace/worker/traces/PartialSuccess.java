@@ -40,7 +40,7 @@ record PartialSuccess(long rejectedSpans, String message) {
         return new PartialSuccess(rejected, message);
     }
 
-    /** Reads the fields of one message. Ends at an invalid one. */
+    /** Reads the fields of one message. Ends at an invalid field. */
     private static final class ProtoReader {
         private final byte[] bytes;
         private final int end;

@@ -229,7 +229,7 @@ public final class ConfigFollower {
         } catch (RefusedRevisionException e) {
             LOG.error("fleet {}: {}", fleet, e.text());
             state.refuse(fleet, e);
-            // Perhaps not all parts of the content have reached this server yet.
+            // Perhaps not all parts of the content have reached this server yet, so the entry is read again.
             readVersion = e.reason() == Reason.CONTENT ? 0 : readVersion;
         } catch (IOException e) {
             readVersion = 0;

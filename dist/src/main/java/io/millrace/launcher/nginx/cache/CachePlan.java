@@ -167,7 +167,7 @@ public final class CachePlan {
         }
     }
 
-    /** Returns the statuses without a line that get a heuristic lifetime, which equals the lifetime of 200. */
+    /** Returns the statuses that no line names and that get a heuristic lifetime, which equals the lifetime of 200. */
     private static Set<String> unlisted(Scope scope, Set<String> known) {
         boolean all = scope.all("proxy_cache_valid").stream()
                 .anyMatch(each -> statuses(each).contains("any"));
