@@ -69,7 +69,9 @@ interface ServedProxy extends AutoCloseable {
     /** Opens the store again after {@link #release}. Fails while another process has opened it. */
     void reopenStore() throws IOException;
 
-    /** Applies a change of the store that the predecessor or the successor has sent. Calls {@code reply} on any thread. */
+    /**
+     * Applies a change of the store that the predecessor or the successor has sent. Calls {@code reply} on any thread.
+     */
     void applyChange(byte[] change, Consumer<@Nullable IOException> reply);
 
     /**

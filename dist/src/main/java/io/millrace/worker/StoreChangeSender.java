@@ -39,7 +39,7 @@ final class StoreChangeSender implements Successor {
         return new StoreChangeSender(link, 1);
     }
 
-    /** The numbers of its changes are negative, see {@link ControlMessage.Change}. */
+    /** Returns a sender that gives its changes negative numbers: see {@link ControlMessage.Change}. */
     static StoreChangeSender toPredecessor(Link link) {
         return new StoreChangeSender(link, -1);
     }

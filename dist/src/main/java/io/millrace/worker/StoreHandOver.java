@@ -197,8 +197,8 @@ final class StoreHandOver {
         if (takeoverDone) {
             onPredecessorClosed(proxy);
         }
-        // Otherwise this worker exits, and the predecessor, which opens the store again, has not seen the changes that
-        // wait. They get no reply.
+        // Otherwise this worker exits, and the predecessor opens the store again. The waiting changes get no reply,
+        // because the predecessor has not seen them.
         beginReopen(proxy);
         return !takeoverDone;
     }

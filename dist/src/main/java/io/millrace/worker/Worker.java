@@ -320,7 +320,8 @@ final class Worker implements ControlLink.Listener {
         ConfigResult result = source.loadChecked();
         ProxyConfig config = result.config();
         if (config == null) {
-            // This does not happen, unless launcher and worker differ: the launcher has read and checked the same text.
+            // The launcher has already read and checked the same text. Therefore this happens only if launcher and
+            // worker are of different versions.
             throw new IOException("the configuration has problems: " + result.problems());
         }
         drainNanos = config.timeouts().drainNanos();
@@ -337,8 +338,8 @@ final class Worker implements ControlLink.Listener {
     }
 
     /**
-     * Reports that the worker accepts no further request. Until then its compilers keep their priority, because event
-     * loops may wait for a compiler, which gets no CPU time with the lowest priority on a busy core.
+     * Reports that the worker accepts no further request. Until then its JIT compilers keep their priority: event loops
+     * may wait for a compiler thread, and on a busy core a thread with the lowest priority gets no CPU time.
      */
     private void endRequests() {
         link.send(new ControlMessage.Draining());

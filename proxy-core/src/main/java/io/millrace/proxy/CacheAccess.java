@@ -37,7 +37,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The sources of the admin API as {@link ProxyCache}. Thread-safe. */
+/** Implements {@link ProxyCache} by means of the sources that the admin API uses. Thread-safe. */
 final class CacheAccess implements ProxyCache {
     /** Number of responses that a listing reads before it passes them to its receiver. */
     static final int PAGE = 1000;
@@ -188,7 +188,7 @@ final class CacheAccess implements ProxyCache {
                     new ListQuery(query.prefix(), query.regex(), query.host(), null, query.where(), PAGE, after, false);
             CompletionStage<ListReport> read = run(() -> sources.listing().list(page), Function.identity());
             CompletionStage<Void> passing = read.thenAcceptAsync(this::pass, executor);
-            // A failure may also be an exception of the receiver, or of an executor that refuses tasks.
+            // The failure may also come from the receiver, or from an executor that refuses tasks.
             passing.whenComplete((none, failure) -> {
                 if (failure != null) {
                     end.completeExceptionally(refusal(failure));

@@ -50,8 +50,8 @@ final class ClientDrain {
 
     /**
      * Returns the end of a drain: no client connection is left, and no admin request that changes state is in progress.
-     * Requests are awaited after the connections, so that changes that arrive during the drain are awaited too. A purge
-     * may wait until the successor has made it durable.
+     * Waits first for the connections and then for the admin requests, so that changes which arrive during the drain
+     * are awaited too. A purge may wait until the successor has made it durable.
      *
      * @param nanos time limit
      */

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The lease is the lock by which one process owns the storage. Removals are purges and other deletions.
  *
- * <p>Thread-safe. {@link #release}, {@link #endReads} and {@link #reopenStore} block, and must not be called on event loops.
+ * <p>Thread-safe. {@link #release}, {@link #endReads} and {@link #reopenStore} block, and must not be called on event
+ * loops.
  */
 public final class HandOver {
     private final ProxyServer proxy;
@@ -89,8 +90,8 @@ public final class HandOver {
      * Passes removals to the predecessor too, before they are answered. Otherwise a client could purge a response here,
      * and then receive it from the predecessor, on a connection that it had before.
      *
-     * @param answering the predecessor, whose {@link #applyChange} receives the changes; null when it accepts no further
-     *     request
+     * @param answering the predecessor, whose {@link #applyChange} receives the changes; null when it accepts no
+     *     further request
      */
     public void predecessor(CacheStore.@Nullable Predecessor answering) {
         proxy.store().predecessor(answering);

@@ -489,7 +489,8 @@ public final class ProxyServer implements AutoCloseable {
     private void limitDictionaries(ProxyConfig config) {
         shared.dictionaries().limit(CompressionConfig.dictionaryMemory(config.values()));
         if (live.exchange().guards() != null) {
-            // Rules may protect responses that were open when they became dictionaries.
+            // The new rules may protect responses that every client could read when they became compression
+            // dictionaries.
             shared.dictionaries().clear();
         }
     }
@@ -558,8 +559,8 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Releases the volumes. From now on a successor may write to all of them. Requests in progress still read from them,
-     * but store no responses.
+     * Releases the volumes. From now on a successor may write to all of them. Requests in progress still read from
+     * them, but store no responses.
      */
     void endReads() {
         try {

@@ -240,7 +240,7 @@ public final class ProxyServerBuilder {
         }
     }
 
-    /** Opens the extensions. If that fails, releases their code at once; otherwise closing them releases it. */
+    /** Opens the extensions. Releases their code at once if that fails, else when the extensions are closed. */
     private ExtensionSet open(ConfiguredExtensions configured, EventSink sink) throws IOException {
         try {
             ExtensionSet opened =

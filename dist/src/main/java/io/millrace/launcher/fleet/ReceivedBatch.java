@@ -27,7 +27,7 @@ record ReceivedBatch(
         long lastLossNotice,
         CompletableFuture<@Nullable Outcome> answer) {
 
-    /** Returns the same messages with the answer to another attempt. */
+    /** Returns the same messages with the answer to a later attempt to apply them. */
     ReceivedBatch again(CompletableFuture<@Nullable Outcome> next) {
         return new ReceivedBatch(sent, positions, own, lastLossNotice, next);
     }

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Determines the nodes that are hosts of origin groups with {@code hosts_from}, and passes them to the worker by a file.
- * While this node is disconnected or has only just connected, it removes no other node, because it may have missed the
- * reports of live nodes. Confined to the thread of the fleet, except {@link #countsByTier}.
+ * Determines which nodes of the fleet are the hosts of origin groups with {@code hosts_from}. Passes these nodes to the
+ * worker by a file. While this node is disconnected or has only just connected, it removes no other node, because it
+ * may have missed the reports of live nodes. Confined to the thread of the fleet, except {@link #countsByTier}.
  */
 final class RingMembers {
     /** Time without a report after which a node gets no more requests. Nodes send a report each second. */
@@ -51,7 +51,10 @@ final class RingMembers {
         known = FleetMembers.NONE;
     }
 
-    /** Begins with the settings of a fleet. Keeps the nodes in the file if a fleet of this name wrote them. */
+    /**
+     * Begins to work with the settings of a fleet. Keeps the nodes in the file if a fleet with the same name wrote
+     * them.
+     */
     void begin(FleetConfig settings) {
         if (fleet.isEmpty()) {
             known = file.read(settings.name());

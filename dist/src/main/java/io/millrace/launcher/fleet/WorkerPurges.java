@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Passes purges and nodes of the fleet to the serving worker. Methods that throw block for at most 30 s. */
+/**
+ * Passes purges and nodes of the fleet to the serving worker. Methods that declare IOException block for at most 30 s.
+ */
 interface WorkerPurges {
     /** The worker still applies an earlier batch, so the batch must be sent again later. */
     final class BusyException extends IOException {
@@ -38,7 +40,7 @@ interface WorkerPurges {
     String target();
 
     /**
-     * Makes the worker read the file of the nodes that take requests.
+     * Makes the worker read the file that lists the nodes that take requests.
      *
      * @throws IOException if no worker answers
      */

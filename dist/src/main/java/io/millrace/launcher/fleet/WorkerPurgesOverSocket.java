@@ -29,7 +29,7 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
     /** Sends one request to an admin server. */
     @FunctionalInterface
     public interface Client {
-        /** Sends a request that may be sent twice. */
+        /** Sends an idempotent request, which the client may send twice. */
         CompletionStage<AdminReply> send(Path socket, String method, String path, byte[] body, Duration timeout);
     }
 
@@ -105,7 +105,7 @@ public final class WorkerPurgesOverSocket implements WorkerPurges {
         return new IOException("the worker did not answer: " + (cause == null ? failure : cause).getMessage(), failure);
     }
 
-    /** Returns null for another position of the worker. */
+    /** Interprets a conflict reply. Throws if the worker is busy; else returns null, because its position differs. */
     private static @Nullable Outcome conflict(AdminReply reply) throws BusyException {
         if (new String(reply.body(), StandardCharsets.UTF_8).contains('"' + FleetService.BUSY + '"')) {
             throw new BusyException();

@@ -132,7 +132,8 @@ final class HistoryRing implements AutoCloseable {
     }
 
     /**
-     * Adds figures to the step of every archive that contains the time. An earlier launcher may have begun such a step.
+     * Adds figures to the step of every archive that contains the time. An earlier launcher process may already have
+     * written figures for the same step; they are added up.
      */
     void add(long atSeconds, Figures figures) throws IOException {
         for (Archive archive : layout.archives()) {

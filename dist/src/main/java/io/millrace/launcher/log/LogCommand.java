@@ -136,7 +136,10 @@ public final class LogCommand implements Runnable {
             return printer.hasDamage() || hasFailed ? ExitCode.FAILED : ExitCode.OK;
         }
 
-        /** Prints the lines of a file, also those before a failure. Returns false if no other file is to be printed. */
+        /**
+         * Prints the lines of a file, including those before a read error. Returns false if no other file is to be
+         * printed.
+         */
         private boolean print(String name, LinePrinter printer) {
             printer.file(name);
             return readOrWarn(name, () -> {

@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The translator of locations with a regular expression for the path. Rules match paths by their beginning only, so
- * that such a location becomes elements of {@code rules} and {@code cache_rules}. Confined to one thread.
+ * The translator of locations with a regular expression for the path. Remap rules match only prefixes of paths. Such a
+ * location therefore becomes elements of {@code rules} and {@code cache_rules}. Confined to one thread.
  */
 final class ExpressionLocations {
     /**
@@ -162,7 +162,8 @@ final class ExpressionLocations {
 
     /**
      * Plans the answer or redirection of a location with an expression, in the rules of all locations whose requests
-     * nginx compares with it. Returns false if there is none, or none with an equivalent.
+     * nginx compares with it. Returns false if the location has no answer or redirection, or if Millrace has no
+     * equivalent.
      */
     boolean addAnswer(
             Server server, UrlBase base, Location location, List<Location> locations, Restrictions restrictions) {
@@ -209,7 +210,7 @@ final class ExpressionLocations {
         return true;
     }
 
-    /** Returns the locations with a rule to an origin whose requests nginx compares with the expression. */
+    /** Returns the locations that have a rule to an origin, if nginx compares their requests with the expression. */
     private static List<Location> compared(Server server, Location location, List<Location> locations) {
         return locations.stream()
                 .filter(each ->

@@ -104,9 +104,10 @@ final class ExpressionOrder {
     }
 
     /**
-     * Returns the part of a condition that limits it to the requests of a plain location. It excludes paths that match
-     * an expression, and for an exact location all longer paths. Returns null if an expression has no equivalent. If
-     * the block refuses requests, such an expression is ignored instead: the refusal then also applies to its paths.
+     * Returns the part of a condition that limits the condition to the requests of a location without an expression. It
+     * excludes paths that match an expression, and for an exact location all longer paths. Returns null if an
+     * expression has no equivalent. If the block refuses requests, such an expression is ignored instead: the refusal
+     * then also applies to its paths.
      *
      * @param block the block with the condition
      */

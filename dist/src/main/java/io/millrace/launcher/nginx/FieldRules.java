@@ -219,7 +219,10 @@ final class FieldRules {
         changes.computeIfAbsent(change, key -> new ArrayList<>()).add(source);
     }
 
-    /** Returns the values of a text by condition. Returns null if it has variables that cannot be written. */
+    /**
+     * Returns the values of a text with variables, each by the condition under which it applies. Returns null if the
+     * text has variables without an equivalent.
+     */
     private static @Nullable Map<String, String> values(String text, Scope scope, UrlBase base) {
         String value = scope.expand(text).replaceAll("\\$\\{(\\w+)}", "\\$$1");
         if (!base.isForAllUrls() && !base.expression()) {

@@ -142,7 +142,7 @@ final class Headers {
         }
     }
 
-    /** Translates the fields of responses that the proxy gives itself, except Content-Type. */
+    /** Translates the fields of responses that the proxy itself generates, except Content-Type. */
     void translateAnswerFields(Scope scope, UrlBase base, DraftNode rule) {
         for (Directive each : scope.everywhere("more_set_headers", "more_clear_headers")) {
             rules.more(rule, each);
@@ -191,7 +191,9 @@ final class Headers {
         rules.write(draft, common);
     }
 
-    /** Writes the fields that inform origins about clients. Only the fields in the configuration are sent by nginx. */
+    /**
+     * Writes the fields that inform origins about clients. nginx sends only the fields that its configuration names.
+     */
     void writeForwardedFields(Draft draft) {
         List<String> fields = List.copyOf(forwarded.keySet());
         List<String> millraceDefault = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");

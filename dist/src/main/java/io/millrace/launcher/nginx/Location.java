@@ -87,8 +87,9 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         List<Location> ordered = new ArrayList<>(first);
         List<Location> expressions = new ArrayList<>();
         for (Location each : all) {
-            // A prefix that extends one with ^~ precedes the paths of expressions in the rules, but nginx tests the
-            // expressions first. Such an expression therefore gets no rules for its paths.
+            // A prefix location that is longer than a location with ^~ precedes the paths of expressions in the rules,
+            // but nginx tests the expressions first. An expression that matches such paths therefore gets no rules for
+            // its paths.
             boolean behind = first.stream().anyMatch(one -> one.kind == Kind.PREFIX && one.isRelated(each));
             if (each.kind == Kind.EXPRESSION || (each.kind == Kind.PATHS && behind)) {
                 expressions.add(each.asExpression());

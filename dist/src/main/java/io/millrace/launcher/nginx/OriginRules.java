@@ -187,7 +187,7 @@ final class OriginRules {
     /**
      * Translates the verification of the origin's certificate, and the client certificate for the origin.
      *
-     * @param section the keys before their last word, such as {@code origin.tls.}
+     * @param section common prefix of the keys to write, such as {@code origin.tls.}
      */
     void translateTls(Scope scope, RuleSettings.Rule rule, Target target, String section) {
         if (!target.scheme().equals("https")) {

@@ -118,7 +118,7 @@ final class Redirects {
         for (Directive each : server.scope().own("if")) {
             Predicate<String> hosts = Conditions.hosts(each);
             if (hosts != null && (base.expression() || base.isForAllUrls())) {
-                // The base has several hosts, so the host of the request decides.
+                // The base stands for several hosts, so it is not known whether the condition on the host is true.
                 continue;
             }
             boolean isPlain = Conditions.isPlain(each);

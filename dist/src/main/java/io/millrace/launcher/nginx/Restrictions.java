@@ -224,7 +224,7 @@ final class Restrictions {
                 : RefusedRequests.isSame(server.handler(exact.scope()), server.handler(host.scope()));
     }
 
-    /** Plans the restrictions of the paths that continue after the path of an exact location with a rule. */
+    /** Plans the restrictions of the longer paths that begin with the path of an exact location with a rule. */
     private void restrictLongerPaths(Location exact, @Nullable String own, Location around) {
         String path = literal(exact);
         boolean closed = !canHaveRules(around) || !server.isMapping(around);
@@ -306,7 +306,7 @@ final class Restrictions {
         }
     }
 
-    /** Plans the restrictions of a location whose try_files or error_page leads to a named one. */
+    /** Plans the restrictions of a location whose try_files or error_page leads to a named location. */
     void planNamed(Location location) {
         Scope scope = location.scope();
         Scope named = server.handler(scope);
@@ -324,7 +324,8 @@ final class Restrictions {
 
     /**
      * Plans the restrictions of a location with an expression, in the rules of all locations whose requests nginx
-     * compares with it. Reports restrictions without an equivalent, unless all these locations have the same ones.
+     * compares with it. Reports restrictions without an equivalent, unless all these locations have the same
+     * restrictions.
      */
     void planExpression(Location location, ConditionalAnswers answers) {
         Scope scope = server.handler(location.scope());

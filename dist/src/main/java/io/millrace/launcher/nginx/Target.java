@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The origin of a location, as {@code proxy_pass} or {@code grpc_pass} sets it. Immutable.
  *
- * @param authority host and port, or the name of an upstream; {@code localhost} for a Unix domain socket, as nginx sends
- *     it
+ * @param authority host and port, or the name of an upstream; {@code localhost} for a Unix domain socket, as nginx
+ *     sends it
  * @param path path of the URL; null if the URL has no path, so that the path of the request is sent unchanged
  * @param appends whether the whole path of the request follows {@code path}, as with {@code $request_uri}
  * @param socket path of a Unix domain socket; null for an origin that is reached by TCP

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The recorder of class archives, files that let workers start faster. It runs one recording JVM at a time, in a
- * temporary directory. A launcher records an archive only once, because a worker may have failed with the archive.
- * Thread-safe.
+ * temporary directory. A launcher records an archive only once: if it is missing later, a worker may have failed with
+ * it. Thread-safe.
  */
 public final class ArchiveRecorder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveRecorder.class);
@@ -76,7 +76,7 @@ public final class ArchiveRecorder implements AutoCloseable {
         }
     }
 
-    /** Deletes the temporary files. A recording is a warm-up in a JVM of its own. */
+    /** Deletes the temporary files. They are those of a warm-up, which a recording executes in its own JVM. */
     private void remove() {
         WarmUp.clear(directory);
     }

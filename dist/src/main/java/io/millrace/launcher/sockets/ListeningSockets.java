@@ -110,8 +110,9 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Returns sockets for {@code addresses}. Uses the sockets that this object already has for an address, else binds
-     * new ones, as many for an address as {@link #open} was given. A Unix socket whose file was deleted is bound again. Does not close sockets.
+     * Returns sockets for {@code addresses}. Uses the sockets that this object already has for an address. For other
+     * addresses, binds as many new sockets for each address as {@link #open} was told. A Unix socket whose file was
+     * deleted is bound again. Does not close sockets.
      *
      * @throws LaunchException if an address cannot be bound; the new sockets of this call are closed then
      */

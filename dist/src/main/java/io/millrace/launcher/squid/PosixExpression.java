@@ -30,7 +30,8 @@ final class PosixExpression {
             boolean counted = c == '{' && interval.find(i) && interval.start() == i;
             boolean repeats = c == '*' || c == '+' || c == '?' || counted;
             boolean group = c == '(' && expression.startsWith("(?", i);
-            // In POSIX, a second quantifier repeats once more. In RE2, it makes the first one prefer short matches.
+            // In POSIX, a second quantifier applies to the expression together with its first quantifier. In RE2, it
+            // makes the first one prefer short matches.
             if ((c == '{' && !counted) || group || (repeats && repeated)) {
                 return null;
             }

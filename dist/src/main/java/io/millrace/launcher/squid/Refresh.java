@@ -172,7 +172,7 @@ final class Refresh {
                 + (forced ? forcedLifetimes(options) : ", whatever lifetime they have"));
     }
 
-    /** Returns the part of a note that names the responses for which a line with some override options differs. */
+    /** Returns the end of a note about a lifetime: the responses that Squid treats differently. */
     private static String forcedLifetimes(List<String> options) {
         return ", except those with private"
                 + (options.contains("override-expire")

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 public final class SocketPointer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SocketPointer.class);
 
-    /** No file. */
+    /** A pointer without a file. */
     public static final SocketPointer NONE = new SocketPointer(null);
 
     /** Directory of the files, below the parent of the state directories; {@code millctl} uses the same name. */

@@ -31,9 +31,9 @@ import org.slf4j.LoggerFactory;
  */
 final class HandOver {
     /**
-     * Time limit from the order to release the store until the successor accepts connections. The serving worker answers
-     * meanwhile, so a longer time costs clients nothing. With 10 s, new workers were killed on machines with ten times
-     * the load that their processors can do.
+     * Time limit from the order to release the store until the successor accepts connections. The serving worker
+     * answers meanwhile, so a longer time costs clients nothing. A limit of 10 s was too short: new workers were killed
+     * on machines with ten times the load that their processors can handle.
      */
     static final long TIMEOUT_SECONDS = 30;
 
@@ -56,7 +56,7 @@ final class HandOver {
     /** Timeout of the hand-over; null if none is in progress. */
     private @Nullable ScheduledFuture<?> deadline;
 
-    /** The previous worker of each worker, until that worker accepts no further request. By the later worker. */
+    /** The predecessor of each worker, by the worker. Removed when the predecessor accepts no further request. */
     private final Map<WorkerProcess, WorkerProcess> predecessors = new HashMap<>();
 
     /**
@@ -147,7 +147,7 @@ final class HandOver {
         }
     }
 
-    /** Handles the message {@code Draining} or the exit of a worker. Informs the worker whose predecessor it is. */
+    /** Handles the message {@code Draining} or the exit of a worker. Informs the successor of this worker. */
     void closed(WorkerProcess worker) {
         for (Iterator<Map.Entry<WorkerProcess, WorkerProcess>> all =
                         predecessors.entrySet().iterator();
@@ -183,7 +183,7 @@ final class HandOver {
         }
     }
 
-    /** Returns true if the worker has opened the store, also if it drains. */
+    /** Returns true if the worker has opened the store, even if it drains. */
     private static boolean canApply(@Nullable WorkerProcess worker) {
         return worker != null && (worker.state() == WorkerState.READY || worker.state() == WorkerState.DRAINING);
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Computes the delay before the next start of a worker. A worker that was ready for at least two seconds is replaced at
- * once. After any other exit the delay doubles: up to two seconds if the worker was ready, up to 30 seconds if its start
- * failed. The launcher never gives up: it keeps the listening sockets until a worker can serve.
+ * once. After any other exit the delay doubles: up to two seconds if the worker was ready, up to 30 seconds if its
+ * start failed. The launcher never gives up: it keeps the listening sockets until a worker can serve.
  *
  * <p>Not thread-safe. The caller supplies times in nanoseconds of a monotonic clock.
  */
@@ -33,7 +33,7 @@ final class RestartBackoff {
      * @param firstDelayNanos delay after the first failure
      * @param longestDelayNanos limit of the delay after a failed start
      * @param longestDelayAfterReadyNanos limit of the delay after the exit of a worker that was ready
-     * @param healthyLifeNanos minimum time after READY of a worker that is replaced at once
+     * @param healthyLifeNanos a worker that exits at least this time after READY is replaced at once
      */
     RestartBackoff(
             long firstDelayNanos, long longestDelayNanos, long longestDelayAfterReadyNanos, long healthyLifeNanos) {

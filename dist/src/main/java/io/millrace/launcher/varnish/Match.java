@@ -10,8 +10,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tests of one alternative of a VCL condition. They are grouped by the tested part of the request or response.
- * Confined to one thread.
+ * The tests of one alternative of a VCL condition, all of which must be true. They are grouped by the tested part of
+ * the request or response. Confined to one thread.
  */
 final class Match {
     private final List<Test> urls = new ArrayList<>();

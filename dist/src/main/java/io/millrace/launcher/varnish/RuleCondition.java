@@ -46,12 +46,12 @@ final class RuleCondition {
         this.changed = changed;
     }
 
-    /** Note for a rule that also applies after an earlier return. */
+    /** Note for a rule that also applies to requests for which an earlier return ends the subroutine. */
     static final String PARTIAL =
             "the rule also applies to requests for which an earlier return ends the subroutine; exclude these requests"
                     + " by the key 'when'";
 
-    /** Says which test has no equivalent, after {@link #of} returned null. */
+    /** Returns a note that names the test without an equivalent. Call it after {@link #of} has returned null. */
     String noEquivalent() {
         return "'" + problem + "': conditions of rules cannot test it; write a rule by hand";
     }

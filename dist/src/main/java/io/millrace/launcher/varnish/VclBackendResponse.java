@@ -315,8 +315,8 @@ final class VclBackendResponse extends Walker {
     }
 
     /**
-     * Writes a rule that replaces the lifetimes that rules by URL give to the responses of an exclusion. Returns false
-     * if no rule gives a lifetime, or if the condition of the exclusion has no equivalent.
+     * Writes a rule for the responses of an exclusion. It replaces the lifetimes that these responses get from rules
+     * for URLs. Returns false if no rule gives a lifetime, or if the condition of the exclusion has no equivalent.
      */
     private boolean limitLifetimes(Exclusion limited, String directive) {
         Statement each = limited.statement;
@@ -342,7 +342,10 @@ final class VclBackendResponse extends Walker {
         rule.putWords("remove_response_header", List.of(LIFETIME_FIELD));
     }
 
-    /** Returns true if the built-in VCL follows. It does not store responses with private, no-cache and no-store. */
+    /**
+     * Returns true if Varnish continues with its built-in VCL. The built-in VCL does not store responses with private,
+     * no-cache and no-store.
+     */
     private boolean isBuiltInReached() {
         return state.vcl().sub("vcl_backend_response").stream()
                 .noneMatch(one -> one.kind().equals("return"));
@@ -510,7 +513,7 @@ final class VclBackendResponse extends Walker {
         List<List<Condition.Test>> all =
                 Condition.alternatives(new Condition.All(pathConditions().branches()));
         if (all.equals(Condition.TOO_MANY)) {
-            // Without the negations of earlier branches, more responses are excluded.
+            // The condition without the negations of earlier branches is wider, so it excludes more responses.
             all = Condition.alternatives(new Condition.All(around));
         }
         for (List<Condition.Test> tests : all) {

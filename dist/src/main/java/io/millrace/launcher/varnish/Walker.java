@@ -125,8 +125,8 @@ abstract class Walker {
     }
 
     /**
-     * Returns true if later statements cannot change the response to a request for which a subroutine returns with a
-     * target. Their rules then need not exclude the request.
+     * Returns true if later statements cannot change the response to a request for which {@code return (target)} ends a
+     * subroutine. The rules of later statements then need not exclude this request.
      */
     boolean isFinal(String target) {
         return List.of("synth", "purge", "fail", "error").contains(target);

@@ -94,8 +94,8 @@ public sealed interface ControlMessage {
      * A change of the store, such as a purge. A worker that has released its store sends it to its successor. The
      * successor sends its own changes to its predecessor, until {@link PredecessorClosed}.
      *
-     * @param number number of the change, which {@link ChangeMade} repeats; negative if a worker sends the change to its
-     *     predecessor
+     * @param number number of the change, which {@link ChangeMade} repeats; negative if a worker sends the change to
+     *     its predecessor
      * @param content the change as encoded by the store; never modified
      */
     @SuppressWarnings("ArrayRecordComponent") // equals() compares the content
@@ -114,7 +114,8 @@ public sealed interface ControlMessage {
     /**
      * The result of a {@link Change}.
      *
-     * @param failure empty if the change is durable, or in force at the predecessor; otherwise the reason of the failure
+     * @param failure empty if the change is durable, or in force at the predecessor; otherwise the reason of the
+     *     failure
      */
     record ChangeMade(long number, String failure) implements ControlMessage {}
 
@@ -167,8 +168,8 @@ public sealed interface ControlMessage {
 
     /**
      * Reports that the worker no longer accepts connections. Sent in reply to {@link Drain}, or after another process
-     * has sent SIGTERM to the worker. After {@link ReleaseStore} and {@link Drain}, sent only when the client connections
-     * accept no further request either.
+     * has sent SIGTERM to the worker. After {@link ReleaseStore} and {@link Drain}, sent only when the client
+     * connections accept no further request either.
      */
     record Draining() implements ControlMessage {}
 

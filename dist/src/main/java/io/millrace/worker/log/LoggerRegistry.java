@@ -3,8 +3,9 @@ package io.millrace.worker.log;
 import java.util.logging.LogManager;
 
 /**
- * A LogManager that keeps its handlers and levels until the process ends. The shutdown hook of {@link LogManager} resets
- * them, and later messages of the shutdown would be lost. Thread-safe. The JVM creates the only instance.
+ * A LogManager that keeps its handlers and levels until the process ends. The shutdown hook of {@link LogManager} would
+ * otherwise reset them, and later messages of the shutdown would be lost. Thread-safe. The JVM creates the only
+ * instance.
  */
 public final class LoggerRegistry extends LogManager {
     /** System property with the class of the LogManager. */

@@ -9,8 +9,8 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 
 /**
- * Writes the program log to standard error in UTF-8. Each record is one write, so that records of several threads do not
- * mix. Public for configuration files of operators, which name this class. Thread-safe.
+ * Writes the program log to standard error in UTF-8. Each record is one write, so that records of several threads do
+ * not mix. Public for configuration files of operators, which name this class. Thread-safe.
  */
 public final class ProcessLogHandler extends Handler {
     private final PrintStream out;

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches between the thread that fills them and the thread that sends them. Keeps one sent batch for reuse.
+ * The queue of batches from the thread that fills them to the thread that sends them. Keeps one sent batch for reuse.
  * Thread-safe.
  */
 final class BatchQueue {

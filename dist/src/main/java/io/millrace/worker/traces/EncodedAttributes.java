@@ -43,13 +43,13 @@ final class EncodedAttributes {
         return buffer;
     }
 
-    /** Keeps a text and the encoding in the buffer. */
+    /** Keeps a text, and its encoding, which the buffer contains. */
     void end(int attribute, byte[] text) {
         texts[attribute] = text;
         keep(attribute);
     }
 
-    /** Keeps a number and the encoding in the buffer. */
+    /** Keeps a number, and its encoding, which the buffer contains. */
     void end(int attribute, long number) {
         texts[attribute] = null;
         numbers[attribute] = number;

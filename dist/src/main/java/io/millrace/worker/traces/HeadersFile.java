@@ -79,7 +79,8 @@ final class HeadersFile implements Supplier<Map<String, String>> {
         if (time.equals(readTime) && bytes == readBytes) {
             return;
         }
-        // Both are set before the file is parsed, so that an invalid file is reported once and not for each request.
+        // Time and size are recorded before the file is parsed, so that an invalid file is reported once and not for
+        // each request.
         readTime = time;
         readBytes = bytes;
         if (bytes > BYTES_MAX) {

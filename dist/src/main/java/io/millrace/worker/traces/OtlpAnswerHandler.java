@@ -95,7 +95,8 @@ final class OtlpAnswerHandler extends ChannelDuplexHandler {
                 status,
                 OtlpAnswer.retryAfterNanos(response.headers().get(HttpHeaderNames.RETRY_AFTER), Instant.now()),
                 PartialSuccess.decode(content.toByteArray()));
-        // An answer before the end of the request leaves a rest that the collector may not read.
+        // If the collector answers before the whole request is written, it may not read the rest. The connection is
+        // then not used again.
         boolean keepsConnection =
                 isWritten && HttpUtil.isKeepAlive(response) && status != HttpResponseStatus.SWITCHING_PROTOCOLS.code();
         exchange.result().complete(new OtlpExchange.Result(answer, keepsConnection));

@@ -36,7 +36,7 @@ final class OtlpBatch {
         return spans;
     }
 
-    /** The length of the spans and of the space before them, in bytes. */
+    /** The length of the spans and of the space that is reserved before them, in bytes. */
     int length() {
         return buffer.end();
     }

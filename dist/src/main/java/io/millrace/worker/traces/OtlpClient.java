@@ -32,7 +32,10 @@ import org.jspecify.annotations.Nullable;
 final class OtlpClient implements AutoCloseable {
     private static final String PATH = "/v1/traces";
     private static final int GZIP_PART_BYTES = 8 << 10;
-    /** Content that cannot be compressed gets longer, by less than this share of it and this number of bytes. */
+    /**
+     * Compression makes some content longer, by less than a thousandth of its length plus the bytes of {@link
+     * #GZIP_MORE_BYTES}.
+     */
     private static final int GZIP_SHARE = 1000;
 
     private static final int GZIP_MORE_BYTES = 64;
@@ -44,7 +47,7 @@ final class OtlpClient implements AutoCloseable {
     private ByteBuf content = Unpooled.EMPTY_BUFFER;
 
     /**
-     * Creates a client with the usual limit for each request, 10 s. Connects not yet.
+     * Creates a client with the usual limit for each request, 10 s. Does not connect yet.
      *
      * @param tls null for http
      * @param fields returns further header fields for each request
@@ -53,7 +56,7 @@ final class OtlpClient implements AutoCloseable {
         this(url, tls, compresses, fields, OtlpConnection.TIMEOUT);
     }
 
-    /** Creates a client with a limit for each request. Connects not yet. */
+    /** Creates a client with a limit for each request. Does not connect yet. */
     OtlpClient(
             URI url,
             @Nullable SslContext tls,
@@ -67,7 +70,7 @@ final class OtlpClient implements AutoCloseable {
     }
 
     /**
-     * Creates a client. Connects not yet.
+     * Creates a client. Does not connect yet.
      *
      * @throws IOException if a file of the settings cannot be read or used
      */
@@ -134,7 +137,8 @@ final class OtlpClient implements AutoCloseable {
      * collector frees it.
      */
     private ByteBuf empty(int length) {
-        // A connection that closes without an answer, or before it has read the request, may still read the buffer.
+        // If the last request ended without an answer, or the collector did not read all of it, its connection may
+        // still use the buffer.
         int needed = length + (compresses ? length / GZIP_SHARE + GZIP_MORE_BYTES : 0);
         if (content.refCnt() > 1 || content.capacity() < needed) {
             // The garbage collector can then free the smaller buffer before the larger one is allocated.

@@ -52,7 +52,7 @@ final class OtlpConnection implements AutoCloseable {
     private @Nullable Channel channel;
 
     /**
-     * Creates a connection to the host of a URL. Connects not yet.
+     * Creates a connection to the host of a URL. Does not connect yet.
      *
      * @param tls null for http
      * @param timeout limit of each request, such as {@link #TIMEOUT}
@@ -154,7 +154,7 @@ final class OtlpConnection implements AutoCloseable {
         if (cause == null) {
             return "unknown failure";
         }
-        // The names of these classes say less than their messages.
+        // The message of these exceptions is enough. For other exceptions, the name of the class is also needed.
         boolean isPlain = cause instanceof ConnectException
                 || cause instanceof Errors.NativeIoException
                 || cause.getClass() == IOException.class;

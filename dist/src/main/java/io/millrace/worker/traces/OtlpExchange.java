@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A request to the collector and its answer. Immutable, except for the future.
  *
- * @param request belongs to the connection from the call that writes it
+ * @param request the request, which the connection owns once it is passed on for writing
  * @param result completed by the event loop of the connection
  */
 record OtlpExchange(FullHttpRequest request, CompletableFuture<Result> result) {

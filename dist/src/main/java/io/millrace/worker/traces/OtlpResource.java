@@ -70,7 +70,7 @@ final class OtlpResource {
         out.raw(bytes);
     }
 
-    /** The number of bytes that a buffer must have before its spans. */
+    /** The number of bytes that a buffer must reserve before its spans. */
     int lengthMax() {
         return resource.length + scope.length + 2 * TAG_AND_LENGTH_MAX;
     }

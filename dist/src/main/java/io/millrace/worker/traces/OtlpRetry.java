@@ -21,7 +21,8 @@ final class OtlpRetry {
      *
      * @param attempts number of attempts so far, from 1
      * @param askedNanos the value of Retry-After; -1 without one
-     * @param random from 0 to 1; varies the time by a fifth, because many proxies may lose the same collector
+     * @param random from 0 to 1; varies the time by a fifth, because many proxies may lose the same collector at the
+     *     same time
      */
     static long delayNanos(int attempts, long askedNanos, double random) {
         if (askedNanos >= 0) {

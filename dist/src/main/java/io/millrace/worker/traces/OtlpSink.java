@@ -84,7 +84,7 @@ final class OtlpSink implements SpanSink {
 
     @Override
     public void endOfRound() {
-        // If a batch waits, the sender is busy; a later batch should then be full.
+        // If a batch waits, the sender is busy. The current batch is then filled further before it is passed on.
         if (filling.spans() > 0 && System.nanoTime() - filling.begunNanos() >= BATCH_NANOS && queue.isEmpty()) {
             passOn();
         }

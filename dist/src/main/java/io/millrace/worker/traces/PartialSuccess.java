@@ -16,7 +16,7 @@ record PartialSuccess(long rejectedSpans, String message) {
     private static final int ERROR_MESSAGE = 2;
     private static final int MESSAGE_MAX = 200;
 
-    /** Decodes an answer. An invalid one counts as complete. */
+    /** Decodes an answer. An invalid answer counts as an answer that rejects no spans. */
     static PartialSuccess decode(byte[] content) {
         ProtoReader answer = new ProtoReader(content, 0, content.length);
         while (answer.next()) {
@@ -40,7 +40,7 @@ record PartialSuccess(long rejectedSpans, String message) {
         return new PartialSuccess(rejected, message);
     }
 
-    /** Reads the fields of one message. Ends at an invalid one. */
+    /** Reads the fields of one message. Ends at an invalid field. */
     private static final class ProtoReader {
         private final byte[] bytes;
         private final int end;
@@ -117,7 +117,7 @@ record PartialSuccess(long rejectedSpans, String message) {
             return at;
         }
 
-        /** Returns the value as the part of a line of a log. */
+        /** Returns the value as text for a log line: shortened, and without control characters. */
         String text() {
             String all = new String(bytes, valueStart, at - valueStart, StandardCharsets.UTF_8);
             String line = all.replaceAll("\\p{Cntrl}", " ");

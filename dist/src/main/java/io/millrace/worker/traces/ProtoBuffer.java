@@ -122,7 +122,10 @@ final class ProtoBuffer {
         return end;
     }
 
-    /** Ends a message, and writes its length before it. Moves the message if the length needs another space. */
+    /**
+     * Ends a message, and writes its length before it. Moves the message if its length needs more or fewer bytes than
+     * were reserved.
+     */
     void endMessage(int position) {
         int length = end - position;
         int needed = varintLength(length);
@@ -146,7 +149,7 @@ final class ProtoBuffer {
         end += length;
     }
 
-    /** Writes a text of one byte per character, in UTF-8. {@code utf8Length} is that of {@link #utf8Length}. */
+    /** Writes a text of one byte per character, in UTF-8. {@code utf8Length} is the result of {@link #utf8Length}. */
     void text(int field, byte[] latin1, int from, int length, int utf8Length) {
         varint(tag(field, LENGTH));
         varint(utf8Length);

@@ -65,8 +65,8 @@ public final class ThreadPriority {
     }
 
     /**
-     * Lowers the priority of both compilers and of the thread that removes unused compiled code, after a warm-up. Little
-     * code for requests is interpreted then. Blocks for some milliseconds.
+     * Lowers the priority of both compilers and of the thread that removes unused compiled code, after a warm-up. By
+     * then, the JVM interprets little of the code that serves requests. Blocks for some milliseconds.
      */
     public static void lowerCompilers() {
         lower(named(TASKS, COMPILERS_AND_SWEEPER), LOW_NICE);

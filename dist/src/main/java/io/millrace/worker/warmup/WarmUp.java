@@ -79,7 +79,10 @@ public final class WarmUp implements AutoCloseable {
         return finished.copy();
     }
 
-    /** Returns true if the warm-up ended by itself or at its limit. False while it runs, and if it was stopped or failed. */
+    /**
+     * Returns true if the warm-up ended by itself or at its limit. False while it runs, and if it was stopped or
+     * failed.
+     */
     public boolean isComplete() {
         WarmUpReport report = finished.getNow(null);
         return report != null && (report.outcome() == Outcome.COMPILER_QUIET || report.outcome() == Outcome.LIMIT);
@@ -209,7 +212,7 @@ public final class WarmUp implements AutoCloseable {
             return;
         }
         if (proxy != null) {
-            // Draining and the trace line load further classes, so that a class archive contains them.
+            // Draining and the trace message below load further classes, so that a class archive contains them too.
             proxy.drain(0).toCompletableFuture().join();
             LOG.trace("{}: {}", proxy.tls(), proxy.metricsText());
             proxy.close();

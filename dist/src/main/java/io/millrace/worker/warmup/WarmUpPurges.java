@@ -22,14 +22,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends purges to the admin socket of the warm-up proxy, in batches as the launcher passes those of other nodes of a
  * fleet. Otherwise the first purge of another node would load more than a hundred classes. The first batch also causes
- * the JVM to load the classes of the admin API, and to count calls for connections over Unix domain sockets: code that
- * the JIT compiler compiles without this knowledge is discarded when a serving worker uses them. After a failure, sends
- * no more. Not thread-safe, except {@link #close}.
+ * the JVM to load the classes of the admin API, and to record calls for Unix domain sockets in its profiles. The JIT
+ * compiler would otherwise assume that no such calls happen, and discard the compiled code when a serving worker makes
+ * them. After a failure, sends no more. Not thread-safe, except {@link #close}.
  */
 final class WarmUpPurges implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUpPurges.class);
 
-    /** Number of cycles per batch for a worker of a fleet. Not each cycle, because a batch is written to disk. */
+    /** Number of cycles per batch for a worker of a fleet. More than one, because each batch is written to disk. */
     private static final int CYCLES_IN_FLEET = 2;
 
     private static final int CYCLES_WITHOUT_FLEET = 8;
@@ -68,7 +68,7 @@ final class WarmUpPurges implements AutoCloseable {
         return answered.get();
     }
 
-    /** Purges URLs in the first call, and then in one of some calls. */
+    /** Sends a batch of purges in the first call, and then in every second or eighth call. */
     void cycle(List<String> urls) {
         if (ended || cycles++ % cyclesPerBatch != 0) {
             return;

@@ -82,8 +82,9 @@ public final class AccessRules {
     }
 
     /**
-     * Returns why a request is denied: {@code filter:NAME}, or {@code no-filter:PATH} if no filter of a list allows it.
-     * Returns null if the request is allowed. Allocates only if the client's address is read from X-Forwarded-For.
+     * Returns why a request is denied: {@code filter:NAME}, or {@code no-filter:PATH} if no filter of the list at this
+     * path of the configuration allows it. Returns null if the request is allowed. Allocates only if the client's
+     * address is read from X-Forwarded-For.
      *
      * @param ruleIndex the rule that maps the URL, or {@link #NO_RULE}
      * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket

@@ -12,7 +12,7 @@ public interface CredentialCheck {
     /**
      * The result of a check, with a digest of its input. The settings may have changed since the check began.
      *
-     * @param digest the credentials and the settings of the check
+     * @param digest digest of the credentials and of the settings of the check
      * @param result the result, which counts for this digest only
      */
     record Checked(CredentialDigest digest, Result result) {}

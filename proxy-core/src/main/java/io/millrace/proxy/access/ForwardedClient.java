@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The client that trusted proxies give in X-Forwarded-For. Immutable. */
 final class ForwardedClient {
-    /** Stands for peers of Unix sockets, so a field may not name it. */
+    /** The address 0.0.0.0, which stands for peers of Unix sockets. Therefore it is not accepted in a field. */
     private static final IpAddress UNIX_PEER = IpAddress.of(new byte[Integer.BYTES]);
 
     private final AddressSet trusted;

@@ -20,8 +20,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The proofs that requests for each remap rule need: the signature of their URL, a password, a token, and the decision
- * of an authorisation server. Immutable.
+ * The proofs of authorisation that requests for each remap rule need: the signature of their URL, a password, a token,
+ * or the permission of an authorisation server. Immutable.
  */
 public final class Guards {
     /** The guards of one remap rule. */
@@ -34,7 +34,7 @@ public final class Guards {
     /**
      * The authorisation server of a remap rule.
      *
-     * @param config the settings; null if the rule is exempt
+     * @param config the settings; null if requests for the rule are exempt from authorisation by the server
      * @param received the fields that only the server may set; requests of clients may not contain them, even if the
      *     rule is exempt
      */
@@ -80,7 +80,7 @@ public final class Guards {
     private Guards(ProxyConfig config) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
         byRule = new Guard[remap.size()];
-        // Most rules have equal settings, and files of users may be long.
+        // Rules with equal settings share one object, because the files of users that it contains may be long.
         Map<List<@Nullable Object>, Guard> known = new HashMap<>();
         for (int i = 0; i < remap.size(); i++) {
             ConfigValues inForce = TokenConfig.inForce(remap.get(i), config.values());
@@ -134,7 +134,7 @@ public final class Guards {
     }
 
     /**
-     * Returns true if some requests for a remap rule need a proof.
+     * Returns true if requests for a remap rule may need a proof of authorisation.
      *
      * @param rule index of the rule
      */

@@ -40,7 +40,8 @@ public final class OwnAddresses {
                     .forEach(bytes -> own.add(IpAddress.of(bytes)));
             return Set.copyOf(own);
         } catch (SocketException e) {
-            // The Via field still ends a forwarding loop.
+            // A request to this machine itself is then not detected by its address, but the Via field still ends the
+            // loop.
             return Set.of();
         }
     }

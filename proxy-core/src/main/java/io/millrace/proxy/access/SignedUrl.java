@@ -273,7 +273,7 @@ public final class SignedUrl {
                 throw new IllegalStateException("this Java runtime has no " + key.getAlgorithm(), e);
             }
             if (macs.size() >= MACS_MAX) {
-                // The map still contains keys of earlier configurations.
+                // The map is full, because it still contains keys of earlier configurations.
                 macs.clear();
             }
             macs.put(key, mac);

@@ -42,7 +42,7 @@ final class ForwardingResource implements AdminResource {
         return path;
     }
 
-    /** True for health checks, as in the worker. */
+    /** True for health checks, which are public in the worker too. */
     @Override
     public boolean isPublic() {
         return path.equals(LivezResource.PATH) || path.equals(ReadyzResource.PATH);

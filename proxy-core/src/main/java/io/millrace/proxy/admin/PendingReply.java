@@ -34,7 +34,7 @@ final class PendingReply implements AdminResponder {
     private @Nullable String allow;
     private volatile long retryAfterSeconds;
     private @Nullable ScheduledFuture<?> deadline;
-    /** The changes that count this request; null for a request that is not counted. */
+    /** The counter that counts this request as a change in progress; null for a request that is not counted. */
     private @Nullable ChangesInProgress changes;
 
     PendingReply(

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class TcpGuard {
     private static final String SCHEME = "Bearer ";
 
-    /** Fields with the token alone, of clients of Fastly's and Cloudflare's APIs. */
+    /** Request fields that contain only the token. Clients of Fastly's and Cloudflare's APIs send them. */
     private static final List<String> TOKEN_FIELDS = List.of("fastly-key", "x-auth-key");
 
     private final AdminAccess access;

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Applies the revision that the head names for this node, and decides about canaries together with the other nodes. The
- * node that pushed a revision has no special part in the decision, so the decision does not depend on that node.
- * Confined to the thread of the fleet.
+ * head is the entry of the shared store that names the revision in force. The node that pushed a revision has no
+ * special part in the decision, so the decision does not depend on that node. Confined to the thread of the fleet.
  */
 public final class ConfigFollower {
     /** Interval at which the head is read, unless a report of another node names a later revision. */
@@ -73,7 +73,7 @@ public final class ConfigFollower {
     /** Highest revision that a node had reported before the head was read last. */
     private long polledFor;
 
-    /** Version of the entry that was read last, accepted or not; 0 to read it again. */
+    /** Version of the head entry that was read last, accepted or not; 0 to read the entry again. */
     private long readVersion;
 
     /** Value of that entry. A bucket that is created again counts versions from the beginning. */
@@ -111,7 +111,7 @@ public final class ConfigFollower {
     /** Start of the observation. */
     private long observedSince;
 
-    /** The requests before the start of the observation. */
+    /** The requests that the worker had answered before the start of the observation. */
     private TrafficSample beforeObservation = TrafficSample.none();
     /** Number of the latest rolled-back revision that this node has reported; 0 for none. */
     private long reportedFailure;
@@ -229,7 +229,7 @@ public final class ConfigFollower {
         } catch (RefusedRevisionException e) {
             LOG.error("fleet {}: {}", fleet, e.text());
             state.refuse(fleet, e);
-            // Perhaps not all parts of the content have reached this server yet.
+            // Perhaps not all parts of the content have reached this server yet, so the entry is read again.
             readVersion = e.reason() == Reason.CONTENT ? 0 : readVersion;
         } catch (IOException e) {
             readVersion = 0;
@@ -344,7 +344,7 @@ public final class ConfigFollower {
         publishNodeState();
     }
 
-    /** A change of the kept files. */
+    /** A change of the files of {@link KeptRevision} in the state directory. */
     @FunctionalInterface
     private interface Keeping {
         void run() throws IOException;
@@ -366,7 +366,10 @@ public final class ConfigFollower {
         }
     }
 
-    /** Begins to count the requests under a revision. Without figures of the worker, a later call tries again. */
+    /**
+     * Begins to count the requests under a revision. If the figures of the worker cannot be read, a later call tries
+     * again.
+     */
     private void beginObservation(long revision, long now) throws InterruptedException {
         try {
             beforeObservation = traffic.sample();
@@ -416,7 +419,8 @@ public final class ConfigFollower {
         if (isOwn && !hasVerdict) {
             giveVerdict(statement, now);
         }
-        // The first node may not share the configuration. Therefore each node decides after the time limit.
+        // Possibly the first node does not share the configuration, and so never decides. Therefore each node decides
+        // after the time limit.
         if (isOwn || members.isFirst() || now - canaryKnownAt >= limitMillis(statement)) {
             decide(known, statement, now);
         }

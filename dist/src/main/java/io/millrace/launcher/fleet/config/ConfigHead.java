@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * The entry of the store that names the revision that each node must apply. Nodes replace it with a check of its
- * version, so that one of several concurrent decisions wins. Immutable.
+ * The entry of the store that names the revision that each node must apply. A node replaces it only if its version is
+ * unchanged, so that one of several concurrent decisions wins. Immutable.
  *
  * @param isCanary whether only the canary nodes of the current revision apply it
  * @param current the newest revision

@@ -130,7 +130,7 @@ public final class ConfigPushes implements FleetConfigSource {
                 fleet.nodes());
     }
 
-    /** Returns the state. Only a node without a connection to the servers is disconnected. */
+    /** Returns the name of the state. A node is "disconnected" only if it has no connection to the servers. */
     private String word(String problem) {
         if (!fleet.isOn()) {
             return "off";
@@ -324,7 +324,8 @@ public final class ConfigPushes implements FleetConfigSource {
     }
 
     /**
-     * Completes the history after a revision was published. A failure does not undo the push, so it is only logged.
+     * Adds a published revision to the history, and deletes old revisions from it. A failure does not undo the push, so
+     * it is only logged.
      *
      * @param text the content; null for none
      */

@@ -23,8 +23,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last good revision of the fleet's configuration, in the state directory, and the highest number that this node has
- * seen. The number never decreases, so that the node never goes back to an older revision. Confined to one thread.
+ * The last good revision of the fleet's configuration, in the state directory, and the highest number that this node
+ * has seen. The number never decreases, so that the node never goes back to an older revision. Confined to one thread.
  */
 public final class KeptRevision {
     private static final String FILE = "config.json";

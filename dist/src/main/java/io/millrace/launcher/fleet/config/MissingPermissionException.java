@@ -2,7 +2,7 @@ package io.millrace.launcher.fleet.config;
 
 import java.io.IOException;
 
-/** The NATS servers do not permit the user of this node what the shared configuration needs. */
+/** The user of this node lacks a permission on the NATS servers that the shared configuration needs. */
 public final class MissingPermissionException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -9,7 +9,7 @@ package io.millrace.launcher.fleet.config;
  * @param reason reason of the state; empty for none
  */
 public record NodeConfigState(long revision, long newest, String state, String reason) {
-    /** The node does not take part. */
+    /** The node does not take part in the shared configuration. */
     public static final String NOT_SHARED = "off";
 
     /** Only the local file is in force, because the node has not applied a revision yet. */

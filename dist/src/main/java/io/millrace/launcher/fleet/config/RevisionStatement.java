@@ -49,7 +49,7 @@ public record RevisionStatement(
     /** Limit of a statement, in characters. */
     static final int LENGTH_MAX = 32 << 10;
 
-    /** Limit of canary nodes. */
+    /** Maximum number of canary nodes. */
     static final int CANARY_MAX = 100;
 
     /** Limit of the observation of canary nodes, in seconds. */
@@ -58,7 +58,7 @@ public record RevisionStatement(
     private static final String FIRST_LINE = "millrace fleet config 1";
     private static final List<String> NAMES =
             List.of("fleet", "revision", "content", "restores", "canary", "seconds", "guard", "at", "by");
-    /** Limit of numbers of revisions without a signature. Signed ones may be almost ten times higher. */
+    /** Limit of revision numbers that no signature protects. Signed numbers may be almost ten times higher. */
     private static final long NUMBER_MAX = 100_000_000_000_000_000L;
 
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");

@@ -186,8 +186,8 @@ final class RevisionStore {
     }
 
     /**
-     * Deletes old revisions, and their contents unless a kept revision or the head names them. Contents that no deleted
-     * revision named stay, because they may belong to a push in progress.
+     * Deletes old revisions, and their contents unless a kept revision or the head names them. A content that no
+     * deleted revision names stays, because it may belong to a push in progress.
      */
     void prune(ConfigHead head) throws IOException {
         NavigableMap<Long, Kept> history = history();

@@ -1,4 +1,4 @@
-/** The configuration that a fleet shares: signed revisions, their checks by each node, and tries on some nodes first. */
+/** The configuration that a fleet shares: signed revisions, their checks by each node, and canary nodes. */
 @NullMarked
 package io.millrace.launcher.fleet.config;
 

@@ -84,7 +84,7 @@ public final class DraftNode {
 
     /**
      * Moves an element before the first element of its list that has a given field. Returns false if the element
-     * already precedes that one.
+     * already precedes that first element.
      */
     public boolean moveBefore(String path, DraftNode node, String field) {
         List<DraftNode> list = findOrCreate(path).elements;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * An object writes one file.
  */
 public final class DraftWriter {
-    /** Scalars that need no quotes, neither alone nor in brackets. */
+    /** Scalars that need no quotes, whether alone or in a list in brackets. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/._+~-]+(:[A-Za-z0-9/._+~-]+)*");
 
     /** Texts that YAML would not read as the same text without quotes. */

@@ -28,12 +28,12 @@ public final class RuleTexts {
         }
     }
 
-    /** Returns the regular expression that matches a text only. */
+    /** Escapes a text, and returns the regular expression that matches exactly this text. */
     public static String quoted(String text) {
         return text.replaceAll("([.?+*()\\[\\]{}|^$\\\\])", "\\\\$1");
     }
 
-    /** Returns the literal of an expression for a text, in double quotes. */
+    /** Returns a text as a string literal for conditions of {@code rules}, in double quotes and escaped. */
     public static String literal(String text) {
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }

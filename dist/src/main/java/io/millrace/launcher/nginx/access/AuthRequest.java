@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param source the directive
  * @param inner the location whose origin is the server
- * @param pass the {@code proxy_pass} of this location
+ * @param pass the {@code proxy_pass} of {@code inner}
  * @param url URL of the server
  */
 public record AuthRequest(Directive source, Scope inner, Directive pass, String url) {
@@ -108,7 +108,10 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         }
     }
 
-    /** Translates a field for the origin whose value is a response field of the server with the same name. */
+    /**
+     * Translates a request field for the origin. Its value must be the field with the same name in the response of the
+     * authorisation server.
+     */
     private static void receivedField(Scope location, Directive each, List<String> received) {
         String variable = each.arg(0);
         String value = each.arg(1).replaceAll("[{}]", "");
@@ -124,7 +127,7 @@ public record AuthRequest(Directive source, Scope inner, Directive pass, String 
         each.notMapped("origins get the fields of authorize.receive_fields under the names that the server sends");
     }
 
-    /** Returns true if the value of a field for origins comes from the response of the server. */
+    /** Returns true if the value of a field for origins comes from the response of the authorisation server. */
     public static boolean isReceived(Scope location, Directive field) {
         String value = field.arg(1).replaceAll("[{}]", "");
         return AccessPlan.authentication(location) != null

@@ -22,8 +22,8 @@ public final class RefusedRequests {
     private RefusedRequests() {}
 
     /**
-     * Returns the condition for the requests that allow, deny, limit_except, authentication, internal, and conditions on
-     * methods refuse. Returns null if the condition has no equivalent.
+     * Returns the condition for the requests that allow, deny, limit_except, authentication, internal, and conditions
+     * on methods refuse. Returns null if the condition has no equivalent.
      */
     @Nullable
     public static String of(Scope scope) {
@@ -157,7 +157,10 @@ public final class RefusedRequests {
         return refused;
     }
 
-    /** Adds an address to the refused clients: in the comparison if there is only one, else as an alternative. */
+    /**
+     * Adds an address to the refused clients. Extends the list in a simple condition, else adds an alternative with
+     * "||".
+     */
     private static String joined(String client, String refused) {
         boolean simple = refused.startsWith("client in (") && refused.indexOf(')') == refused.length() - 1;
         return simple

@@ -167,7 +167,7 @@ public final class CachePlan {
         }
     }
 
-    /** Returns the statuses without a line that get a heuristic lifetime, which equals the lifetime of 200. */
+    /** Returns the statuses that no line names and that get a heuristic lifetime, which equals the lifetime of 200. */
     private static Set<String> unlisted(Scope scope, Set<String> known) {
         boolean all = scope.all("proxy_cache_valid").stream()
                 .anyMatch(each -> statuses(each).contains("any"));
@@ -177,9 +177,9 @@ public final class CachePlan {
     }
 
     /**
-     * Leaves the statuses of a line with the time 0 out of the list, and reports the line. Either such responses are
-     * not stored anyway, or other statuses need the only lifetime of the list. Returns false if the list needs the
-     * line.
+     * Reports a line with the time 0 whose statuses need not or cannot be in {@code cache.negative_caching.list}. They
+     * need not if Millrace does not store such responses by default. They cannot if other statuses have a lifetime,
+     * because the list has only one lifetime. Returns false if the list must contain the statuses of the line.
      */
     private static boolean leaveOut(Directive line, Set<String> codes, boolean stores) {
         List<String> heuristic = codes.stream().filter(HEURISTIC::contains).toList();

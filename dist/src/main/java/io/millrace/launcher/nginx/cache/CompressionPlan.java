@@ -45,7 +45,7 @@ public final class CompressionPlan {
 
     private CompressionPlan() {}
 
-    /** Sets {@code compression} of a rule, unless no module is mentioned in its blocks. */
+    /** Sets {@code compression} of a rule if one of its blocks mentions a module. */
     public static void fill(Scope scope, RuleSettings.Rule rule) {
         List<Module> on = new ArrayList<>();
         List<Entry> switches = new ArrayList<>();

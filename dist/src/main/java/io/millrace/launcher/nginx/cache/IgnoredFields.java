@@ -13,13 +13,13 @@ import java.util.Set;
 
 /** Translates {@code proxy_ignore_headers} to settings and elements of {@code rules}. Stateless. */
 final class IgnoredFields {
-    /** The field, for a comparison with an expression. */
+    /** The field Cache-Control of a response, as the left side of a comparison in a condition. */
     static final String CONTROL = "response_header[\"Cache-Control\"]";
 
-    /** The condition for responses with the field. */
+    /** The condition for responses with the field Expires. */
     static final String EXPIRES = "response_header[\"Expires\"] =~ \"\"";
 
-    /** The condition for responses with the field. */
+    /** The condition for responses with the field Set-Cookie. */
     static final String COOKIE = "response_header[\"Set-Cookie\"] =~ \"\"";
 
     private IgnoredFields() {}
@@ -60,8 +60,9 @@ final class IgnoredFields {
     }
 
     /**
-     * Writes rules that replace lifetimes in fields by the one in {@code proxy_cache_valid}. Each line gets a rule,
-     * because {@code cache.guaranteed_min_lifetime} would also raise the lifetimes of errors.
+     * Writes rules that replace the lifetimes in ignored response fields by the lifetimes in {@code proxy_cache_valid}.
+     * Each line of {@code proxy_cache_valid} gets a rule, because {@code cache.guaranteed_min_lifetime} would also
+     * raise the lifetimes of errors.
      */
     private static void overrideLifetimes(Scope scope, RuleSettings.Rule rule, List<Entry> sources) {
         String fields = overridden(CachePlan.ignored(scope));
@@ -74,10 +75,10 @@ final class IgnoredFields {
     }
 
     /**
-     * Returns the condition for responses whose lifetime nginx does not read. Responses without a lifetime in their fields
-     * are excluded: they get the heuristic lifetime, or the one of negative caching. Responses with {@code private} are
-     * excluded, because the rule would override it. Responses with Set-Cookie are excluded unless that field is ignored
-     * too: nginx does not store them, so their {@code max-age=0} must remain.
+     * Returns the condition for responses whose fields contain a lifetime that nginx ignores. Responses without a
+     * lifetime in their fields are excluded: they get the heuristic lifetime, or the one of negative caching. Responses
+     * with {@code private} are excluded, because the rule would override it. Responses with Set-Cookie are excluded
+     * unless that field is ignored too: nginx does not store them, so their {@code max-age=0} must remain.
      */
     private static String overridden(Set<String> ignored) {
         String condition;

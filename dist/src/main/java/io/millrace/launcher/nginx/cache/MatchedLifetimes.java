@@ -45,8 +45,8 @@ public final class MatchedLifetimes {
     }
 
     /**
-     * Returns the condition for responses whose fields have no lifetime that nginx reads, and that nginx stores. With
-     * {@code private} a response is never stored, because its lifetime here would make it public.
+     * Returns the condition for responses that nginx stores, and whose fields have no lifetime that nginx reads.
+     * Responses with {@code private} are always excluded: the lifetime that an element sets would make them public.
      */
     private static String withoutLifetime(Set<String> ignored) {
         String obeyed = ignored.contains("cache-control") ? "private" : "max-?age|no-cache|no-store|private";

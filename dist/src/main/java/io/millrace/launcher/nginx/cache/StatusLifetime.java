@@ -14,10 +14,10 @@ import java.util.Set;
  * One line of {@code proxy_cache_valid} as an element of {@code rules}. Immutable.
  *
  * @param line the line
- * @param statuses statuses that this line decides; an earlier line decides those that it names too
+ * @param statuses statuses whose lifetime this line sets, without those that an earlier line names
  */
 record StatusLifetime(Directive line, Set<String> statuses) {
-    /** Returns the lines of a scope that have a readable time and decide a status. */
+    /** Returns the lines of a scope that have a readable time and set the lifetime of a status. */
     static List<StatusLifetime> of(Scope scope) {
         List<StatusLifetime> lifetimes = new ArrayList<>();
         Set<String> decided = new HashSet<>();
@@ -39,7 +39,7 @@ record StatusLifetime(Directive line, Set<String> statuses) {
         return "status in (" + String.join(", ", statuses.stream().sorted().toList()) + ")";
     }
 
-    /** Writes the lifetime to an element of {@code rules}, as a field that clients do not get. */
+    /** Writes the lifetime to an element of {@code rules}, as a field that is stored but not sent to clients. */
     void write(DraftNode element) {
         element.put("set_stored_header.CDN-Cache-Control", "max-age=" + CachePlan.millis(line) / 1000);
         element.putWords("remove_response_header", List.of("CDN-Cache-Control"));

@@ -49,7 +49,7 @@ public final class RuleSettings {
             put(key, String.join(", ", words), words, sources);
         }
 
-        /** Sets a value. Directives that set the same value become sources together. */
+        /** Sets a value. If several directives set the same value, all of them become its sources. */
         private void put(String key, String text, @Nullable List<String> words, Entry... sources) {
             Value known = values.get(key);
             List<Entry> all = new ArrayList<>(known != null && known.text.equals(text) ? known.sources : List.of());

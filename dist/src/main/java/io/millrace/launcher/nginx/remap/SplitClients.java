@@ -90,8 +90,8 @@ public record SplitClients(Directive source, String variable, List<Part> parts) 
     }
 
     /**
-     * Returns the value of {@code split_by} for the hashed text. Returns null if the text depends on something else than
-     * the client's address or one cookie.
+     * Returns the value of {@code split_by} for the hashed text. Returns null if the text depends on something else
+     * than the client's address or one cookie.
      */
     public @Nullable String splitBy() {
         Matcher variables = VARIABLE.matcher(source.arg(0).replaceAll("\\$\\{(\\w+)}", "\\$$1 "));

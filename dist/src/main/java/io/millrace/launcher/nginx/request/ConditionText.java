@@ -120,7 +120,7 @@ public final class ConditionText {
         };
     }
 
-    /** Returns the condition for a part of requests that always has a value, which may be empty. */
+    /** Returns the condition for a property that every request has, possibly with an empty value. */
     private static @Nullable String single(String field, Conditions.Condition condition) {
         if (condition.operator().isEmpty()) {
             return "!(" + field + " in (\"\", \"0\"))";
@@ -128,7 +128,7 @@ public final class ConditionText {
         return compared(field, condition);
     }
 
-    /** Returns the condition for a part of requests that may be missing. For nginx it is then empty. */
+    /** Returns the condition for a property that a request may lack. For nginx, its value is then empty. */
     private static @Nullable String optional(String field, Conditions.Condition condition) {
         String operator = condition.operator();
         String value = condition.value();
@@ -146,7 +146,8 @@ public final class ConditionText {
         if (compared == null || !operator.contains("~") || !isFoundInEmpty(value)) {
             return compared;
         }
-        // For nginx, a missing field matches. In rules, it matches no expression.
+        // The expression matches empty text, so nginx matches a missing field too. In rules, a missing field matches no
+        // expression.
         String missing = "!(" + field + " =~ \"\")";
         return operator.startsWith("!") ? field + " =~ \"\" && " + compared : "(" + missing + " || " + compared + ")";
     }

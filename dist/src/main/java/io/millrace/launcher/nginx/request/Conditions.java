@@ -68,8 +68,9 @@ public final class Conditions {
     }
 
     /**
-     * Returns a test for the hosts that meet a condition, in lower case. An expression may be a text with or without
-     * {@code ^} and {@code $}. Returns null if the condition is for something else, or if its expression is not a text.
+     * Returns a test for the hosts that meet a condition, in lower case. A regular expression must be a literal text,
+     * with or without {@code ^} and {@code $}. Returns null if the condition does not test the host, or if its
+     * expression is not a literal text.
      */
     @Nullable
     public static Predicate<String> hosts(Directive directive) {

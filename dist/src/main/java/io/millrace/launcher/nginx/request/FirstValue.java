@@ -5,9 +5,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Conditions for the value of a query parameter or a cookie. nginx takes the first one with a name, and ignores the case
- * of names. In rules, {@code param} and {@code cookie} are case-sensitive, and one of several values is enough. The
- * conditions therefore test the whole query, or the whole field Cookie. Immutable.
+ * Conditions for the value of a query parameter or a cookie. nginx tests the first parameter or cookie with the name,
+ * and ignores the case of names. In rules, {@code param} and {@code cookie} are case-sensitive, and a condition is true
+ * if any one of several values meets it. The conditions therefore test the whole query, or the whole field Cookie.
+ * Immutable.
  *
  * @param field the field of rules that contains all names and values
  * @param anywhere expression for the text before the value of any occurrence
@@ -48,8 +49,8 @@ record FirstValue(String field, String anywhere, String before, char stop, Strin
     }
 
     /**
-     * Returns an expression for parts, such as {@code name=value}, with another name. RE2 has no look-ahead, so that
-     * the expression lists the characters that can follow each beginning of the name.
+     * Returns an expression for parameters or cookies, such as {@code name=value}, with any other name. RE2 has no
+     * look-ahead, so that the expression lists the characters that can follow each beginning of the name.
      *
      * @param end expression for what can follow the whole name
      * @param first characters that cannot be the first of a part

@@ -76,8 +76,8 @@ public final class RequestLimits {
     }
 
     /**
-     * Returns true if all requests inherit the limits of a rule: those of the block {@code http}, or of the only server.
-     * With several servers, a key with the name of the server counts the requests of each server separately.
+     * Returns true if all requests inherit the limits of a rule: those of the block {@code http}, or of the only
+     * server. With several servers, a key with the name of the server counts the requests of each server separately.
      */
     private boolean areForAllRequests(Limited rule) {
         List<Directive> servers = http.own("server");

@@ -52,7 +52,7 @@ public final class AuthorizationResult implements CredentialCheck.Result {
      *
      * @param status status for the client
      * @param fields fields for the client
-     * @param body content for the client, borrowed from now on; empty for a text of this proxy
+     * @param body content for the client, which the result borrows; empty if the proxy itself writes a text
      */
     public static AuthorizationResult refused(int status, FieldSection fields, byte[] body) {
         return new AuthorizationResult(Kind.REFUSED, status, fields, body, Integer.toString(status));

@@ -52,7 +52,7 @@ public final class AuthorizationTable {
     private record Follower(EventExecutor loop, Consumer<AuthorizationResult> then, Runnable ifUnshared) {}
 
     private final byte[] secret = new byte[SECRET_BYTES];
-    // There are two tables, so that refused requests do not displace the results of users.
+    // There are two tables, so that refused requests do not displace the results of allowed requests.
     private final AtomicReferenceArray<@Nullable Remembered> allowed = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable Remembered> refused = new AtomicReferenceArray<>(RESULTS_MAX);
     private final ConcurrentHashMap<CredentialDigest, List<Follower>> pending = new ConcurrentHashMap<>();

@@ -48,7 +48,7 @@ public final class PasswordVerifier {
     }
 
     private final byte[] secret = new byte[SECRET_BYTES];
-    // There are two tables, so that wrong guesses do not displace the results of users.
+    // There are two tables, so that wrong passwords do not displace the results of right ones.
     private final AtomicReferenceArray<@Nullable CredentialDigest> right = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable CredentialDigest> wrong = new AtomicReferenceArray<>(RESULTS_MAX);
     private final FaultLog faults =

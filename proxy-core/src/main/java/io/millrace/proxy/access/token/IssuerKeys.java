@@ -98,8 +98,8 @@ final class IssuerKeys {
     }
 
     /**
-     * Returns true if the keys were never fetched, and a check would only fail or wait for a fetch that follows a failed
-     * one. Never blocks.
+     * Returns true if no fetch of the keys has succeeded, and a check would fail at once or wait for the retry of a
+     * failed fetch. Never blocks.
      */
     boolean areUnavailable(TokenConfig requirements) {
         String url = requirements.keysUrl();
@@ -116,7 +116,8 @@ final class IssuerKeys {
             return resolver;
         }
         if (byUrl.size() >= URLS_MAX) {
-            // Configurations since the start have named many URLs. The present ones are fetched again.
+            // The map is full, because configurations since the start have named many URLs. The keys of the current
+            // URLs are fetched again.
             byUrl.clear();
         }
         String url = requirements.keysUrl();

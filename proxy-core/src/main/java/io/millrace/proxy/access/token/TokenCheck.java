@@ -30,7 +30,10 @@ import org.jspecify.annotations.Nullable;
 final class TokenCheck {
     private static final long MILLIS = 1000;
 
-    /** Signatures of secret keys (HS256) are excluded: a public key could be taken for a secret. */
+    /**
+     * Signatures with a shared secret (HS256) are excluded: otherwise anyone could sign with the public key as the
+     * secret.
+     */
     private static final AlgorithmConstraints ALGORITHMS = new AlgorithmConstraints(
             AlgorithmConstraints.ConstraintType.PERMIT,
             RSA_USING_SHA256,

@@ -50,7 +50,7 @@ public final class TokenVerifier {
     private record Remembered(CredentialDigest digest, TokenResult result, long untilMillis) {}
 
     private final byte[] secret = new byte[SECRET_BYTES];
-    // There are two tables, so that invalid tokens do not displace the results of users.
+    // There are two tables, so that invalid tokens do not displace the results of valid ones.
     private final AtomicReferenceArray<@Nullable Remembered> valid = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable Remembered> invalid = new AtomicReferenceArray<>(RESULTS_MAX);
     private final IssuerKeys keys;
