@@ -159,7 +159,7 @@ public final class HistoryResource implements AdminResource {
     }
 
     /**
-     * Returns the number of an archive's steps that are joined to one. A range thus stays within the limit of points.
+     * Returns how many steps of an archive are joined to one point, so that the range stays within the limit of points.
      */
     private static long multiple(long spanSeconds, Archive archive) {
         long points = spanSeconds / archive.stepSeconds();
