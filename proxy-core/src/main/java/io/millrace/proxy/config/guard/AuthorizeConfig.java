@@ -38,7 +38,9 @@ public final class AuthorizeConfig {
             AuthorizeKeys.NEGATIVE_TTL,
             AuthorizeKeys.ON_ERROR);
 
-    /** Fields that belong to the connection, to the content, or to this proxy. */
+    /**
+     * Fields that the server can neither get nor set: they belong to the connection, to the content, or to this proxy.
+     */
     private static final Set<String> OWN_FIELDS = Set.of(
             "connection",
             "content-length",
@@ -260,7 +262,7 @@ public final class AuthorizeConfig {
         RequestConditions.parse(values.get(AuthorizeKeys.WHEN));
     }
 
-    /** Returns the regular expressions of the condition; empty after a fault. */
+    /** Returns the regular expressions of the condition; empty if the condition has a fault. */
     public static List<String> patterns(ConfigValues values) {
         String when = values.find(AuthorizeKeys.WHEN);
         try {
