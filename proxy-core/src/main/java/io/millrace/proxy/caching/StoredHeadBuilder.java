@@ -260,7 +260,7 @@ final class StoredHeadBuilder {
         return setLines(lines().set(FieldName.EXPIRES, HttpDates.format(epochSeconds)));
     }
 
-    /** Returns a builder that contains the field lines of the wire head, so that they can be changed. */
+    /** Returns a builder that contains the field lines of the wire head. */
     private FieldSection.Builder lines() {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";

@@ -76,7 +76,9 @@ public final class ScopedPurges implements InvalidationService {
         }
     }
 
-    /** Returns the plan of a purge of all URLs below a URL, with a remark if the purge probably covers nothing. */
+    /**
+     * Returns the plan of a purge of all URLs below a URL. The plan has a remark if the purge probably covers nothing.
+     */
     private static Plan planBelow(TargetUri url, RemapTable table, Counter counter, String target) {
         List<RemapRule> rules = table.rulesUnder(url);
         return new Plan(

@@ -120,8 +120,8 @@ final class SitesOfRules implements SiteSource {
     }
 
     /**
-     * Returns the URL if the rule maps it, else the same URL with the other scheme if the rule maps that. If the rule
-     * maps neither, returns a URL from the rule's pattern.
+     * Returns a URL that the rule maps. It is the given URL, else the given URL with the other scheme, else a URL from
+     * the rule's pattern.
      */
     private static String mappedUrl(RemapTable table, RemapRule rule, TargetUri url) {
         for (TargetUri each : List.of(url, url.inOtherScheme())) {

@@ -14,8 +14,7 @@ public interface HostControl {
     CompletionStage<Report> report(@Nullable String host);
 
     /**
-     * Removes the state and the cached addresses of hosts, so that the next request queries the name and connects to
-     * the origin.
+     * Removes the state and the cached addresses of hosts. The next request then queries the name and tries the origin.
      *
      * @param host name or address without port, in lower case; null for all
      */

@@ -14,8 +14,8 @@ public interface AdminResponder {
     }
 
     /**
-     * Sends an answer when a stage completes: the answer that {@code render} returns for the result, or an error answer
-     * if the stage failed.
+     * Sends an answer when a stage completes. It is the answer that {@code render} returns for the result, or an error
+     * answer if the stage failed.
      */
     default <T> void replyWhen(CompletionStage<T> stage, Function<? super T, AdminReply> render) {
         stage.whenComplete((result, failure) -> {

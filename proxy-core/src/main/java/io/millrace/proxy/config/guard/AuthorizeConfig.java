@@ -111,7 +111,8 @@ public final class AuthorizeConfig {
                 : AuthorizeKeyPart.withSent(AuthorizeKeyPart.parse(parts), sendFields);
         ttlMillis = inForce.get(AuthorizeKeys.TTL).toMillis();
         negativeTtlMillis = inForce.get(AuthorizeKeys.NEGATIVE_TTL).toMillis();
-        // Different requests may have equal parts in authorize.cache_key. With ttl 0 each needs its own decision.
+        // Different requests may have equal parts in authorize.cache_key. If the ttl is 0, each of these requests needs
+        // its own decision.
         collapsing = parts == null || ttlMillis > 0;
         timeoutMillis = inForce.get(AuthorizeKeys.TIMEOUT).toMillis();
         onError = inForce.get(AuthorizeKeys.ON_ERROR);
