@@ -18,7 +18,7 @@ import java.util.List;
  * @param requests which directives of clients are honoured
  * @param key which requests share a stored response
  * @param tags response fields that contain tags
- * @param encoding which responses this proxy encodes; selects variants by Accept-Encoding
+ * @param encoding which responses this proxy compresses; these responses have variants by Accept-Encoding
  */
 public record CacheSettings(
         boolean enabled,

@@ -45,7 +45,8 @@ public final class CurrentAge {
 
     /**
      * Returns the first member of Age; 0 when it is absent or invalid, since an invalid field is ignored (RFC 9111
-     * s5.1). A parameter after the number is ignored, because an age of 0 would make the response look new.
+     * s5.1). If a parameter follows the number, the number still counts, because an age of 0 would make the response
+     * look new.
      */
     private static long ageFieldSeconds(FieldSection fields) {
         if (!fields.contains(FieldName.AGE)) {

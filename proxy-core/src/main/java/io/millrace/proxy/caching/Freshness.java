@@ -130,8 +130,8 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
     }
 
     /**
-     * Returns the lifetime that the fields of a stored response give, in seconds. A soft purge by pattern may have
-     * ended the stored lifetime earlier. Returns -1 if the fields alone do not determine the lifetime.
+     * Returns the lifetime that the fields of a stored response give, in seconds. The stored lifetime can be shorter,
+     * because a soft purge by pattern may have ended it. Returns -1 if the fields alone do not determine the lifetime.
      */
     public static long secondsByFields(StoredHead stored, CacheSettings settings) {
         FieldSection fields = stored.fields();

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record KeyRules(
         QueryRule query, @Nullable String host, Variance selectors, int generation, boolean sendsWholeQuery) {
-    /** Keys are the client's URL; only Vary selects. */
+    /** Keys equal the client's URL, and only the Vary field of responses selects variants. */
     public static final KeyRules UNCHANGED = new KeyRules(QueryRule.WHOLE, null, Variance.NONE, -1, false);
 
     /** Returns true if keys are clients' URLs without changes. */

@@ -100,7 +100,10 @@ public final class StoredHead {
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private byte urlFieldsFound = NOT_COMPUTED;
-    /** See {@link #documentMarks}; negative until noted. Races are harmless, since all threads note the same bits. */
+    /**
+     * Bits of the last {@link #noteDocumentMarks}; negative before the first call. Races are harmless, since all
+     * threads set the same bits.
+     */
     private byte documentMarks = NOT_COMPUTED;
     /**
      * Number of the last list of purged patterns that was tested without a match; 0 before the first test. Races are
@@ -223,7 +226,8 @@ public final class StoredHead {
     }
 
     /**
-     * Returns a copy that is pinned at least until {@code untilSeconds} (epoch seconds). A longer existing pin stays.
+     * Returns a copy with a pin that lasts at least until {@code untilSeconds} (epoch seconds). The disk keeps a pinned
+     * response even if nobody requests it. A longer existing pin stays.
      */
     public StoredHead withPin(long untilSeconds) {
         return untilSeconds <= pinnedUntilSeconds
@@ -350,7 +354,7 @@ public final class StoredHead {
 
     /** The received reason phrase; empty when there was none. */
     public String reason() {
-        // After "HTTP/1.1 200 ", before CRLF.
+        // The phrase begins after "HTTP/1.1 200 " and ends before CRLF.
         int from = 13;
         int to = fieldsStart - 2;
         return to <= from ? "" : new String(wire, from, to - from, StandardCharsets.ISO_8859_1);
@@ -669,8 +673,8 @@ public final class StoredHead {
     /** Approximate bytes of heap that this head retains, for the RAM tier's budget. */
     public int heapBytes() {
         int names = 64 * variance.names().size();
-        // 256 bytes for the object with about 25 fields and two array headers; half of the wire head for the head of a
-        // 304.
+        // The object with about 25 fields and two array headers needs about 256 bytes. The cached head of a 304 needs
+        // about half of the length of the wire head.
         return 256
                 + names
                 + (labels.groups().length == 0 ? 0 : 40 + 8 * labels.groups().length)

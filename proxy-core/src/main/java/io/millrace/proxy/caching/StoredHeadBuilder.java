@@ -139,8 +139,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Sets the stale-serving times. s-maxage forbids stale serving (RFC 9111 s5.2.2.10). Stale directives of the origin
-     * apply nevertheless; configured times apply only if the configuration permits it.
+     * Sets the stale-serving times. If the lifetime is an s-maxage, which forbids stale serving (RFC 9111 s5.2.2.10),
+     * the stale directives of the origin still apply. Configured times then apply only if the configuration permits it.
      */
     private void setStaleTimes(CacheControl control, StaleRules rules) {
         staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();
@@ -260,7 +260,7 @@ final class StoredHeadBuilder {
         return setLines(lines().set(FieldName.EXPIRES, HttpDates.format(epochSeconds)));
     }
 
-    /** Returns the field lines of the wire head, for a change. */
+    /** Returns a builder that contains the field lines of the wire head. */
     private FieldSection.Builder lines() {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";

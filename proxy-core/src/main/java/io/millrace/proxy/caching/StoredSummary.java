@@ -114,7 +114,7 @@ public record StoredSummary(
         try {
             return text == null ? -1 : Long.parseLong(text, Character.MAX_RADIX);
         } catch (NumberFormatException e) {
-            // The value was cut or is of a later version.
+            // The value was cut at the length limit, or a later version has written it.
             return -1;
         }
     }

@@ -242,8 +242,8 @@ public final class Variance {
     }
 
     /**
-     * Returns true if the listed values are those of a variant with a dictionary, and differ from those of a request at
-     * most in the coding and the dictionary.
+     * Returns true if a listed variant is compressed with a dictionary, and otherwise matches a request. The values may
+     * differ only in Accept-Encoding and in Available-Dictionary.
      */
     public boolean isOtherDictionary(byte[] listed, byte[] values) {
         boolean withDictionary = false;

@@ -9,8 +9,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of request rate limits for all event loops. For each key, the table has the time at which the used burst
- * is refilled, as in the generic cell rate algorithm (GCRA, ITU-T I.371).
+ * The state of request rate limits for all event loops. A burst is the number of requests that may arrive at once. For
+ * each key, the table has the time at which the whole burst is available again (refilled), as in the generic cell rate
+ * algorithm (GCRA, ITU-T I.371).
  *
  * <p>A flat table of 2,097,152 slots (32 MiB, allocated with the first request that a limit counts). A key belongs to a
  * group of eight slots. A slot whose key has a refilled burst is free. If a group has no free slot, the key
@@ -100,7 +101,7 @@ public final class RateTable {
         long tolerance = intervalNanos * (burst - 1);
         while (true) {
             long before = (long) LONGS.getOpaque(entries, slot + WAYS);
-            // A claimed slot still has the time of the key that was forgotten.
+            // A newly claimed slot still contains the time of its previous key, which is ignored.
             long from = isNew ? now : Math.max(before, now);
             if (from - now > tolerance) {
                 return now + tolerance - from;

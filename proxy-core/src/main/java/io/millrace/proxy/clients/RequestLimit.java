@@ -49,7 +49,10 @@ public final class RequestLimit {
         policy = "\"" + config.name() + "\";q=" + config.burst() + ";w=" + seconds(config.windowNanos());
     }
 
-    /** Returns a number for name, rate, burst and key of the limit. A change of one of them resets all counts. */
+    /**
+     * Returns a number that identifies name, rate, burst and key of the limit. A change of one of them changes the
+     * number, so all counts of the limit begin again.
+     */
     private static long identityOf(RequestLimitConfig config) {
         String text = config.name() + ' ' + config.intervalNanos() + ' ' + config.burst() + ' ' + config.key();
         long hash = 0;

@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * The access filters for all requests and for each remap rule, in the order of the file. Immutable.
  *
- * @param general filters for requests that no filter of their remap rule decides
+ * @param general filters for requests about which no filter of the matching remap rule decides
  * @param byRule filters of each remap rule; an empty list if the rule has none
  * @param byForwardedFor whether the filters use the client address that a trusted proxy has forwarded
  */

@@ -374,7 +374,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a listening address without TLS, with other settings of the keys below {@code listen[]}. */
+        /** Adds a listening address without TLS, with the given values of other keys below {@code listen[]}. */
         public Builder listen(String address, ConfigValues settings) {
             ConfigValues.Builder element = settings.toBuilder();
             element.put(ConfigKeys.LISTEN_ADDRESS, read(ConfigKeys.LISTEN_ADDRESS, address));
@@ -410,7 +410,7 @@ public final class ProxyConfig {
             return listenTls(address, ConfigValues.empty());
         }
 
-        /** Like {@link #listenTls(String)}, with other settings of the keys below {@code listen[].tls}. */
+        /** Like {@link #listenTls(String)}, with the given values of other keys below {@code listen[].tls}. */
         public Builder listenTls(String address, ConfigValues settings) {
             ConfigValues.Builder element = settings.toBuilder();
             element.put(ConfigKeys.LISTEN_ADDRESS, read(ConfigKeys.LISTEN_ADDRESS, address));

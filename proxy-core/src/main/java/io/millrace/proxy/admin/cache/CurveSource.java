@@ -13,17 +13,19 @@ public interface CurveSource {
     /**
      * The estimate. Immutable.
      *
-     * @param waitsFor what the first usable figures wait for: {@code requests}, {@code fill} or {@code change}; empty if
-     *     the figures are usable
+     * @param waitsFor reason why the figures are not usable yet: {@code requests} (too few simulated requests), {@code
+     *     fill} (the simulated cache of the present size is not full) or {@code change} (the gains of larger sizes
+     *     still change); empty if the figures are usable
      * @param sinceSeconds time at which the simulation began, in seconds since 1970
-     * @param requestsTotal requests since then
+     * @param requestsTotal requests since the simulation began
      * @param ramHitRatio measured share of the recent requests that were hits in the RAM tier
      * @param policy eviction policy of the RAM tier: {@code w-tinylfu} or {@code lru}
      * @param ramBytes present size of the RAM tier
      * @param sampleRate share of the keys that is simulated
      * @param sampledKeys number of keys in the simulation
      * @param requests estimated number of recent requests that the ratios describe
-     * @param lost sampled requests that were left out since the start of the simulation
+     * @param lost sampled requests since the start of the simulation that were not simulated, because their queue was
+     *     full
      * @param sizes the simulated sizes, in ascending order
      * @param hosts the hosts with the most requests
      */
@@ -53,7 +55,7 @@ public interface CurveSource {
      * One simulated size.
      *
      * @param scale multiple of the present size
-     * @param current W-TinyLFU, the policy of the RAM tier unless it evicts by LRU
+     * @param current hit ratios with W-TinyLFU, the policy of the RAM tier unless {@code policy} is {@code lru}
      */
     record Size(double scale, long ramBytes, Ratio current, Ratio lru, Ratio s3Fifo) {}
 

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /v1/explain?url=U[&method=M][&header=Name:%20value][&client=ADDRESS][&port=N][&to_proxy=true][&http2=true]}: explains how the
- * proxy would answer a request. Thread-safe.
+ * {@code GET
+ * /v1/explain?url=U[&method=M][&header=Name:%20value][&client=ADDRESS][&port=N][&to_proxy=true][&http2=true]}: explains
+ * how the proxy would answer a request. Thread-safe.
  */
 public final class ExplainResource implements AdminResource {
     private static final int PORT_MAX = 65_535;
@@ -66,7 +67,7 @@ public final class ExplainResource implements AdminResource {
                 return port;
             }
         } catch (NumberFormatException e) {
-            // Reported below.
+            // The code below reports the invalid value.
         }
         throw new AdminException(400, "bad-request", "not a port from 1 to " + PORT_MAX + ": " + text);
     }

@@ -8,9 +8,9 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Invalidates stored responses by host, prefix, group, tag, pattern, URL, or all of them. Soft purges of a single URL
- * use this service: the stored responses may be used again after validation. Hard purges of a single URL use {@link
- * PurgeService}. Thread-safe; never blocks.
+ * Invalidates the stored responses of a host, prefix, group, tag, pattern or URL, or all stored responses. Soft purges
+ * of a single URL use this service: the stored responses may be used again after validation. Hard purges of a single
+ * URL use {@link PurgeService}. Thread-safe; never blocks.
  */
 @FunctionalInterface
 public interface InvalidationService {

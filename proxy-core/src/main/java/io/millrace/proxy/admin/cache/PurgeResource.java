@@ -24,10 +24,10 @@ public final class PurgeResource implements AdminResource {
 
     private static final List<String> MEMBERS = List.of(
             "url", "prefix", "host", "group", "scope", "tags", "site", "where", "regex", "wildcard", "mode", "count");
-    /** Members that do not belong to the scope of the purge. */
+    /** JSON members of a request that are options of the purge and not a part of its scope. */
     private static final List<String> OPTIONS = List.of("mode", "count");
 
-    /** The state of a purge that is in force on every event loop and durable. */
+    /** The reported state of a purge that is durable and that every event loop applies. */
     private static final String DONE = "done";
 
     private static final String COUNTING = "counting";

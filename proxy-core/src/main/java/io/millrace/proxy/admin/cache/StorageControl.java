@@ -11,7 +11,7 @@ public interface StorageControl {
     List<Volume> volumes();
 
     /**
-     * Takes a storage path and its shares offline.
+     * Takes a storage path and its shares offline. A share is a volume that uses a part of the storage path.
      *
      * @param path the configured storage path, or the directory of a single share
      * @param reason the reason, shown in the status
@@ -40,12 +40,12 @@ public interface StorageControl {
      * @param pinnedSegments number of segments that readers use
      * @param queuedBytes bytes that wait to be written
      * @param writtenBytes bytes of records written since the store was opened
-     * @param carriedBytes bytes of these records that were copied from reclaimed segments
+     * @param carriedBytes the part of {@code writtenBytes} that was copied from reclaimed segments
      * @param reclaimedSegments number of segments that were reclaimed
      * @param refused number of new objects that did not fit into the full volume
-     * @param pinnedBytes bytes of objects that a rule pins, including replaced and purged ones until their segment is
-     *     reclaimed
-     * @param pinsBroken number of such objects that were dropped because the pinned bytes exceeded a limit
+     * @param pinnedBytes bytes of pinned objects, which a rule keeps on disk for a time; replaced and purged ones count
+     *     until their segment is reclaimed
+     * @param pinsBroken number of pinned objects that were dropped because the pinned bytes exceeded a limit
      * @param indexEvictions objects removed because the index was full and could not grow
      * @param errors I/O errors so far
      * @param lastError the last I/O error, or the reason why the volume is offline; null for none

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code POST /v1/config/plan}, {@code set}, {@code reset} and {@code rollback}: each answers like a reload, with the
- * outcome of each setting. Thread-safe.
+ * {@code POST /v1/config/plan}, {@code set}, {@code reset} and {@code rollback}: the answer contains the outcome of
+ * each changed setting, as the answer to a reload does. Thread-safe.
  */
 public final class ConfigChangeResource implements AdminResource {
     /** The time limit is long, because a rolling change starts a worker, which may open a large store. */

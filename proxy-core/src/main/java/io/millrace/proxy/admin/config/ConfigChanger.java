@@ -22,10 +22,10 @@ public interface ConfigChanger {
 
     /**
      * Sets keys that override the file. They last until a reset, a change of these keys in the file, or the end of the
-     * launcher.
+     * launcher (the parent process of the workers).
      *
      * @param settings text by key, in the format of {@code --set}
-     * @param save whether to write them into the file instead
+     * @param save true to write the keys into the file instead of overriding the file
      */
     default CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save) {
         return set(settings, save, AdminCaller.UNKNOWN);

@@ -66,11 +66,11 @@ public interface ConfigControl {
     enum Result {
         /** In use now. */
         APPLIED,
-        /** In use in a new worker; the old one drains. */
+        /** A new worker process uses the value; the old worker finishes its requests and ends. */
         ROLLED,
         /** The change was refused; the previous value stays in use. */
         REJECTED,
-        /** In use after a restart of the launcher. */
+        /** The value comes into use only when the launcher (the parent process) is restarted. */
         RELAUNCH;
 
         String word() {

@@ -16,13 +16,14 @@ public interface ConfigInspector {
     List<KeyValue> settings(List<String> names) throws AdminException;
 
     /**
-     * Returns the differences from the defaults, and the changes of a reload. Reads files, so the caller must permit
-     * blocking.
+     * Returns the differences from the defaults, and the changes that a reload of the file would make. Reads files, so
+     * the caller must be on a thread that may block.
      */
     DiffReport diff();
 
     /**
-     * Returns the differences between two entries of the history. Reads files, so the caller must permit blocking.
+     * Returns the differences between two entries of the history. Reads files, so the caller must be on a thread that
+     * may block.
      *
      * @throws AdminException 400 when there is no such entry, 409 when one of them is not a valid configuration for
      *     this version
@@ -52,7 +53,8 @@ public interface ConfigInspector {
      * @param source source of the value
      * @param place place such as {@code millrace.yaml:12:3}; empty for a default
      * @param variables environment variables in the value
-     * @param under the overridden value of the file, if the source is the overlay; else null
+     * @param under the value in the file that the overlay ({@code millctl config set}) overrides; null if the source is
+     *     not the overlay
      * @param inUse the value in use until a restart of the launcher, if it differs; else null
      */
     record KeyValue(

@@ -14,7 +14,8 @@ public interface CopySource {
      *
      * @param key the bytes of its key
      * @return fails with status 404 if nothing is stored, with 409 and an error code if the response is not copied:
-     *     {@code partial}, {@code purged} or {@code of-one-client}
+     *     {@code partial} (its content is incomplete), {@code purged}, or {@code of-one-client} (it has Set-Cookie, or
+     *     cookies, credentials or a canary split select it)
      */
     CompletionStage<StoredCopy> head(byte[] key, AdminCaller caller);
 

@@ -10,7 +10,10 @@ import io.millrace.proxy.admin.resource.Json;
 import java.util.Base64;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/cache/object} and its content: a stored response, to be copied. For operators only. Thread-safe. */
+/**
+ * {@code GET /v1/cache/object} and {@code /v1/cache/object/content}: a stored response, for a copy in another cache.
+ * For operators only. Thread-safe.
+ */
 public final class ObjectResource implements AdminResource {
     /** Path of the head. */
     public static final String HEAD_PATH = "/v1/cache/object";

@@ -64,7 +64,7 @@ final class ChangingResource implements AdminResource {
 
             @Override
             public void fail(AdminException error) {
-                // A change that failed may have changed a part.
+                // A failed change may have taken effect in part, so the pages need new replies.
                 replies.forget();
                 responder.fail(error);
             }

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The dashboard of an admin server: its resources, and the check of requests that carry a session. Thread-safe. */
 public final class Dashboard {
-    /** The header field with the proof of a session. A page of another origin cannot send it. */
+    /**
+     * The header field with the proof of a session, a secret in addition to the cookie. A page of another origin cannot
+     * send it.
+     */
     static final String PROOF_FIELD = "x-millrace-session";
 
     private final AdminAccess access;

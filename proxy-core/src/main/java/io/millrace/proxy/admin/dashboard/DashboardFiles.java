@@ -214,7 +214,7 @@ final class DashboardFiles {
         return out.toByteArray();
     }
 
-    /** Returns whether gzip is in the list and not refused with a weight of 0. */
+    /** Returns whether a value of Accept-Encoding contains gzip with a weight above 0. */
     private static boolean acceptsGzip(@Nullable String accepted) {
         if (accepted == null) {
             return false;

@@ -15,8 +15,8 @@ import java.util.Set;
 
 /**
  * The resources below {@code /v1/dashboard/} that {@code millctl dashboard} uses. {@code open} opens a loopback
- * listener with a one-time code, {@code renew} keeps it open, and {@code close} closes it. Over TCP {@code open}
- * returns a code for the listener of the request.
+ * listener with a one-time code, {@code renew} keeps it open, and {@code close} closes it. Over TCP, {@code open} opens
+ * no listener, but returns a code for the listener that received the request.
  *
  * <p>Thread-safe.
  */

@@ -38,7 +38,7 @@ final class Leases {
      * Creates the registry, without leases.
      *
      * @param nanoTime as {@link System#nanoTime}
-     * @param refused called when a lease is refused because all are taken
+     * @param refused called when a lease is refused because the limit of leases is reached
      */
     Leases(LoopbackListeners listeners, LoginCodes codes, Sessions sessions, LongSupplier nanoTime, Runnable refused) {
         this.listeners = listeners;
@@ -54,7 +54,7 @@ final class Leases {
     /** @param isUnlimited whether the lease needs no renewal */
     private record Leased(LoopbackListeners.Listener listener, boolean isUnlimited, long endNanos) {}
 
-    /** Opens a listener with a lease. Completes with an {@link AdminException} if all leases are taken. */
+    /** Opens a listener with a lease. Completes with an {@link AdminException} if the limit of leases is reached. */
     CompletionStage<Lease> open() {
         return open(false);
     }

@@ -9,7 +9,10 @@ import io.millrace.proxy.admin.resource.Json;
 import java.util.Map;
 import java.util.Set;
 
-/** {@code POST /v1/session/end} ends the session of the request, {@code POST /v1/sessions/end} all sessions. Thread-safe. */
+/**
+ * {@code POST /v1/session/end} ends the session of the request, {@code POST /v1/sessions/end} all sessions.
+ * Thread-safe.
+ */
 final class LogoutResource implements AdminResource {
     private final Sessions sessions;
     private final boolean isForAll;
@@ -19,7 +22,7 @@ final class LogoutResource implements AdminResource {
         this.isForAll = isForAll;
     }
 
-    /** Ends the session of the request. Every role may send it. */
+    /** Ends the session of the request. Clients of every role may use it. */
     static LogoutResource ofOne(Sessions sessions) {
         return new LogoutResource(sessions, false);
     }

@@ -34,7 +34,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class SharedReplies {
-    /** The interval of the page's most frequent requests. A single page therefore always gets a new reply. */
+    /**
+     * Lifetime of a shared reply. It equals the interval of a page's most frequent requests, so a page never gets the
+     * same reply twice.
+     */
     static final Duration LIFE = Duration.ofSeconds(2);
 
     /** Limit of kept replies; beyond it the oldest is dropped. The pages of one kind need about ten replies. */
@@ -43,7 +46,10 @@ public final class SharedReplies {
     /** Limit of the content of all kept replies, in bytes; beyond it the oldest is dropped. */
     static final long BYTES_MAX = 8 << 20;
 
-    /** Longer targets contain text that a person entered. Other pages do not repeat such requests. */
+    /**
+     * Limit of the length of a target whose reply is shared. A longer target contains text that a person entered, so
+     * other pages do not send the same request.
+     */
     private static final int TARGET_LENGTH_MAX = 2048;
 
     /** The age of a shared reply, in milliseconds. */
@@ -69,7 +75,10 @@ public final class SharedReplies {
             "/v1/fleet/config",
             "/v1/fleet/read");
 
-    /** Changes that no repeated query shows at once. There may be many of them in a second. */
+    /**
+     * Paths of requests that do not invalidate the kept replies. No repeated query shows their changes at once, and
+     * there may be many such requests in a second.
+     */
     private static final List<String> UNRELATED_CHANGES =
             List.of("/v1/cache/", "/v1/session", "/v1/dashboard/", "/service/", "/zones/", "/client/");
 
@@ -184,7 +193,10 @@ public final class SharedReplies {
         });
     }
 
-    /** Returns the request without the identity of its sender. Keeps whether the role is viewer. */
+    /**
+     * Returns a copy of the request without the identity of its sender. The copy still shows whether the role is
+     * viewer.
+     */
     private static AdminRequest neutral(AdminRequest request, boolean isViewer) {
         AdminCaller caller = isViewer ? new AdminCaller(-1, null, null, null, true) : AdminCaller.UNKNOWN;
         return new AdminRequest("GET", request.target(), request.path(), new byte[0], request.overTcp(), caller);
@@ -222,7 +234,7 @@ public final class SharedReplies {
         return new AdminReply(304, reply.contentType(), new byte[0]).with(fields);
     }
 
-    /** Removes replies that are over, and the oldest ones above the limits. */
+    /** Removes replies whose time is over. Above a limit, also removes the oldest replies. */
     private void dropOld(long now) {
         byKey.values().removeIf(each -> each.isOver(now));
         long bytes = 0;

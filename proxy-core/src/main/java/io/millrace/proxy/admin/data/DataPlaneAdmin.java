@@ -56,7 +56,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The admin API of one proxy: status, metrics, health, purges, lookups, storage, origins, certificates and others. The
- * launcher forwards requests to it. In an embedding program it is the only admin API.
+ * launcher (the parent process) forwards requests to it. If an application embeds the proxy, there is no launcher, and
+ * this is the only admin API.
  *
  * <p>Thread-safe.
  */
@@ -118,7 +119,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
     }
 
     /**
-     * Restores the drain of an earlier process, and starts to listen.
+     * Starts to listen. First begins a drain if the previous process was draining.
      *
      * @throws IOException if the socket cannot be opened
      */

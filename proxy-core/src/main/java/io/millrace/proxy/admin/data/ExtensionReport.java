@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The state of a proxy's extensions, as the admin API shows it. Thread-safe. */
 final class ExtensionReport implements ExtensionsSource {
-    /** Limit of characters of texts of extensions. */
+    /** Limit of the length of a text from an extension, in characters. */
     private static final int TEXT_MAX = 500;
 
     private final ProxyView proxy;
@@ -54,7 +54,7 @@ final class ExtensionReport implements ExtensionsSource {
                 TimeUnit.MILLISECONDS.toSeconds(extension.lastFailureMillis()));
     }
 
-    /** Returns the jar that the configuration names; null for code of the application. */
+    /** Returns the jar that the configuration names; null for an extension that the embedding application contains. */
     private @Nullable ExtensionJar jar(String name) {
         for (ExtensionSettings settings : proxy.config().extensions().list()) {
             if (settings.name().equals(name)) {

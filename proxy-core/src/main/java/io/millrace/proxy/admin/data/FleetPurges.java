@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Applies the purges of other nodes of the fleet. Each purge gets a stamp (time and sequence number) of this node.
- * Keeps the position in the stream of messages of the fleet.
+ * Stores the position of the last applied message in the stream of messages of the fleet.
  *
  * <p>Thread-safe.
  */
@@ -81,7 +81,8 @@ public final class FleetPurges implements FleetService {
                     new AdminException(409, BUSY, "another batch of purges is being applied"));
         }
         CompletableFuture<Outcome> outcome = new CompletableFuture<>();
-        // Callers receive the dependent stage, so that the next batch is accepted before the answer is sent.
+        // Callers receive this dependent stage, so busy is cleared, and the next batch is accepted, before the
+        // answer is sent.
         CompletionStage<Outcome> freed = outcome.whenComplete((done, failure) -> busy.set(false));
         try {
             begin(batch, outcome);
@@ -167,7 +168,8 @@ public final class FleetPurges implements FleetService {
                         plan, scope, client(message.node()), false, null)
                 .toCompletableFuture();
         if (applied.isCompletedExceptionally() && plan.pattern() != null) {
-            // Too many purges by pattern are in force here, and the purge must not be lost.
+            // Too many purges by pattern are in force on this node. The purge must not be lost, so everything is
+            // purged.
             return purgeEverything(softGap, message.node()).toCompletableFuture();
         }
         boolean isChangeable = purge.soft() || plan.pattern() != null;

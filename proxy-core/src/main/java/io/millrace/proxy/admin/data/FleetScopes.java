@@ -18,7 +18,8 @@ final class FleetScopes {
     /**
      * Returns the purge of a scope for other nodes.
      *
-     * @param target the target of the plan; for a pattern, the expression after the limits of the client
+     * @param target the target of the planned purge; for a pattern, the expression that is limited to the sites of the
+     *     client
      */
     static FleetPurge of(Scope scope, String target) {
         String host = String.valueOf(scope.host());

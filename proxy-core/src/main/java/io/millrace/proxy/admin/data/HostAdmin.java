@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * loop has its own cache of addresses. Thread-safe.
  */
 final class HostAdmin implements HostControl {
-    /** Limit of origins in a report, and of names. */
+    /** Limit of the origins in a report, and separately of the host names. */
     private static final int REPORTED_MAX = 1000;
 
     private final HostDatabase hosts;

@@ -139,7 +139,7 @@ public final class OriginAdmin implements OriginControl {
         });
     }
 
-    /** Writes the marked hosts later, on a thread that may block. */
+    /** Writes the file of marked-down hosts later, on a thread that may block. */
     private CompletionStage<@Nullable Void> write() {
         OriginMarks file = marks;
         if (file == null) {

@@ -55,7 +55,8 @@ public final class OriginMarks {
             boolean isGroupConfigured =
                     groups.stream().anyMatch(group -> group.name().equals(fields[0]));
             groups.stream()
-                    // A group that is missing now may have a new name. Then the host is marked in every group.
+                    // If the group in the file is not configured now, it may have another name. Then the host is marked
+                    // in every group.
                     .filter(group -> !isGroupConfigured || group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]) && mark.until() > nowMillis)

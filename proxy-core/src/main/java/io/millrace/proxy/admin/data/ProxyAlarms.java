@@ -71,7 +71,7 @@ public final class ProxyAlarms implements AlarmSource {
 
     /**
      * Adds the single-host origins that are marked down. These are hosts that rules name directly, without a group.
-     * Hosts that clients of the forward proxy name are left out, because they need no operator.
+     * Hosts that clients of the forward proxy request are left out, because the operator does not run them.
      */
     private void addOrigins(List<Alarm> alarms) {
         List<HostDatabase.Report> down = proxy.shared().hosts().down();

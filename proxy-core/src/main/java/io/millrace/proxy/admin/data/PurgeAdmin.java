@@ -182,7 +182,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
             return null;
         }
         if (!invalidator().isLive(PurgeId.stamp(record.id()))) {
-            // A purge of everything replaces a pattern without a sweep. The undo of a soft pattern remains possible.
+            // Lookups do not use the pattern. If the purge can still be undone, a purge of everything has replaced the
+            // pattern, and no sweep is needed.
             return undoable ? "covered" : record.state() == PurgeState.DONE ? "done" : null;
         }
         return undoable ? "waiting" : "running";
@@ -304,14 +305,16 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return CompletableFuture.completedFuture(view(counted.record()));
     }
 
-    /** Returns the change of a purge for other nodes, which know the purge by its shared identifier. */
+    /**
+     * Returns the message that undoes or cancels a purge on other nodes. They know the purge by its shared identifier.
+     */
     private FleetPurge change(FleetPurge.Action action, String id) {
         String sharedId = invalidator().fleetId(PurgeId.stamp(id));
         String node = String.valueOf(history().fleet().node());
         return FleetPurge.change(action, sharedId == null ? FleetMessage.sharedId(node, id) : sharedId);
     }
 
-    /** Queues a change for the fleet, and completes the view when it is durable. */
+    /** Queues a change for the fleet. Completes the view when the queued change is durable. */
     private void share(
             FleetPurge change, String localId, ServingLoop loop, CompletableFuture<PurgeView> view, PurgeView changed) {
         history().fleet().add(change, localId, loop.loop(), notQueued -> {

@@ -151,7 +151,7 @@ final class PurgeCount implements ListVisitor {
         store.list(after, this, Runnable::run, result -> openUndecided(result, 0));
     }
 
-    /** Opens the undecided objects from an index on, one after another, and ends the slice. */
+    /** Opens the undecided objects one after another, beginning at an index, and then ends the slice. */
     private void openUndecided(ListResult result, int index) {
         if (index == undecided.size() || cancelled) {
             undecided.clear();

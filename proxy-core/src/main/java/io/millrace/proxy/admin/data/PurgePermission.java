@@ -47,8 +47,8 @@ final class PurgePermission {
     }
 
     /**
-     * Checks the site of a purge by tag. A rule without a site counts as a rule of the host in its cache keys. So rules
-     * of other hosts with the same host in cache keys are checked too.
+     * Checks the site of a purge by tag. Also checks each rule without a site that maps the host with this name, or
+     * whose cache keys contain this host. The purge may cover the responses of such a rule.
      *
      * @param site null for every site
      */

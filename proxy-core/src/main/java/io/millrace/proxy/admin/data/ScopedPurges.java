@@ -61,7 +61,7 @@ public final class ScopedPurges implements InvalidationService {
      * @param scopes the scopes to invalidate
      * @param counter the counter of purges of this kind
      * @param target description of the requested target
-     * @param pattern the purge by pattern, without scopes; else null
+     * @param pattern the pattern, if this is a purge by pattern; such a plan has no scopes; null for other purges
      * @param note a remark for the answer; empty for none
      */
     record Plan(
@@ -76,7 +76,9 @@ public final class ScopedPurges implements InvalidationService {
         }
     }
 
-    /** Returns the plan of a purge below a URL, with a remark if it probably covers nothing. */
+    /**
+     * Returns the plan of a purge of all URLs below a URL. The plan has a remark if the purge probably covers nothing.
+     */
     private static Plan planBelow(TargetUri url, RemapTable table, Counter counter, String target) {
         List<RemapRule> rules = table.rulesUnder(url);
         return new Plan(
@@ -374,7 +376,7 @@ public final class ScopedPurges implements InvalidationService {
         try {
             purgeCounts.start(record, count);
         } catch (AdminException e) {
-            // The purge is in force without a count.
+            // Too many counts are running. The purge is in force, but its objects are not counted.
             invalidator.release(stamp);
             report.complete(uncounted);
         }

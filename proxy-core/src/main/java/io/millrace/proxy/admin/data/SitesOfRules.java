@@ -72,9 +72,9 @@ final class SitesOfRules implements SiteSource {
      * Returns the hosts of a site, each with its port if that is not the default. Returns null if one of its rules has
      * no fixed host.
      *
-     * <p>A rule without {@code site} belongs to the site with the name of its host. If another rule names the site, a
-     * host such as {@code web}, which only rules for every host map, is not added: requests with such a host are those
-     * to the address of the cache.
+     * <p>A rule without {@code site} belongs to the site with the name of its host. The host is not added if all of
+     * this is true: another rule names the site with {@code site}, the name is an IP address or has no dot, and only
+     * rules without a host map it. Requests with such a host are sent to the address of the cache.
      */
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();
@@ -119,7 +119,10 @@ final class SitesOfRules implements SiteSource {
         return owners;
     }
 
-    /** Returns the URL, with the other scheme if the rule maps only that; else a URL from the rule's pattern. */
+    /**
+     * Returns a URL that the rule maps. It is the given URL, else the given URL with the other scheme, else a URL from
+     * the rule's pattern.
+     */
     private static String mappedUrl(RemapTable table, RemapRule rule, TargetUri url) {
         for (TargetUri each : List.of(url, url.inOtherScheme())) {
             if (table.matches(each).stream().anyMatch(mapped -> mapped.rule().equals(rule))) {

@@ -95,7 +95,10 @@ final class UrlPurge {
         return report;
     }
 
-    /** Removes the URLs from an index of the list on, one after the other, also after a failure. */
+    /**
+     * Removes the URLs of the list one after the other, beginning at an index. After a failure, it still removes the
+     * others.
+     */
     private void remove(
             int index,
             boolean wasFound,

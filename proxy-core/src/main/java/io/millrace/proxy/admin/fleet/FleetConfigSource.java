@@ -36,15 +36,15 @@ public interface FleetConfigSource {
      * @param revision revision in force on this node; 0 for none
      * @param newest newest revision that this node knows; 0 for none
      * @param next number of the next revision
-     * @param stage the word none, canary or all
+     * @param stage {@code none}, {@code canary} (only canary nodes apply the newest revision) or {@code all}
      * @param content SHA-256 of the newest content, or the word none
      * @param previous revision to which a canary goes back; 0 without a canary, or without an earlier revision
-     * @param previousContent SHA-256 of its text, or the word none
+     * @param previousContent SHA-256 of the content of the revision {@code previous}, or the word none
      * @param canary nodes that apply the newest revision first
-     * @param guards conditions on their figures
-     * @param seconds time for which they are observed
+     * @param guards conditions on the figures of the canary nodes; the revision is rolled back if one of them fails
+     * @param seconds time for which the guards observe the canary nodes
      * @param failed revision that a guard has rolled back; 0 for none
-     * @param reason the figure that decided, its value and its limit
+     * @param reason why the revision {@code failed} was rolled back: the figure, its value and its limit
      * @param nodes all known nodes
      */
     record Status(
@@ -69,10 +69,11 @@ public interface FleetConfigSource {
     /**
      * The configuration on a node. Immutable.
      *
-     * @param connection live, away or left
+     * @param connection live, away (no recent report), or left (the node has left the fleet)
      * @param revision revision in force; 0 for none
      * @param newest newest revision that the node knows, to which the state refers; 0 for none
-     * @param state off, local, applied, rejected or pending
+     * @param state off (the node does not take part), local (only its own file is in force), or for the newest
+     *     revision: applied, rejected or pending
      * @param reason reason of the state; empty for none
      */
     record Node(String node, String tier, String connection, long revision, long newest, String state, String reason) {}

@@ -44,8 +44,8 @@ public final class FleetPositionResource implements AdminResource {
     }
 
     /**
-     * False once the identifier of this node's state directory is known, so that purges do not wait for other blocking
-     * requests.
+     * True until the identifier of this node's state directory has been read from its file. After that, purges do not
+     * wait for other blocking requests.
      */
     @Override
     public boolean isBlocking() {

@@ -13,8 +13,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * {@code GET /v1/fleet/read?node=NAME&target=TARGET}: the answer of another node to a query. Permits the queries of the
- * role viewer, because the other node does not know the token of the client. Thread-safe.
+ * {@code GET /v1/fleet/read?node=NAME&target=TARGET}: the answer of another node to a query. Permits only queries that
+ * the role viewer may send, because the other node does not know the token of the client. Thread-safe.
  */
 public final class FleetReadResource implements AdminResource {
     /** The path on the launcher's socket. */

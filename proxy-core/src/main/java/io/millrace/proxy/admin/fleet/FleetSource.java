@@ -19,13 +19,13 @@ public interface FleetSource {
      * @param fleet name of the fleet; empty without one
      * @param node name of this node
      * @param tier label of the cache layer of this node, such as {@code edge}
-     * @param state off, starting, connected, disconnected, or refused by servers that are connected but deny a permission
+     * @param state off, starting, connected, disconnected, or refused (the servers are connected but deny a permission)
      * @param problem reason why the node is not connected, or the permissions that it lacks; empty for none
-     * @param onGap treatment of stored responses after missed purges
-     * @param streamCreated time of creation of the stream
+     * @param onGap treatment of stored responses after this node has missed purges of other nodes
+     * @param streamCreated time of creation of the stream of purge messages that the nodes share
      * @param streamLast number of the last message of the stream
      * @param applied number of the last message that this node has applied
-     * @param outboxBytes bytes of purges that wait on disk
+     * @param outboxBytes bytes of purges on disk that wait to be sent
      * @param nodes the known nodes, by name
      */
     record Status(
@@ -44,7 +44,7 @@ public interface FleetSource {
     /**
      * A known node. Immutable.
      *
-     * @param state live, away or left
+     * @param state live, away (no recent report), or left (the node has left the fleet)
      * @param applied number of the last message that the node has applied
      * @param lag messages that the node has not applied; -1 if it does not follow this node's stream
      * @param seenSeconds time since its latest report
@@ -66,7 +66,8 @@ public interface FleetSource {
      * The nodes that have applied a purge. Immutable.
      *
      * @param isComplete whether every live node has applied it
-     * @param sequence number of its message; 0 if it is not published, or its number is no longer known
+     * @param sequence number of its message in the stream; 0 if it is not published, or the number is not known any
+     *     more
      * @param note reason why the nodes are not known; empty for none
      * @param applied nodes that have applied it
      * @param missing live nodes that have not, with the reason

@@ -9,7 +9,7 @@ final class Figures {
     private Figures() {}
 
     /**
-     * Joins points to longer steps.
+     * Joins the points of short time steps to points of longer steps.
      *
      * @param points in the order of their times
      * @param stepSeconds the longer step

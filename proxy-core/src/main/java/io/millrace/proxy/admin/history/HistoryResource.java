@@ -159,7 +159,8 @@ public final class HistoryResource implements AdminResource {
     }
 
     /**
-     * Returns the number of an archive's steps that are joined to one. A range thus stays within the limit of points.
+     * Returns how many steps of an archive are joined to one point. With this number, the range stays within the limit
+     * of points.
      */
     private static long multiple(long spanSeconds, Archive archive) {
         long points = spanSeconds / archive.stepSeconds();

@@ -9,7 +9,8 @@ public interface HistorySource {
      * The figures of one step of time. Counts are increases within the step. Never modified.
      *
      * @param atSeconds begin of the step, seconds since 1970
-     * @param measuredMillis time within the step that was measured; less than the step if no worker answered
+     * @param measuredMillis time within the step that was measured; less than the step if no worker answered for a part
+     *     of it
      * @param requests answered client requests
      * @param hits requests answered from the store
      * @param sentBytes bytes sent to clients

@@ -13,8 +13,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code GET /v1/log/live}: requests as they finish. The first request opens a viewer and is answered at once. Each
- * further request waits for records, up to the time in the parameter {@code wait} (long poll). Thread-safe.
+ * {@code GET /v1/log/live}: requests as they finish. The first request registers the client as a viewer, and is
+ * answered at once. Each further request names the viewer and waits for records, up to the time in the parameter {@code
+ * wait} (long poll). Thread-safe.
  */
 public final class LiveLogResource implements AdminResource {
     public static final String PATH = "/v1/log/live";

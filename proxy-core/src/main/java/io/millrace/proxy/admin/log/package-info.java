@@ -1,4 +1,7 @@
-/** The live log as resources: requests as they finish, kept requests, and the fields of both. */
+/**
+ * Resources of the live log: requests as they finish, the kept requests (slow, failed or refused), and the fields of
+ * both.
+ */
 @NullMarked
 package io.millrace.proxy.admin.log;
 

@@ -14,7 +14,7 @@ public interface HostControl {
     CompletionStage<Report> report(@Nullable String host);
 
     /**
-     * Forgets state and cached addresses, so that the next request tries the origin and queries its name.
+     * Removes the state and the cached addresses of hosts. The next request then queries the name and tries the origin.
      *
      * @param host name or address without port, in lower case; null for all
      */

@@ -11,7 +11,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/hosts} and {@code POST /v1/hosts/clear}: origins that are single hosts, and names. Thread-safe. */
+/**
+ * {@code GET /v1/hosts} and {@code POST /v1/hosts/clear}: origins that are single hosts (not in a group), and cached
+ * host names. Thread-safe.
+ */
 public final class HostsResource implements AdminResource {
     private static final String PATH = "/v1/hosts";
 
@@ -60,7 +63,10 @@ public final class HostsResource implements AdminResource {
                 report -> AdminReply.json(json -> write(json, report)));
     }
 
-    /** Returns the host as the database writes it: in lower case, an IPv6 address without brackets; null for all. */
+    /**
+     * Returns the host in the form that the table of hosts uses: in lower case, an IPv6 address without brackets; null
+     * for all.
+     */
     private static @Nullable String hostOf(@Nullable String text) {
         if (text == null || text.isEmpty()) {
             return null;

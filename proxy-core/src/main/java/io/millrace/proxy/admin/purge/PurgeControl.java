@@ -47,7 +47,8 @@ public interface PurgeControl {
      * @param record the record
      * @param undoUntilMillis end of the undo window in epoch milliseconds; 0 if it cannot be undone
      * @param count the count of its objects; null if this process has none
-     * @param sweep progress of a purge by pattern: waiting, running, done, or covered by a purge of everything; else null
+     * @param sweep progress of a purge by pattern: waiting (while it can still be undone), running, done, or covered by
+     *     a purge of everything; otherwise null
      */
     record PurgeView(
             PurgeRecord record,

@@ -42,7 +42,7 @@ public final class PurgeListResource implements AdminResource {
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         int limit = limit(request);
         AdminCaller caller = request.caller();
-        // Purges of other tokens are removed below, so a limited client needs more records.
+        // For a client with limited rights, the purges of other tokens are removed below, so more records are read.
         int readLimit = caller.purgeRights() == null ? limit : LIMIT_MAX;
         List<PurgeView> latest = purges.latest(request.optionalParameter("before"), readLimit).stream()
                 .filter(view -> caller.owns(view.record().client().token()))
@@ -70,7 +70,7 @@ public final class PurgeListResource implements AdminResource {
                 return limit;
             }
         } catch (NumberFormatException e) {
-            // The text is handled like a number out of range.
+            // A text that is not a number is handled below like a number out of range.
         }
         throw new AdminException(400, "bad-request", "limit: " + text + " is not a number from 1 to " + LIMIT_MAX);
     }

@@ -96,7 +96,7 @@ public record AdminRequest(
                 return number;
             }
         } catch (NumberFormatException e) {
-            // Handled like a number out of range.
+            // A text that is not a number is handled below like a number out of range.
         }
         throw new AdminException(
                 400, "bad-request", name + ": '" + text + "' is not a number from " + min + " to " + max);

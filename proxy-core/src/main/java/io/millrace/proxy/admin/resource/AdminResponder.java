@@ -14,8 +14,8 @@ public interface AdminResponder {
     }
 
     /**
-     * When a stage completes, sends the answer that {@code render} makes of its result, or the error answer of its
-     * failure.
+     * Sends an answer when a stage completes. It is the answer that {@code render} returns for the result, or an error
+     * answer if the stage failed.
      */
     default <T> void replyWhen(CompletionStage<T> stage, Function<? super T, AdminReply> render) {
         stage.whenComplete((result, failure) -> {

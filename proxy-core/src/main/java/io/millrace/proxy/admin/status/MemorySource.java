@@ -8,11 +8,14 @@ public interface MemorySource {
     /** Returns the present use, at most two seconds old. */
     MemoryReport memory();
 
-    /** Bytes of one part, by its name in {@code millrace_memory_bytes} or {@code millrace_memory_mapped_bytes}. */
+    /**
+     * Bytes of one part of the memory. Its name is a label value of the metric {@code millrace_memory_bytes} or {@code
+     * millrace_memory_mapped_bytes}.
+     */
     record Part(String name, long bytes) {}
 
     /**
-     * Bytes in flight, and the clients and fetches that exceeded the budget.
+     * Bytes in flight, and the clients and fetches that were stopped because the bytes reached the budget.
      *
      * @param bytes buffers of connections in use
      * @param bytesMax the budget

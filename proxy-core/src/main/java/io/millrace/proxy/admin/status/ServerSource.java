@@ -16,7 +16,7 @@ public interface ServerSource {
     ServerReport drain(boolean undo);
 
     /**
-     * Returns the threads with the most CPU time first.
+     * Returns the threads, sorted by falling CPU time.
      *
      * @param depth frames of each stack, 0 or more
      */

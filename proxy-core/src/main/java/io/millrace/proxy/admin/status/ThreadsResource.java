@@ -53,7 +53,7 @@ public final class ThreadsResource implements AdminResource {
                 return depth;
             }
         } catch (NumberFormatException e) {
-            // Reported below.
+            // The code below reports the invalid value.
         }
         throw new AdminException(400, "bad-request", "depth: '" + text + "' is not a number from 0 to " + DEPTH_MAX);
     }

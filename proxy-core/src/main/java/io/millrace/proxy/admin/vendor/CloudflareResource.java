@@ -24,7 +24,7 @@ import tools.jackson.core.JsonToken;
 public final class CloudflareResource implements AdminResource {
     public static final String PATH = "/zones/{id}/purge_cache";
 
-    /** The path below Cloudflare's usual base URL. */
+    /** The path for clients that add the path of Cloudflare's base URL, {@code /client/v4}. */
     public static final String LONG_PATH = "/client/v4/zones/{id}/purge_cache";
 
     private static final String EVERYTHING = "purge_everything";

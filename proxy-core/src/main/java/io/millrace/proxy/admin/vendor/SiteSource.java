@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** The sites of the rules: {@code remap[].site}, or the requested host for rules without it. Thread-safe. */
 public interface SiteSource {
     /**
-     * A site to which a part of some URLs belongs. Immutable.
+     * A site, with one of the requested URLs that belong to it. Immutable.
      *
      * @param site name of the site
      * @param url one of the URLs that belong to the site

@@ -38,7 +38,7 @@ public final class VendorPurges {
     }
 
     /**
-     * Returns the site that an identifier in a path denotes.
+     * Returns the site whose name is the identifier in a request path.
      *
      * @param what {@code service} or {@code zone}, for the error text
      * @throws AdminException if there is no such site
@@ -54,7 +54,7 @@ public final class VendorPurges {
         return site;
     }
 
-    /** Returns true if a request asks for soft purges, with the field of Fastly's API. */
+    /** Returns true if a request asks for soft purges, by the field Fastly-Soft-Purge of Fastly's API. */
     static boolean isSoft(AdminRequest request) {
         return "1".equals(request.fields().getOrDefault("fastly-soft-purge", "").strip());
     }
@@ -94,7 +94,7 @@ public final class VendorPurges {
         }
     }
 
-    /** Returns the error for URLs that belong to the requested site only in part. */
+    /** Returns the error text for URLs of which only a part belongs to the requested site. */
     private static String shared(String url, String site, Owner foreign) {
         OwningRule rule = foreign.rule();
         String remedy;

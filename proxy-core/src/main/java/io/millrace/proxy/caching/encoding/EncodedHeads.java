@@ -12,8 +12,8 @@ import io.millrace.proxy.http.ResponseHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which responses of origins this proxy encodes, and builds their heads. A response that may be encoded varies
- * by Accept-Encoding, also for clients that get it without a coding. Thread-safe: no state.
+ * Decides which responses of origins this proxy encodes (compresses), and builds their heads. A response that may be
+ * encoded varies by Accept-Encoding, also for clients that get it without a coding. Thread-safe: no state.
  */
 public final class EncodedHeads {
     private static final long UNKNOWN = -1;
@@ -62,8 +62,8 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns true if a stored variant may be decoded for clients that accept other codings. Its media type must be one
-     * that is encoded, and the origin must not forbid it.
+     * Returns true if a stored variant may be decoded for clients that accept other codings. The rules must include its
+     * media type, and it must not have {@code no-transform}.
      */
     public static boolean mayDecode(FieldSection storedFields, EncodingRules rules) {
         return hasType(storedFields, rules) && !storedFields.hasToken(FieldName.CACHE_CONTROL, "no-transform");
@@ -175,16 +175,16 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns a 304 with fields that fit a stored response. Its entity tag is weak if the stored response has no strong
-     * tag, as after a transformation by extensions.
+     * Adapts the fields of the origin's 304 to a stored response that extensions may have transformed. The entity tag
+     * becomes weak if the stored response has no strong tag, as after a transformation.
      */
     public static ResponseHead confirmedTransformed(ResponseHead notModified, StoredHead stored) {
         return hasNoStrongTag(stored) ? transformed(notModified) : notModified;
     }
 
     /**
-     * Returns a 304 with fields that fit the copy of the client. Its entity tag is weak, unless If-None-Match names
-     * only strong tags.
+     * Adapts the fields of the origin's 304 to the client's copy, which extensions may have transformed. The entity tag
+     * becomes weak, unless If-None-Match names only strong tags.
      */
     public static ResponseHead confirmedTransformed(ResponseHead notModified, FieldSection requestFields) {
         String tags = requestFields.joined(FieldName.IF_NONE_MATCH);
@@ -201,9 +201,9 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns a 304 with fields that fit the stored variant. If this proxy encoded it, the entity tag becomes weak, and
-     * fields about the origin's bytes are removed. If the 304 has Vary, the fields that select a coding are added to
-     * it.
+     * Adapts the fields of the origin's 304 to a stored variant. If this proxy encoded the variant, the entity tag
+     * becomes weak, and fields about the origin's bytes are removed. If the 304 has Vary, the fields that select a
+     * coding are added to Vary.
      */
     public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored, EncodingRules rules) {
         boolean varied = stored.variance().names().contains(FieldName.ACCEPT_ENCODING);
@@ -215,9 +215,9 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns a 304 with fields that fit the copy of the client that sent the condition. Its entity tag is weak, with
-     * two exceptions: the client gets no coding, or If-None-Match names only strong tags, which this proxy does not
-     * give to encoded content.
+     * Adapts the fields of the origin's 304 to the copy of the client that sent the condition. The entity tag becomes
+     * weak, with two exceptions: the client gets no coding, or If-None-Match names only strong tags, which this proxy
+     * does not give to encoded content.
      */
     public static ResponseHead confirmed(ResponseHead notModified, FieldSection requestFields, EncodingRules rules) {
         if (rules.choose(requestFields) == null) {

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * If a remap rule changes keys ({@code KeyRules}), the key contains the changed URL. A suffix may follow after a space,
  * which no URL contains. The suffix distinguishes responses with the same URL. For example, it contains the generation
  * ({@code cache.key.generation}), the received port, or the mapping of a rule that shares stored responses among hosts.
- * Dot segments and encoded dots stay unchanged: URLs that an origin may
- * distinguish have different keys. Immutable.
+ * Dot segments and encoded dots in the path stay unchanged, because URLs that an origin may distinguish must have
+ * different keys. Immutable.
  */
 public final class CacheKey {
 

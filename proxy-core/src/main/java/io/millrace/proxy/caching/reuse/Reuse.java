@@ -208,8 +208,8 @@ public sealed interface Reuse {
         if (!mustBeValidated(stored) && !isForAnybody(stored) && isRestricted(request, settings)) {
             return new NotUsable(NotUsableReason.AUTHORIZATION);
         }
-        // The response may have been stored before the operator added a selector. The value of the selector is then
-        // unknown.
+        // A selector is a request field or cookie that distinguishes responses of one URL. If the operator added a
+        // selector after the response was stored, the value for this response is unknown.
         Variance selectors = settings.key().selectors();
         boolean selectable = selectors.isNone() || selectors.isWithin(stored.variance());
         return selectable && stored.selects(request.fields(), settings.encoding())

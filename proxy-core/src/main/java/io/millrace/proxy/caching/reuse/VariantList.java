@@ -30,8 +30,8 @@ public final class VariantList {
      *
      * @param marker the marker to store in place of the old one
      * @param dropped values of the variants that are no longer listed and must be removed
-     * @param mostVaried the field or cookie with the most distinct values among the listed variants; null when none was
-     *     dropped
+     * @param mostVaried the field or cookie with the most distinct values among the listed variants; null when no
+     *     variant was dropped
      */
     public record Added(
             StoredHead marker,
@@ -59,8 +59,7 @@ public final class VariantList {
     }
 
     /**
-     * Returns the values of the listed variants that are encoded with a dictionary, and are like those of a request
-     * otherwise.
+     * Returns the values of the listed variants that are compressed with a dictionary and otherwise match a request.
      *
      * @param values the values of the request; its own variant is left out
      */

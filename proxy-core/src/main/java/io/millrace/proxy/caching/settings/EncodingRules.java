@@ -90,8 +90,8 @@ public record EncodingRules(
      * Returns the coding for a client: the acceptable one with the highest weight (RFC 9110 s12.5.3), the first of
      * {@link #codings} if there are several. Returns null for none: without Accept-Encoding, if {@code identity} has a
      * higher weight, or if the request has {@code no-transform} (RFC 9111 s5.2.1.6). A coding with a dictionary
-     * precedes others of its weight. It is chosen only if the request has Available-Dictionary. {@code
-     * DictionaryChoice} has removed this field if the dictionary cannot be used.
+     * precedes others of its weight. It is chosen only if the request has Available-Dictionary. Before this call,
+     * {@code DictionaryChoice} removes this field if the dictionary cannot be used.
      */
     public @Nullable ContentCoding choose(FieldSection requestFields) {
         if (!requestFields.contains(FieldName.ACCEPT_ENCODING)

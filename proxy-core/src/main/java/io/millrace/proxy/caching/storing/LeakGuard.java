@@ -161,7 +161,10 @@ public final class LeakGuard {
                 && !isKeyed(request, fields, settings);
     }
 
-    /** Returns true if the request has credentials that a browser adds by itself, or had them before a check. */
+    /**
+     * Returns true if the request has credentials that a browser adds by itself, or had such credentials before an
+     * access check.
+     */
     public static boolean hasCredentials(RequestHead request) {
         return request.userFields() != null
                 || request.fields().contains(FieldName.COOKIE)

@@ -35,8 +35,8 @@ final class RequestErrors {
     }
 
     /**
-     * Returns true for errors about request fields. Excludes 400, because applications often use it for a URL, with a
-     * lifetime.
+     * Returns true for errors about request fields. Excludes 400, because applications often answer certain URLs with a
+     * 400 that has a lifetime.
      */
     private static boolean isAboutFields(int status) {
         return switch (status) {

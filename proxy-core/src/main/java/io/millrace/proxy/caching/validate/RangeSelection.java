@@ -139,7 +139,7 @@ public sealed interface RangeSelection {
             return false;
         }
         if (isSuffix && length == 0 && second > 0) {
-            // Satisfiable (s14.1.2), but not expressible by Content-Range.
+            // A suffix range of empty content is satisfiable (s14.1.2), but Content-Range cannot express it.
             return false;
         }
         if (isSuffix) {

@@ -28,7 +28,7 @@ public record ErrorPageConfig(List<Integer> statuses, LoadedFile file, String co
 
     private static final int ERROR = 400;
 
-    /** Fields that describe the framing, the connection or the content itself. */
+    /** Fields that a page must not set: they describe the framing, the connection or the content itself. */
     private static final Set<String> REFUSED = Set.of(
             "age",
             "connection",

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A filter at one place of use. A request matches if all conditions are true. Immutable.
+ * A filter, as one place of the configuration uses it. A request matches if all conditions are true. Immutable.
  *
  * @param name name of the filter, or its path: {@code remap[3].filters[1]}
  * @param action the decision about a matching request

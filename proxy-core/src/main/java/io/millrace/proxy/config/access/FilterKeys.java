@@ -61,7 +61,9 @@ public final class FilterKeys {
 
     private FilterKeys() {}
 
-    /** Returns true if the key is a condition on requests. An empty list would match no request. */
+    /**
+     * Returns true if the key is a condition on requests. Its list must not be empty, because no request would match.
+     */
     public static boolean isCondition(ConfigKey<?> key) {
         return CONDITIONS.contains(key);
     }

@@ -6,7 +6,7 @@ import io.millrace.proxy.config.value.FileMode;
 
 /** Configuration keys for Unix sockets on which clients are accepted. */
 public final class UnixListenKeys {
-    /** Mode without the key: owner and group may connect. */
+    /** File mode of a socket if the key is not set: owner and group may connect. */
     private static final FileMode OWNER_AND_GROUP = new FileMode(0660);
 
     public static final ConfigKey<FileMode> MODE = ConfigKey.builder("listen[].socket_mode", ValueType.SOCKET_MODE)

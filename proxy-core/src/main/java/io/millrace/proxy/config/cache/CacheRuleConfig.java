@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * A rule of {@code cache_rules}: conditions on a request and the resulting cache settings. Immutable.
  *
  * @param index index in the file, from 0
- * @param name name in logs and responses: {@code cache_rules[2]}, or the path of an element of {@code rules} that sets a lifetime
+ * @param name name in logs and responses: {@code cache_rules[2]}, or the path of an element of {@code rules} if that
+ *     element sets a lifetime
  * @param when conditions, which must all be true
  * @param then settings for matching requests
  * @param location file position, such as {@code millrace.yaml:12:5}; null for a rule set in code

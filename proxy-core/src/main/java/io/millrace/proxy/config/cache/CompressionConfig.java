@@ -20,7 +20,7 @@ public final class CompressionConfig {
     private CompressionConfig() {}
 
     /**
-     * Returns the rules. Encodings without a library are left out.
+     * Returns the rules. Leaves out encodings whose library is missing in this program.
      *
      * @param values the general values, or those of a rule completed by the general values
      */

@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 
-/** Configuration keys for overload of an origin or this proxy. During overload, responses are served for longer. */
+/** Configuration keys for overload of an origin or this proxy. During an overload, responses may be served stale. */
 public final class OverloadKeys {
     public static final ConfigKey<Duration> LATENCY = ConfigKey.builder("cache.overload.latency", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))

@@ -92,7 +92,7 @@ final class AcmeChecks {
             scheme = uri.getScheme();
             host = uri.getHost();
         } catch (IllegalArgumentException e) {
-            // Reported below.
+            // The code below reports the invalid value.
         }
         if (host == null || !("https".equals(scheme) || (!httpsOnly && "http".equals(scheme)))) {
             error(path, "'" + url + "' is not a URL such as " + (httpsOnly ? "https" : "http") + "://host/path");

@@ -57,8 +57,8 @@ final class AdminChecks {
 
     /**
      * Checks that the TCP address has a token, and TLS unless it is loopback. Must only be called for the operator's
-     * file: the configuration of a worker combines the address of the running launcher with tokens and TLS settings of
-     * the newest file.
+     * file. The configuration of a worker could fail this check although the file is correct, because it combines the
+     * address of the running launcher with tokens and TLS settings of the newest file.
      */
     void checkListen(ConfigValues values) {
         ListenAddress listen = values.find(ConfigKeys.ADMIN_LISTEN);

@@ -113,7 +113,7 @@ final class FleetChecks {
             scheme = uri.getScheme();
             host = uri.getHost();
         } catch (IllegalArgumentException e) {
-            // Reported below.
+            // The code below reports the invalid value.
         }
         if (host == null || !("nats".equals(scheme) || "tls".equals(scheme))) {
             error(

@@ -21,7 +21,7 @@ import java.util.List;
  * rule.
  */
 final class GuardChecks {
-    /** Settings of tokens that have an effect only with the keys of the issuer. */
+    /** Settings of tokens that have an effect only if the keys of the issuer are configured. */
     private static final List<ConfigKey<?>> TOKEN_KEYS = List.of(
             TokenKeys.ENABLED,
             TokenKeys.ISSUER,
@@ -33,7 +33,7 @@ final class GuardChecks {
             TokenKeys.CLOCK_SKEW,
             TokenKeys.WHEN);
 
-    /** Settings of authorisation servers that have an effect only with the URL of one. */
+    /** Settings that have an effect only if the URL of an authorisation server is configured. */
     private static final List<ConfigKey<?>> AUTHORIZE_KEYS = List.of(
             AuthorizeKeys.ENABLED,
             AuthorizeKeys.METHOD,

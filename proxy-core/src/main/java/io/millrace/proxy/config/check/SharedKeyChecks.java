@@ -18,8 +18,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that remap rules with a common {@code cache.key.host} change stored responses alike. Otherwise the element of
- * {@code remap} that the first request matches would determine the stored response for the others. Confined to one
+ * Checks that remap rules with a common {@code cache.key.host} change stored responses in the same way. Otherwise the
+ * rule of the first request would determine the stored response that requests of the other rules get. Confined to one
  * thread.
  */
 final class SharedKeyChecks {

@@ -88,7 +88,7 @@ public final class EdgeChecks {
      * Reports each setting that is not the default and has no effect, because the main key is not set. A general
      * setting has an effect if a remap rule sets the main key.
      *
-     * @param off the key that also turns the feature off, which is always permitted
+     * @param off the key that turns the feature off; it may be set although {@code main} is not
      */
     private void reportUnused(
             ConfigValues own, String prefix, ConfigKey<?> main, List<ConfigKey<?>> others, ConfigKey<?> off) {

@@ -4,10 +4,11 @@ import io.millrace.proxy.config.key.ConfigValues;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings for the assembly of pages of one remap rule. Immutable.
+ * The settings for the assembly of pages (Edge Side Includes, ESI) of one remap rule. A document is a response whose
+ * include elements this proxy replaces by fragments. Immutable.
  *
  * @param when which responses are documents
- * @param depthMax limit of the levels of fragments
+ * @param depthMax limit of the levels of nested fragments
  * @param includesMax limit of the fragments of one page
  * @param documentBytesMax limit of one document
  * @param pageBytesMax limit of all documents and fragments of one page

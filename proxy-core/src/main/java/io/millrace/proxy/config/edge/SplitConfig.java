@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The canary split of one remap rule. Immutable.
+ * The canary split of one remap rule, which sends some clients to other origins (branches). Immutable.
  *
  * @param branches the branches, in order
  * @param cookie name of the cookie that decides about the branch by weight; null for the client's address
@@ -36,7 +36,7 @@ public record SplitConfig(List<Branch> branches, @Nullable String cookie) {
      * @param name the name in metrics and cache keys
      * @param to the origin; null if the branch has a group
      * @param origins name of the origin group; null if the branch has one origin
-     * @param weight share of the clients, of {@value #WHOLE}
+     * @param weight share of the clients that get this branch, in units of 0.01 percent
      * @param cookie name of the cookie with which a client gets this branch; null for none
      * @param cookieValue value of this cookie; null for any
      * @param isSeparate whether the branch has stored responses of its own

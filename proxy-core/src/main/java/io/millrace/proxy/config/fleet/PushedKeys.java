@@ -9,9 +9,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which keys a pushed configuration may set: one that {@code fleet config push} sends to the nodes of a fleet.
- * All other keys come from the local file of each node only. A test requires a decision for each key of a file.
- * Stateless.
+ * Decides which keys a pushed configuration may set. The command {@code fleet config push} sends such a configuration
+ * to the nodes of a fleet. All other keys come from the local file of each node only. A test requires a decision for
+ * each key of a file. Stateless.
  */
 public final class PushedKeys {
     /** The reason why a key is local. */

@@ -38,7 +38,9 @@ public final class AuthorizeConfig {
             AuthorizeKeys.NEGATIVE_TTL,
             AuthorizeKeys.ON_ERROR);
 
-    /** Fields that belong to the connection, to the content, or to this proxy. */
+    /**
+     * Fields that the server can neither get nor set: they belong to the connection, to the content, or to this proxy.
+     */
     private static final Set<String> OWN_FIELDS = Set.of(
             "connection",
             "content-length",
@@ -109,7 +111,8 @@ public final class AuthorizeConfig {
                 : AuthorizeKeyPart.withSent(AuthorizeKeyPart.parse(parts), sendFields);
         ttlMillis = inForce.get(AuthorizeKeys.TTL).toMillis();
         negativeTtlMillis = inForce.get(AuthorizeKeys.NEGATIVE_TTL).toMillis();
-        // Different requests may have equal parts in authorize.cache_key. With ttl 0 each needs its own decision.
+        // Different requests may have equal parts in authorize.cache_key. If the ttl is 0, each of these requests needs
+        // its own decision.
         collapsing = parts == null || ttlMillis > 0;
         timeoutMillis = inForce.get(AuthorizeKeys.TIMEOUT).toMillis();
         onError = inForce.get(AuthorizeKeys.ON_ERROR);
@@ -260,7 +263,7 @@ public final class AuthorizeConfig {
         RequestConditions.parse(values.get(AuthorizeKeys.WHEN));
     }
 
-    /** Returns the regular expressions of the condition; empty after a fault. */
+    /** Returns the regular expressions of the condition; empty if the condition has a fault. */
     public static List<String> patterns(ConfigValues values) {
         String when = values.find(AuthorizeKeys.WHEN);
         try {

@@ -72,7 +72,7 @@ public record PasswordConfig(PasswordFile file, @Nullable Expression<RequestFact
         }
     }
 
-    /** Returns the regular expressions of the condition; empty after a fault. */
+    /** Returns the regular expressions of the condition; empty if the condition has a fault. */
     public static List<String> patterns(ConfigValues values) {
         String when = values.find(PasswordKeys.WHEN);
         try {

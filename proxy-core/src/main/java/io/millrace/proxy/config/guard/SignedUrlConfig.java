@@ -44,7 +44,7 @@ public record SignedUrlConfig(SigningKeys keys, @Nullable Expression<RequestFact
         SigningKeys.parse(values.get(SignedUrlKeys.KEYS));
     }
 
-    /** Returns the regular expressions of the condition and of the file of keys; empty after a fault. */
+    /** Returns the regular expressions of the condition and of the file of keys; empty if one of them has a fault. */
     public static List<String> patterns(ConfigValues values) {
         List<String> patterns = new ArrayList<>();
         try {

@@ -177,7 +177,7 @@ public final class TokenConfig {
         }
     }
 
-    /** Returns the regular expressions of the condition; empty after a fault. */
+    /** Returns the regular expressions of the condition; empty if the condition has a fault. */
     public static List<String> patterns(ConfigValues values) {
         String when = values.find(TokenKeys.WHEN);
         try {

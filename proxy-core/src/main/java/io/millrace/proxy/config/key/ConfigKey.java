@@ -16,7 +16,7 @@ public final class ConfigKey<T> {
     public enum Apply {
         /** The running worker (the process that serves requests) applies the change at once. */
         LIVE,
-        /** A new worker starts beside the old one, which then drains. */
+        /** A new worker starts beside the old one, which then finishes its requests and ends. */
         ROLLING,
         /** The launcher (the worker's parent) must be restarted; its sockets and its worker are kept. */
         RELAUNCH;

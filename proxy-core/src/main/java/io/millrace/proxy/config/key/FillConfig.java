@@ -1,7 +1,8 @@
 package io.millrace.proxy.config.key;
 
 /**
- * Settings of fetches: ranges, fetches without waiting clients, and requests that follow a fetch. Immutable.
+ * Settings of fetches from origins: ranges, fetches without waiting clients, and requests that follow a fetch. A
+ * request that follows gets the response of a fetch in progress instead of its own fetch. Immutable.
  *
  * @param rangesUseCache whether requests with Range use the cache
  * @param fetchesWholeForRange whether a request for a range that is not stored fetches the whole response

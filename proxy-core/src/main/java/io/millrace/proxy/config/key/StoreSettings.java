@@ -9,7 +9,7 @@ package io.millrace.proxy.config.key;
  * @param scrubBytesPerSecond rate of the background verification; 0 for none
  * @param ramAdmission which new responses the RAM tier keeps
  * @param diskAdmission which new responses a full volume admits
- * @param permitPinning whether pinned responses are kept on disk
+ * @param permitPinning whether the disk keeps pinned responses, for which a rule sets a minimum storage time
  * @param simulatesSizes whether the hit ratios of other sizes of the RAM tier are estimated
  */
 public record StoreSettings(

@@ -23,7 +23,8 @@ import java.util.Locale;
  */
 final class ValueReaders {
     /**
-     * Protocols that carry or hide requests. They cannot be switched to, since their requests would bypass every rule.
+     * Protocols that carry or hide requests. No connection may switch to them, because their requests would bypass
+     * every rule.
      */
     private static final List<String> REFUSED_PROTOCOLS = List.of("h2c", "h2", "http", "tls");
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param policy selection of the host for a request
  * @param hashKey input of the hash for {@link Policy#CONSISTENT_HASH}
  * @param ringMode use of backup hosts
- * @param hosts in the order of the file; at least one without {@code fleetTier}
+ * @param hosts in the order of the file; may be empty only if {@code fleetTier} is set
  * @param fleetTier tier of the fleet whose nodes are further hosts; null for none
  * @param connectionsMax limit of connections to each host on each event loop; null for the general setting
  * @param connectionsTotalMax limit of connections to each host on all event loops, 0 for none; null for the general

@@ -26,7 +26,7 @@ public record ConfigDocument(String name, Path directory, String text, Map<Strin
     }
 
     /**
-     * Prefix of the name of a pushed configuration: one that {@code fleet config push} has sent to the nodes of a
+     * Prefix of the name of a pushed configuration. The command {@code fleet config push} has sent it to the nodes of a
      * fleet. No file has such a name, because paths have no double slash.
      */
     public static final String PUSHED = "fleet://config/";

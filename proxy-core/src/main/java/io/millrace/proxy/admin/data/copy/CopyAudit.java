@@ -17,7 +17,7 @@ final class CopyAudit {
     private static final Logger log = LoggerFactory.getLogger(CopyAudit.class);
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Limit of clients that are counted; with more of them, all counts begin again. */
+    /** Limit of clients with a count. When a further client would exceed it, the counts of all clients are reset. */
     private static final int CLIENTS_MAX = 256;
 
     private final String verb;
@@ -26,7 +26,7 @@ final class CopyAudit {
     /** Guarded by the lock. */
     private final Map<String, Counted> byClient = new HashMap<>();
 
-    /** The responses of a client since its last line. */
+    /** The responses of a client since its last log line. */
     private static final class Counted {
         private long lineNanos;
         private long responses;
