@@ -95,7 +95,7 @@ public record AcmeConfig(
         return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();
     }
 
-    /** Returns these settings with a storage directory, if none is configured. */
+    /** Returns these settings with the given storage directory, unless one is configured. */
     public AcmeConfig storedIn(Path directory) {
         return storage != null
                 ? this

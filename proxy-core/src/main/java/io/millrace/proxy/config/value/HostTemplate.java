@@ -69,8 +69,8 @@ public final class HostTemplate {
     }
 
     /**
-     * Like {@link #expand}, for a path. The client chooses the host, and must not choose directories of the origin with
-     * it.
+     * Like {@link #expand}, for a path. The client chooses the host of its request, but this host must not select other
+     * directories of the origin.
      *
      * @return null if a group contains a character that no host name has, such as an encoded slash; also null if the
      *     path would get a dot segment
