@@ -60,7 +60,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     private final ExchangeReport report;
     private final BodySender sender;
     private final Consumer<ExchangePhase> pageEnd;
-    /** The assembly of a page, if a rule assembles pages. */
+    /** The assembly of a page from an ESI document; null if no rule assembles pages. */
     private final @Nullable AssembledResponse page;
 
     private @Nullable Mapped mapped;
@@ -434,7 +434,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
         sendLocal(head, content, closing);
     }
 
-    /** Sends the response of another server, with its fields instead of this proxy's fields. */
+    /** Sends the refusal of an authorisation server, with the server's fields instead of this proxy's fields. */
     private void sendLocal(int status, FieldSection fields, byte[] body, ExchangeOutcome result, boolean closing) {
         OutboundHead head = LocalAnswers.extension(
                 exchangeLoop.outbound(),

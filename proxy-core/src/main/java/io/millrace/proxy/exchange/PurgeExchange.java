@@ -371,8 +371,8 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Returns the tags of a condition that only lists tags. Returns null for other conditions, and if a rule does not
-     * read the tags of responses from the field.
+     * Returns the tags of a condition that only lists tags. Returns null for other conditions. Also returns null if the
+     * condition names a response field from which some rule does not read the tags.
      */
     private static @Nullable TagList listed(PurgeRequest.Matching matching, Collection<RemapRule> rules) {
         PurgeRequest.ListedTags listed = matching.listed();

@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Determines the store key of a response. It is the URL's primary key, or a variant's key if the response varies. For
- * variants, this class stores a Vary marker under the primary key: a record of the selecting fields and the variants.
+ * variants, this class stores a Vary marker under the primary key. The marker is a record of the variants, and of the
+ * request fields that select one of them.
  *
  * <p>Confined to one event loop.
  */
