@@ -52,7 +52,7 @@ public final class BodyTransforms {
     private boolean isBusy;
     private boolean isClosed;
 
-    /** The next part of the work: {@link #PARTS} for each step. */
+    /** Index of the next part of the work; each step has {@link #PARTS} parts. */
     private int position;
     /** True while the last piece is transformed. */
     private boolean isEnding;
