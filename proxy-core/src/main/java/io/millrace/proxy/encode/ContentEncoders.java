@@ -56,7 +56,7 @@ public final class ContentEncoders {
             case GZIP -> true;
             case BROTLI -> level <= BROTLI_LEVEL_QUICK;
             case ZSTD -> level <= ZSTD_LEVEL_QUICK;
-            // The search tables of the dictionary are built first.
+            // The search tables of the dictionary are built first, which takes longer.
             case DICTIONARY_BROTLI, DICTIONARY_ZSTD -> false;
         };
     }

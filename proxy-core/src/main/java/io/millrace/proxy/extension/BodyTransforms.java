@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transformations of the content of one response, in order: the output of one is the input of the next. One piece is
- * transformed at a time. A transformation may give its result later.
+ * The transformations of the content of one response, in order: the output of one is the input of the next. One piece
+ * is transformed at a time. A transformation may give its result later.
  *
  * <p>Confined to one event loop.
  */

@@ -43,7 +43,10 @@ public final class ConfigProblems {
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
 
-    /** Names of environment variables by path. For elements of a list, the path is that of the list. */
+    /**
+     * Names of the environment variables in values, by the path of the key. For elements of a list, this is the path of
+     * the list.
+     */
     private final Map<String, Set<String>> variables = new HashMap<>();
 
     /** Index of each file in reading order. */

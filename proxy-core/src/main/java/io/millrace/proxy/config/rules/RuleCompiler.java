@@ -256,7 +256,10 @@ public final class RuleCompiler {
         return new RuleConfig.Redirect(status, to, groups("redirect.to", to, when));
     }
 
-    /** Returns the expression whose groups a template uses; null if it uses none, or after a fault. */
+    /**
+     * Returns the regular expression of the condition whose groups a template uses. Null if it uses none, or after a
+     * fault.
+     */
     private @Nullable Pattern groups(
             String key, @Nullable RedirectTarget template, @Nullable Expression<RequestFacts> when) {
         if (template == null || template.lastGroup() < 0) {
@@ -414,7 +417,7 @@ public final class RuleCompiler {
         }
     }
 
-    /** Checks that the condition is the same for all requests that share a response. */
+    /** Checks that the condition has the same result for all requests that share a response. */
     private void checkShared(Expression<RequestFacts> when, List<String> shared, boolean bypass) {
         String client = fieldOf(when, RequestFields::isOfClient);
         if (client != null && !bypass && !shared.isEmpty()) {

@@ -124,8 +124,8 @@ public final class Variants {
     }
 
     /**
-     * Removes the stored variants in other codings, if the rule compresses. Their content is outdated, because it is
-     * the same as that of this request's old variant. Otherwise the proxy could make an outdated response from them.
+     * Removes the stored variants in other codings, if the rule compresses. They have the same content as this
+     * request's old variant, which is outdated. Otherwise the proxy could make an outdated response from them.
      *
      * @param current fields with the validators of the current content, whose variants are kept; null to remove all
      */
