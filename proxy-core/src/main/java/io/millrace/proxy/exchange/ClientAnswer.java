@@ -47,9 +47,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the response to one request. It is a stored response or a part of it, an origin's response, or a response that
- * this proxy generates. A method that returns true has sent only the head; the {@link BodySender} then sends the
- * content and reports its end.
+ * Sends the response to one request. The response is a stored response or a part of one, an origin's response, or a
+ * response that this proxy generates. A method that returns true has sent only the head; the {@link BodySender} then
+ * sends the content and reports its end.
  *
  * <p>Confined to the client stream's event loop.
  */

@@ -462,7 +462,9 @@ final class FetchStoring {
         return outdated != null && !outdated.isSoft();
     }
 
-    /** Returns true if a purge has affected the URL since {@link #begin}, and counts the response then. */
+    /**
+     * Returns true if a purge has affected the URL since {@link #begin}. If so, increments the counter of such fetches.
+     */
     private boolean detectPurge() {
         if (isCurrent()) {
             return false;

@@ -385,8 +385,8 @@ public final class FetchHooks {
     }
 
     /**
-     * Returns true if a stored response that the origin has just confirmed stays stored. It is removed only if a hook
-     * forbids storing, not if a hook failed.
+     * Returns true if a stored response that the origin has just confirmed stays stored. The stored response is removed
+     * only if a hook forbids storing, not if a hook failed.
      */
     public boolean keepsStored() {
         return !unstorable;

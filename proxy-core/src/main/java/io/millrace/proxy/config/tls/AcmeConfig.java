@@ -88,8 +88,8 @@ public record AcmeConfig(
     private static final String LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 
     /**
-     * Returns true if an issuer can issue a certificate for a name. It must be a DNS name with at least two labels, not
-     * an IP address.
+     * Returns true if an issuer can issue a certificate for a name. The name must be a DNS name with at least two
+     * labels, not an IP address.
      */
     public static boolean isIssuable(String name) {
         return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();

@@ -60,7 +60,7 @@ final class ConfigBinder {
         /** A local file, or a value from the command line or an API. */
         LOCAL,
         /**
-         * A configuration that the fleet has pushed. It may not set local keys. Its lists replace those of the local
+         * A configuration that the fleet has pushed. It must not set local keys. Its lists replace those of the local
          * file.
          */
         PUSHED,

@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Determines the store key of a response. It is the URL's primary key, or a variant's key if the response varies. For
+ * Determines the store key of a response: the URL's primary key, or the key of a variant if the response varies. For
  * variants, this class stores a Vary marker under the primary key. The marker is a record of the variants, and of the
  * request fields that select one of them.
  *
