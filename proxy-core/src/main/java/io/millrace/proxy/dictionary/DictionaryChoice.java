@@ -22,7 +22,7 @@ public final class DictionaryChoice {
     public enum Result {
         /** The dictionary may be used. */
         USED,
-        /** The dictionary is for other URLs or destinations, or the client may not read the response. */
+        /** The dictionary is for other URLs or destinations, or the client is not permitted to read the response. */
         OTHER,
         /** The dictionary is not in memory, is stale or purged, or is named without TLS. */
         UNKNOWN

@@ -255,7 +255,7 @@ public final class DictionaryReader {
 
         /**
          * Takes permits for the memory of the stored content, the decoded content and its copy in the dictionary.
-         * Returns false if there are too few permits. After true, {@link #end} must follow.
+         * Returns false if there are too few permits. If the result is true, the caller must later call {@link #end}.
          */
         private boolean begin(long length) {
             permits = EncoderThreads.permitsOf(length + 2L * rules.bytesMax());

@@ -47,9 +47,9 @@ public record StoredDictionary(
 
     /**
      * Returns true if the content was read from the stored response with this head. Compares the times, the stamp and
-     * the validators. Two responses without entity tags that the origin changed within one millisecond look equal. The
-     * old content then remains the dictionary until the next response. Clients still decode responses correctly,
-     * because encoded content begins with the hash of its dictionary.
+     * the validators. Two responses without entity tags can look equal if they were requested and received in the same
+     * milliseconds. Then the old content remains the dictionary until the next response. Clients still decode responses
+     * correctly, because encoded content begins with the hash of its dictionary.
      *
      * @param storedKey the key of the response
      */

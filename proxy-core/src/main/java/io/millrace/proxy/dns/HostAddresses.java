@@ -339,7 +339,8 @@ public final class HostAddresses implements AutoCloseable {
             lookup = factory.open(latest);
             records.clear();
             services.applySettings(latest);
-            // Queries in progress complete only for their present callers.
+            // Queries in progress still answer their callers, but later callers begin new queries with the new
+            // settings.
             queries.clear();
         }
         return latest;

@@ -90,7 +90,7 @@ public final class NameLookup {
         return new NameLookup(resolver, null, null);
     }
 
-    /** Returns a lookup that queries name servers by UDP. It uses TCP for answers that do not fit. */
+    /** Returns a lookup that queries name servers by UDP, and by TCP for answers that do not fit. */
     public static NameLookup byDns(
             EventLoop eventLoop,
             Class<? extends DatagramChannel> datagrams,

@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of CORS, canary splits, mirrored requests and assembled pages of each remap rule, by the rule's index.
- * Immutable.
+ * The settings of CORS, canary splits, mirrored requests and assembled pages (ESI) of each remap rule, by the rule's
+ * index. Immutable.
  */
 public final class EdgeRules {
     /** The settings of one remap rule. */
@@ -42,7 +42,7 @@ public final class EdgeRules {
     public static @Nullable EdgeRules of(ProxyConfig config) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
         RuleSettings[] byRule = new RuleSettings[remap.size()];
-        // Most rules have equal settings of CORS.
+        // Most rules have equal settings of CORS, so they share one object.
         Map<CorsConfig, CorsRule> known = new HashMap<>();
         boolean isUsed = false;
         boolean hasSeparateBranches = false;

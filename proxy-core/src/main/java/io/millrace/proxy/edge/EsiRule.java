@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** The settings for the assembly of pages (ESI) of one remap rule. Immutable. */
 public final class EsiRule {
     private final EsiConfig config;
-    /** Bits of {@link DocumentMarks}. A response with at least one of these bits is a document. */
+    /** Bits of {@link DocumentMarks}. A response with at least one of these bits is an ESI document. */
     private final int wanted;
 
     EsiRule(EsiConfig config) {
@@ -54,7 +54,7 @@ public final class EsiRule {
     private static int marksOf(StoredHead stored) {
         int known = stored.documentMarks();
         if (known < 0) {
-            // Most responses are found to have no mark without parsing their fields.
+            // This check shows for most responses, without parsing their fields, that they have no mark.
             boolean mayHave = stored.isText() || SurrogateControl.CONTROL.isLineOf(stored.wireBytes());
             known = mayHave ? DocumentMarks.of(stored.fields()) : 0;
             stored.noteDocumentMarks(known);

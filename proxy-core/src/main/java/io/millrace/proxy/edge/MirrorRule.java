@@ -53,7 +53,7 @@ public final class MirrorRule {
         return config.bodyBytesMax();
     }
 
-    /** Returns the general settings with the limits of connections and of waiting requests that copies have. */
+    /** Returns the general settings with the limits of connections and waiting requests for copies. */
     public FetchSettings settings(FetchSettings general) {
         return general.withLimits(config.connectionsMax(), 0, general.tunnelsMax(), config.queueMax());
     }

@@ -12,9 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The choice of a branch of a canary split. It depends only on the request and the split: the same client gets the same
- * branch on all nodes and event loops, after a restart, and by all rules with equal splits. If a weight grows, the
- * clients of the first branch stay in it. Immutable.
+ * The choice of a branch of a canary split. It depends only on the request and the split. So all nodes, event loops and
+ * rules with equal splits choose the same branch for a client, also after a restart. If a weight grows, the clients of
+ * the first branch stay in the first branch. Immutable.
  */
 public final class SplitRule {
     /** The result for the rule's own origin. */

@@ -6,9 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A cache of the mappings for the branches of splits. It is limited to the {@value #RULES_MAX} mappings that were used
- * last, because a rule with a host expression has a mapping for each requested host. Branches are built at their first
- * use.
+ * A cache of the remap results for the branches of splits. Each result is a rule with the origin of one branch. It is
+ * limited to the {@value #RULES_MAX} results that were used last, because a rule with a host expression has a result
+ * for each requested host. Branches are built at their first use.
  *
  * <p>Confined to one event loop.
  */

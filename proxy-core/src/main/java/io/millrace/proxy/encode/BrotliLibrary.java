@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 
 /** The only class that uses brotli4j, an optional dependency. */
 final class BrotliLibrary {
-    /** The type of dictionary without a format. */
+    /** Brotli's code for a raw dictionary, whose bytes have no format of their own. */
     private static final int RAW = 0;
 
     /** The least quality that searches in dictionaries. */

@@ -99,7 +99,7 @@ public final class CompressionDictionary {
      * Returns the hash in the header of encoded content, in the format of the field Available-Dictionary.
      *
      * @param header the first bytes of the content
-     * @return null if the header is not that of the coding
+     * @return null if these bytes are not a header of the coding
      */
     public static @Nullable String hashIn(ContentCoding coding, byte[] header) {
         byte[] magic = magic(coding);

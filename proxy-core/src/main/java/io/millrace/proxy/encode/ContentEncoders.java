@@ -56,7 +56,7 @@ public final class ContentEncoders {
             case GZIP -> true;
             case BROTLI -> level <= BROTLI_LEVEL_QUICK;
             case ZSTD -> level <= ZSTD_LEVEL_QUICK;
-            // The search tables of the dictionary are built first.
+            // The search tables of the dictionary are built first, which takes longer.
             case DICTIONARY_BROTLI, DICTIONARY_ZSTD -> false;
         };
     }
@@ -136,7 +136,9 @@ public final class ContentEncoders {
                 });
     }
 
-    /** Which libraries could be loaded. Each call of a library is in a try, since its classes may be missing. */
+    /**
+     * Records which libraries could be loaded. Each load catches errors, since the classes of a library may be missing.
+     */
     private static final class Libraries {
         static final boolean BROTLI = isBrotliLoaded();
         static final boolean ZSTD = isZstdLoaded();
@@ -164,7 +166,7 @@ public final class ContentEncoders {
             def.setLevel(level);
         }
 
-        /** Frees the memory also if the end cannot be written. */
+        /** Frees the memory even if the end of the content cannot be written. */
         @Override
         public void close() throws IOException {
             try {

@@ -288,7 +288,7 @@ public final class EncodedBody {
             try {
                 loop.execute(() -> done(this));
             } catch (RejectedExecutionException e) {
-                // The event loop has ended with the proxy.
+                // The event loop has already stopped, because the proxy is closing.
                 if (output != null) {
                     output.release();
                 }

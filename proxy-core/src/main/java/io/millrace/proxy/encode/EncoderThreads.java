@@ -27,7 +27,10 @@ public final class EncoderThreads implements Executor, AutoCloseable {
 
     private static final int THREADS_MAX = 8;
     private static final int IDLE_SECONDS = 10;
-    /** Limit of the wait in close. A task has at most 256 KiB, which the slowest level encodes in about a second. */
+    /**
+     * Limit of the time that {@link #close} waits. A task has at most 256 KiB, which the slowest level encodes in about
+     * a second.
+     */
     private static final int CLOSE_SECONDS = 10;
 
     private final ByteBufAllocator allocator;
@@ -67,15 +70,16 @@ public final class EncoderThreads implements Executor, AutoCloseable {
     }
 
     /**
-     * Takes one permit for a decoder. Returns false if there is none; after true, {@link #returnPermit()} must follow.
+     * Takes one permit for a decoder. Returns false if there is none. If the result is true, the caller must later call
+     * {@link #returnPermit()}.
      */
     public boolean takePermit() {
         return takePermits(1);
     }
 
     /**
-     * Takes permits for an encoder or decoder. Returns false if there are too few; after true, {@link
-     * #returnPermits(int)} must follow.
+     * Takes permits for an encoder or decoder. Returns false if there are too few. If the result is true, the caller
+     * must later call {@link #returnPermits(int)}.
      */
     public boolean takePermits(int wanted) {
         int now;

@@ -8,9 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses ESI documents (ESI Language Specification 1.0, W3C note of 4 August 2001). All other markup is text: elements
- * are also found in HTML comments, scripts and attributes. Reads each byte a constant number of times; the nesting of
- * elements is limited.
+ * Parses ESI documents (ESI Language Specification 1.0, W3C note of 4 August 2001). All other markup is treated as
+ * text, so the parser also finds ESI elements inside HTML comments, scripts and attributes. Reads each byte a constant
+ * number of times; the nesting of elements is limited.
  *
  * <p>Confined to one thread; one instance for each document.
  */
@@ -27,7 +27,10 @@ public final class EsiParser {
     private static final byte[] COMMENT_END = ascii("-->");
     private static final byte[] REMOVE_END = ascii("</esi:remove");
 
-    /** Elements of ESI 1.0 and of its extensions that need variables or requests of other kinds. */
+    /**
+     * Elements of ESI 1.0 and of its extensions that this parser refuses, because they need variables or requests of
+     * other kinds.
+     */
     private static final Set<String> UNSUPPORTED = Set.of(
             "vars",
             "choose",
@@ -208,7 +211,7 @@ public final class EsiParser {
         List<EsiPart> except = null;
         boolean isOpen = !tag.isEmpty();
         while (isOpen) {
-            // Text between the two elements is not sent.
+            // Text outside of esi:attempt and esi:except is not sent.
             position = nextMarkup();
             if (position == bytes.length) {
                 throw malformed(tag.start(), "<esi:try> has no end tag");

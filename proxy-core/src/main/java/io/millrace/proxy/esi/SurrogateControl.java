@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** The fields Surrogate-Control and Surrogate-Capability (Edge Architecture Specification 1.0). No state. */
 public final class SurrogateControl {
-    /** Response field that says which surrogates process the content, and how. */
+    /** Response field that says which surrogates (reverse proxies such as this one) process the content, and how. */
     public static final FieldName CONTROL = FieldName.of("Surrogate-Control");
 
     /** Request field that tells the origin the capabilities of surrogates. */

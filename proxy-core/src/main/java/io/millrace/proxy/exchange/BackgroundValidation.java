@@ -16,8 +16,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * The background validation of a stale response that is served meanwhile: a fetch without a client. It follows RFC 5861
- * s3, or is a trial request to an origin that is down. If a fetch of the same key is in flight, no second fetch begins.
+ * A fetch without a client, which validates a stale response in the background while the response is served. The reason
+ * is stale-while-revalidate (RFC 5861 s3), or a trial request to an origin that is marked down. If a fetch of the same
+ * key is in flight, no second fetch begins.
  *
  * <p>Confined to one event loop.
  */

@@ -176,8 +176,9 @@ final class BlockFetch implements OriginResponseHandler {
                 tooShort = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
                 continuesBeyondEnd = content.range().end() > until;
-                // A partial response does not extend the pin time. The URL's Vary marker, the record that lists its
-                // selecting fields, would need the same extension.
+                // A partial response does not extend the time for which the response is pinned (kept on disk).
+                // Otherwise the URL's Vary marker (the record of the request fields that select a response of the URL)
+                // would need the same extension.
                 update = content.combinedWith(
                                 plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings())
                         .withPin(object.head().pinnedUntilSeconds());

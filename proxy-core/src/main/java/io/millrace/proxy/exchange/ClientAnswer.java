@@ -47,9 +47,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the response to one request. It is a stored response or a part of it, an origin's response, or a response that
- * this proxy generates. A method that returns true has sent only the head; the {@link BodySender} then sends the
- * content and reports its end.
+ * Sends the response to one request. The response is a stored response or a part of one, an origin's response, or a
+ * response that this proxy generates. A method that returns true has sent only the head; the {@link BodySender} then
+ * sends the content and reports its end.
  *
  * <p>Confined to the client stream's event loop.
  */
@@ -60,7 +60,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
     private final ExchangeReport report;
     private final BodySender sender;
     private final Consumer<ExchangePhase> pageEnd;
-    /** The assembly of a page, if a rule assembles pages. */
+    /** The assembly of a page from an ESI document; null if no rule assembles pages. */
     private final @Nullable AssembledResponse page;
 
     private @Nullable Mapped mapped;
@@ -434,7 +434,7 @@ final class ClientAnswer implements AssembledResponse.Caller {
         sendLocal(head, content, closing);
     }
 
-    /** Sends the response of another server, with its fields instead of this proxy's fields. */
+    /** Sends the refusal of an authorisation server, with the server's fields instead of this proxy's fields. */
     private void sendLocal(int status, FieldSection fields, byte[] body, ExchangeOutcome result, boolean closing) {
         OutboundHead head = LocalAnswers.extension(
                 exchangeLoop.outbound(),

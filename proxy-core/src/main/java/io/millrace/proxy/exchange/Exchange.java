@@ -260,7 +260,7 @@ final class Exchange
         }
     }
 
-    /** Returns the waits of the decision. While it waits, content is held. */
+    /** Holds request content, and returns the steps for which the request may have to wait. */
     private DecisionWaits holding() {
         origin.holdContent();
         return waits();
@@ -401,7 +401,8 @@ final class Exchange
 
     @Override
     public RequestHead request() {
-        // The request as fetches see it, without the parts that were only for this proxy.
+        // The request that fetches use: the decision has removed the credentials and other parts meant for this proxy
+        // only.
         return decision == null ? request : decision.request();
     }
 

@@ -74,7 +74,7 @@ final class ExchangeFetch {
             if (other != null) {
                 plan.release();
                 if (!other.isPart() && plans.isRangeFarAhead()) {
-                    // The other fetch would deliver all bytes before the range first.
+                    // The fetch in flight would first deliver all bytes before the requested range.
                     state.enter(whenLeading);
                     start(plans.pass(decision));
                 } else {

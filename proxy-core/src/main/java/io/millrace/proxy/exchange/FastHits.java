@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class FastHits {
     /**
-     * Limit, in bytes, of content that is copied behind its head. Longer content is sent by a channel, without a copy.
+     * Limit, in bytes, of content that is copied after its response head. For longer content, the connection gets a
+     * Netty channel, which sends the content without a copy.
      */
     private static final long LENGTH_MAX = 32 * 1024;
 
@@ -124,8 +125,8 @@ final class FastHits {
     }
 
     /**
-     * Returns the selection of a fresh response that is completely in RAM and short enough; null when a channel has to
-     * answer.
+     * Returns the selection of a fresh response that is completely in RAM and short enough; null when a Netty channel
+     * and a full exchange have to answer.
      */
     private @Nullable Selection selectionOf(Decision decision) {
         StoredObject<StoredHead> object = decision.object();
@@ -185,7 +186,7 @@ final class FastHits {
     }
 
     /**
-     * A request that continues in a channel.
+     * A request that the fast lane does not answer. It continues in an exchange, on a Netty channel for the connection.
      *
      * @param decision null when an exception prevented the decision
      * @param fault the exception, for which the exchange answers 500

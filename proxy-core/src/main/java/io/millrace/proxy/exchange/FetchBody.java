@@ -43,7 +43,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
 
         /**
          * Returns true if a hard invalidation has outdated the response since the fetch began. Such a response must not
-         * replace a newer stored response.
+         * be used even stale, and must not replace a newer stored response.
          */
         boolean isHardInvalidated();
 
@@ -197,7 +197,8 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
             content.release();
         } else {
             if (tee.isStoring() && fetch.isUnstorable()) {
-                // A transformation gave up. Its content may be long, so none of it is written in vain.
+                // An extension has prevented the storing, for example after its transformation failed. The content may
+                // be long, so the rest is not written to the store in vain.
                 tee.discardStored();
             }
             tee.content(content);

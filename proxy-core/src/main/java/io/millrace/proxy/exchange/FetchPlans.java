@@ -66,8 +66,8 @@ final class FetchPlans {
     }
 
     /**
-     * Returns true if the request is sent to the origin unchanged: for a range far ahead if the whole content would be
-     * fetched for it, and otherwise for several ranges.
+     * Returns true if the request is sent to the origin unchanged. If the settings fetch the whole content for a range,
+     * this is the case for a range far after the first byte; otherwise for a request of several ranges.
      */
     private boolean isSentUnchanged(Decision decision) {
         return decision.fillConfig().fetchesWholeForRange() ? isRangeFarAhead() : RangeRequest.isMultiRange(request);

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The request of a fetch to the origin, and the call that receives its response. The request may be sent again if the
- * response is unusable. Also counts the outcome, and reports it to the {@link HostDatabase} and the {@link OriginTimer}.
- * The {@link SharedFetch} processes the response.
+ * response is unusable. Also counts the outcome, and reports it to the {@link HostDatabase} and the {@link
+ * OriginTimer}. The {@link SharedFetch} processes the response.
  *
  * <p>Confined to the fetch's event loop, except {@link #host}.
  */

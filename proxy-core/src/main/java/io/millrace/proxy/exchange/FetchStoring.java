@@ -82,7 +82,8 @@ final class FetchStoring {
     }
 
     /**
-     * Removes the stored content in other codings. Otherwise the proxy could produce outdated content from it again.
+     * Removes the stored content in other codings, after this request's stored content was found outdated or unusable.
+     * Otherwise the proxy could produce the outdated content again from another coding.
      *
      * @param current fields with the validators of the current content, whose variants are kept; null to remove all
      */
@@ -447,8 +448,9 @@ final class FetchStoring {
 
     private boolean isInvalidated() {
         Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
-        // After another soft purge, the stamp of a stored response shows that the response is stale. A purge by pattern
-        // searches the store once in the background, and would not find a response that is stored later.
+        // A soft purge does not prevent storing, because the stamp of a stored response shows that the response is
+        // stale. A purge by pattern is an exception: it searches the store once in the background, and would not find a
+        // response that is stored later.
         return outdated != null && (!outdated.isSoft() || outdated == Outdated.STALE_BY_PATTERN);
     }
 
@@ -460,7 +462,9 @@ final class FetchStoring {
         return outdated != null && !outdated.isSoft();
     }
 
-    /** Returns true if a purge has affected the URL since {@link #begin}, and counts the response then. */
+    /**
+     * Returns true if a purge has affected the URL since {@link #begin}. If so, increments the counter of such fetches.
+     */
     private boolean detectPurge() {
         if (isCurrent()) {
             return false;

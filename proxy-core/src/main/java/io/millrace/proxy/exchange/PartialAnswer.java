@@ -27,7 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class PartialAnswer {
     /** Callbacks to the exchange. */
     interface Caller {
-        /** Called when the request wants no content, so the stored head suffices. Passes on the reference. */
+        /**
+         * Called when the request wants no content, so the stored head suffices. The exchange takes over the reference.
+         */
         void onNoContent(StoredObject<StoredHead> object, StoredHead stored);
 
         /** Called when the stored response is unusable: run this fetch instead. */

@@ -81,7 +81,7 @@ final class PurgeExchange implements RequestHandler {
     private boolean found;
 
     private @Nullable IOException failure;
-    /** The reason why the client may not purge; null for none. */
+    /** The reason why the client is not permitted to purge; null for none. */
     private @Nullable String refusal;
     /** Name of the filter that denies the request; null for none. */
     private @Nullable String filter;
@@ -164,8 +164,8 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Returns the reason why the client may not purge URLs of a rule; null when it may. The filters of all requests are
-     * checked before the purge permissions.
+     * Returns the reason why the client is not permitted to purge URLs of a rule; null if it is permitted. The filters
+     * of all requests are checked before the purge permissions.
      *
      * @param access the access rules of the settings that contain the rule at that index
      */
@@ -177,7 +177,7 @@ final class PurgeExchange implements RequestHandler {
                 : Decision.FILTERED;
     }
 
-    /** Returns true if the request has content, and sends the refusal then. */
+    /** Returns true if the request has content; in this case, sends a refusal. */
     private boolean refuseContent() {
         if (contentLength != 0) {
             answer(
@@ -188,7 +188,7 @@ final class PurgeExchange implements RequestHandler {
         return contentLength != 0;
     }
 
-    /** Purges single URLs, as far as this client may purge them. */
+    /** Purges those of the URLs that this client is permitted to purge. */
     private void purge(List<TargetUri> requested) {
         List<TargetUri> urls = permitted(requested);
         if (urls.isEmpty()) {
@@ -371,8 +371,8 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Returns the tags of a condition that only lists tags. Returns null for other conditions, and if a rule does not
-     * read the tags of responses from the field.
+     * Returns the tags of a condition that only lists tags. Returns null for other conditions. Also returns null if the
+     * condition names a response field from which some rule does not read the tags.
      */
     private static @Nullable TagList listed(PurgeRequest.Matching matching, Collection<RemapRule> rules) {
         PurgeRequest.ListedTags listed = matching.listed();
@@ -461,7 +461,10 @@ final class PurgeExchange implements RequestHandler {
         });
     }
 
-    /** Describes the purged scope for the response. It is wider than the requested scope if a table was full. */
+    /**
+     * Describes the purged scope for the response. The scope is wider than requested if the limit of single
+     * invalidations was reached.
+     */
     private String describe(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();

@@ -234,7 +234,7 @@ final class VariantCall implements OriginCall {
         try {
             exchangeLoop.loop().execute(() -> decoded(form, head, result, fault));
         } catch (RejectedExecutionException e) {
-            // The event loop has ended with the proxy.
+            // The event loop has already stopped, because the proxy is closing.
             if (result != null) {
                 result.release();
             }

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transformations of the content of one response, in order: the output of one is the input of the next. One piece is
- * transformed at a time. A transformation may give its result later.
+ * The transformations of the content of one response, in order: the output of one is the input of the next. One piece
+ * is transformed at a time. A transformation may give its result later.
  *
  * <p>Confined to one event loop.
  */
@@ -52,7 +52,7 @@ public final class BodyTransforms {
     private boolean isBusy;
     private boolean isClosed;
 
-    /** The next part of the work: {@link #PARTS} for each step. */
+    /** Index of the next part of the work; each step has {@link #PARTS} parts. */
     private int position;
     /** True while the last piece is transformed. */
     private boolean isEnding;

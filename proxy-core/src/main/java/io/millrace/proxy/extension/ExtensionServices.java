@@ -32,8 +32,8 @@ final class ExtensionServices implements ExtensionContext {
     }
 
     /**
-     * The logger of an extension, which writes to the log of the proxy. SLF4J is used directly. The default of
-     * {@link System#getLogger} is java.util.logging, which an application that embeds the proxy may not use.
+     * The logger of an extension, which writes to the log of the proxy. SLF4J is used directly. The default of {@link
+     * System#getLogger} is java.util.logging, which is possibly not used by an application that embeds the proxy.
      * Thread-safe.
      */
     static final class Log implements System.Logger {

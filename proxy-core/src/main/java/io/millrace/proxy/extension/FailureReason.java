@@ -10,7 +10,7 @@ public enum FailureReason {
     DEADLINE("deadline"),
     /** A second result arrived, or a result arrived after the deadline. The proxy ignored it. */
     REPEATED("repeated"),
-    /** The hook was not called, because the circuit breaker of its extension is open. */
+    /** The hook was not called, because its circuit breaker is open. */
     CIRCUIT_OPEN("circuit_open"),
     /** The hook occupied an event loop for more than a second. */
     BLOCKED("blocked");

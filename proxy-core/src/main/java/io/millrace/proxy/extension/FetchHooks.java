@@ -296,7 +296,7 @@ public final class FetchHooks {
         }
     }
 
-    /** Prevents that content is stored that was passed on without a transformation. */
+    /** Prevents the storing of a response whose content was passed on without a transformation. */
     private void transformGivenUp(LoadedExtension extension) {
         failed = true;
         request.noteFailed(extension);
@@ -377,16 +377,16 @@ public final class FetchHooks {
     }
 
     /**
-     * Returns true if the response must not be stored: an extension forbids it, or its hook failed. A transformation may
-     * give up until the end of the content.
+     * Returns true if the response must not be stored: an extension forbids it, or its hook failed. The result can
+     * change until the end of the content, since a transformation may fail at any piece.
      */
     public boolean isUnstorable() {
         return unstorable || failed;
     }
 
     /**
-     * Returns true if a stored response that the origin has just confirmed stays stored. It is removed only if a hook
-     * forbids storing, not if a hook failed.
+     * Returns true if a stored response that the origin has just confirmed stays stored. The stored response is removed
+     * only if a hook forbids storing, not if a hook failed.
      */
     public boolean keepsStored() {
         return !unstorable;

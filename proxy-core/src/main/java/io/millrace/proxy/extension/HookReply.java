@@ -90,7 +90,10 @@ class HookReply<V> implements Continuation<V> {
         wake();
     }
 
-    /** Makes an exception that the hook has thrown its result, even if it has one. Call before {@link #await}. */
+    /**
+     * Sets the exception that the hook has thrown as the result, even if there is a result already. Call before {@link
+     * #await}.
+     */
     void threw(Throwable fault) {
         result.set(fault);
     }

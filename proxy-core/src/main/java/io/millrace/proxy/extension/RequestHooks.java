@@ -313,7 +313,10 @@ public final class RequestHooks {
         }
     }
 
-    /** Records the failure of an origin, key or lookup hook. It refuses the request if the extension fails closed. */
+    /**
+     * Records the failure of an origin, key or lookup hook. The failure refuses the request if the extension is
+     * configured to fail closed.
+     */
     private void noteFailed(LoadedExtension extension, Hook hook) {
         noteFailed(extension);
         if (extension.onError(hook) == OnError.CLOSED) {

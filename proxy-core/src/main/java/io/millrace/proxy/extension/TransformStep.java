@@ -46,7 +46,7 @@ final class TransformStep {
      *
      * @param piece not empty; borrowed
      * @param out receives the output
-     * @return the result to come, which {@link #finish} takes; null if the output is complete
+     * @return the result that may arrive later, to be passed to {@link #finish} then; null if the output is complete
      */
     @Nullable
     HookReply<Output> chunk(ByteBuf piece, ByteBuf out) throws BodyTransforms.FailedException {
@@ -67,7 +67,7 @@ final class TransformStep {
         return null;
     }
 
-    /** Ends the content, as {@link #chunk}. */
+    /** Ends the content. The parameter and the result are as for {@link #chunk}. */
     @Nullable
     HookReply<Output> end(ByteBuf out) throws BodyTransforms.FailedException {
         if (isGivenUp) {
@@ -135,7 +135,8 @@ final class TransformStep {
             succeeded();
             return;
         }
-        // Caused by the content, not by the extension: it must not open the circuit breaker for other responses.
+        // The content causes this failure, not the extension, so it must not open the circuit breaker for other
+        // responses.
         HookLimitException fault = new HookLimitException(reason);
         extension.recordFailure(Hook.BODY_TRANSFORM, FailureReason.LIMIT, fault);
         if (extension.onError(Hook.BODY_TRANSFORM) == OnError.CLOSED) {

@@ -189,7 +189,7 @@ final class ConnectAttempt {
         }
     }
 
-    /** Detaches the call, which no longer waits. The connection is still made, for other calls. */
+    /** Detaches the call that has waited for this connection. The connection is still made, for other calls. */
     void withdraw() {
         call = null;
     }

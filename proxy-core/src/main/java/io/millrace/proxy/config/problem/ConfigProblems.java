@@ -43,7 +43,10 @@ public final class ConfigProblems {
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
 
-    /** Names of environment variables by path. For elements of a list, the path is that of the list. */
+    /**
+     * Names of the environment variables in values, by the path of the key. For elements of a list, this is the path of
+     * the list.
+     */
     private final Map<String, Set<String>> variables = new HashMap<>();
 
     /** Index of each file in reading order. */
@@ -89,8 +92,8 @@ public final class ConfigProblems {
     }
 
     /**
-     * Returns the word that is most similar to a mistyped one. Null if none is similar, or if earlier searches have
-     * used up the limit.
+     * Returns the word that is most similar to a mistyped one. Null if no word is similar, or if the limit of compared
+     * characters is exceeded.
      */
     public @Nullable String closest(String typed, Collection<String> candidates) {
         long cost = (long) (typed.length() + 1) * candidates.size();
@@ -113,8 +116,8 @@ public final class ConfigProblems {
     }
 
     /**
-     * Records no places of keys in list elements from now on, such as {@code remap[2].to}. Only checks use these
-     * places.
+     * Stops recording the places of keys in list elements, such as {@code remap[2].to}. Only the checks of values need
+     * these places.
      */
     public void omitElementPlaces() {
         keepsElements = false;
@@ -200,8 +203,8 @@ public final class ConfigProblems {
     }
 
     /**
-     * Records an error of the key at {@code path} without adding a problem. Used for the key that a misspelt name
-     * probably means.
+     * Marks the key at {@code path} as erroneous without adding a problem. Used for the key that a misspelt name
+     * probably means, so that checks do not report this key as missing.
      */
     public void markUnreadable(String path) {
         brokenPaths.add(path);

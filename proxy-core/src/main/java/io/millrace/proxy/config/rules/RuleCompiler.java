@@ -93,8 +93,10 @@ public final class RuleCompiler {
      * Compiles a rule.
      *
      * @param name path of the rule, such as {@code rules[2]}
-     * @param lifetimeIndex index of the rule's lifetime among cache rules
-     * @param unkeyed fields of conditions that cache keys may omit
+     * @param lifetimeIndex index of the rule's lifetime in the list of cache rules; rules that set lifetimes follow the
+     *     elements of {@code cache_rules}
+     * @param unkeyed the fields of conditions, such as {@code host}, whose values the settings of cache keys may omit
+     *     from the keys
      * @return null after a fault
      */
     public static @Nullable RuleConfig compile(
@@ -171,7 +173,7 @@ public final class RuleCompiler {
         return key.path().substring("rules[].".length());
     }
 
-    /** Reports a redirection or answer whose main key is missing. Returns true if there is one. */
+    /** Reports a redirection without a target, or an answer without a status. Returns true if there is one. */
     private boolean checkIncompleteActions() {
         boolean redirect = element.isSet(RuleKeys.REDIRECT_STATUS) && !element.isSet(RuleKeys.REDIRECT_TO);
         boolean answer = (element.isSet(RuleKeys.ANSWER_BODY) || element.isSet(RuleKeys.ANSWER_TYPE))
@@ -254,7 +256,10 @@ public final class RuleCompiler {
         return new RuleConfig.Redirect(status, to, groups("redirect.to", to, when));
     }
 
-    /** Returns the expression whose groups a template uses; null if it uses none, or after a fault. */
+    /**
+     * Returns the regular expression of the condition whose groups a template uses. Null if it uses none, or after a
+     * fault.
+     */
     private @Nullable Pattern groups(
             String key, @Nullable RedirectTarget template, @Nullable Expression<RequestFacts> when) {
         if (template == null || template.lastGroup() < 0) {
@@ -412,7 +417,7 @@ public final class RuleCompiler {
         }
     }
 
-    /** Checks that the condition is the same for all requests that share a response. */
+    /** Checks that the condition has the same result for all requests that share a response. */
     private void checkShared(Expression<RequestFacts> when, List<String> shared, boolean bypass) {
         String client = fieldOf(when, RequestFields::isOfClient);
         if (client != null && !bypass && !shared.isEmpty()) {

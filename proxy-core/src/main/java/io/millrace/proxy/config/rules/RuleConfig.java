@@ -47,7 +47,7 @@ public record RuleConfig(
     /**
      * A rewrite of the URL for the origin.
      *
-     * @param path the path; null to keep the mapped one
+     * @param path the path; null to keep the path that the remap rule produces
      * @param query the query; null to keep the client's
      * @param groups as in {@link Redirect}
      */
@@ -55,7 +55,10 @@ public record RuleConfig(
             @Nullable RedirectTarget path,
             @Nullable RedirectTarget query,
             @Nullable Pattern groups) {
-        /** Returns the path for a request that the rule's condition holds for; null to keep the mapped one. */
+        /**
+         * Returns the path for a request for which the condition holds; null to keep the path that the remap rule
+         * produces.
+         */
         public @Nullable String path(RequestFacts facts) {
             return path == null ? null : path.expand(facts, match(groups, facts));
         }

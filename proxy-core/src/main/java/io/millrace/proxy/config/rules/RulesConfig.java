@@ -58,7 +58,10 @@ public record RulesConfig(List<RuleConfig> general, List<List<RuleConfig>> byRem
         return general.isEmpty() && byRemap.stream().allMatch(List::isEmpty);
     }
 
-    /** Returns the rules that set lifetimes, in the order of their index among cache rules. */
+    /**
+     * Returns the rules that set lifetimes, in order. They follow the elements of {@code cache_rules} in the list of
+     * cache rules.
+     */
     public List<RuleConfig> lifetimes() {
         List<RuleConfig> found = new ArrayList<>();
         general.forEach(rule -> addLifetime(rule, found));

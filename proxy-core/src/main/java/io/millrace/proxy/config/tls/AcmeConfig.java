@@ -88,14 +88,14 @@ public record AcmeConfig(
     private static final String LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 
     /**
-     * Returns true if an issuer can issue a certificate for a name. It must be a DNS name with at least two labels, not
-     * an IP address.
+     * Returns true if an issuer can issue a certificate for a name. The name must be a DNS name with at least two
+     * labels, not an IP address.
      */
     public static boolean isIssuable(String name) {
         return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();
     }
 
-    /** Returns these settings with a storage directory, if none is configured. */
+    /** Returns these settings with the given storage directory, unless one is configured. */
     public AcmeConfig storedIn(Path directory) {
         return storage != null
                 ? this

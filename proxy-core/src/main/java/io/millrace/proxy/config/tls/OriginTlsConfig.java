@@ -92,8 +92,8 @@ public record OriginTlsConfig(
     }
 
     /**
-     * Returns the settings for the origin that gets the copies of a rule's requests. Client certificate and names of
-     * other origins are not used for it.
+     * Returns the settings for the origin that gets the copies of a rule's requests. It does not get the client
+     * certificate and the server names that are configured for other origins.
      *
      * @param own the values that the rule sets; a private key set without a certificate belongs to the general
      *     certificate

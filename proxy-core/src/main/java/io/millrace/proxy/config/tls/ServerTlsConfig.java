@@ -76,8 +76,8 @@ public record ServerTlsConfig(
     }
 
     /**
-     * Returns true if connections with these settings may carry requests that need {@code other}. That is so if these
-     * settings include every check of client certificates that {@code other} requires.
+     * Returns true if connections with these settings may carry requests for a host with the settings {@code other}.
+     * That is so if these settings include every check of client certificates that {@code other} requires.
      */
     public boolean admitsTo(ServerTlsConfig other) {
         if (other.clientCertificates == ClientCertificates.OFF) {

@@ -123,7 +123,8 @@ final class AddressSpans {
     }
 
     /**
-     * Formats each span as in a file. It becomes an address, a prefix if possible, or the first and the last address.
+     * Formats each span as in a configuration file: as an address, as a prefix if possible, or as the first and the
+     * last address.
      */
     List<String> texts(boolean v4) {
         List<Bounds> spans = bounds();

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  * after the file was parsed, so the value of a variable is never read as YAML. <code>$${</code> is an escaped
  * <code>${</code>.
  *
- * <p>In the configuration of a fleet, <code>${fleet.node}</code> and <code>${fleet.tier}</code> are the names of the
- * node and its tier.
+ * <p>A fleet is a group of proxies (nodes) that share purges and optionally a configuration. In its configuration,
+ * <code>${fleet.node}</code> and <code>${fleet.tier}</code> are the names of the node and of its tier (a named subset
+ * of the nodes).
  */
 public final class Environment {
     private static final Pattern REFERENCE = Pattern.compile("\\$?\\$\\{([^}]*)(}?)");

@@ -18,7 +18,7 @@ public final class HostTemplate {
 
     private HostTemplate() {}
 
-    /** Compiles an expression for hosts. It ignores case, as host names do. */
+    /** Compiles a regular expression for hosts. The pattern ignores case, since host names do so. */
     public static Pattern compile(String expression) {
         return Regex.compile(expression, Pattern.CASE_INSENSITIVE);
     }
@@ -69,8 +69,8 @@ public final class HostTemplate {
     }
 
     /**
-     * Like {@link #expand}, for a path. The client chooses the host, and must not choose directories of the origin with
-     * it.
+     * Like {@link #expand}, for a path. The client chooses the host of its request, but this host must not select other
+     * directories of the origin.
      *
      * @return null if a group contains a character that no host name has, such as an encoded slash; also null if the
      *     path would get a dot segment
@@ -109,8 +109,8 @@ public final class HostTemplate {
     }
 
     /**
-     * Checks a host after its expansion. It must consist of labels of 1 to 63 characters, or be an address. Returns it
-     * in normalized form.
+     * Checks a host after its expansion, and returns it in normalized form. The host must consist of labels of 1 to 63
+     * characters, or be an address.
      */
     static String checkExpanded(String host) throws InvalidValueException {
         String name = RuleUrl.host(host, host);

@@ -56,14 +56,14 @@ public enum RemapVerb {
         this.regex = regex;
     }
 
-    /** Returns every kind, in the order of the reference page. */
+    /** Returns every kind, in the order of the configuration reference. */
     public static List<RemapVerb> all() {
         return ALL;
     }
 
     /**
-     * The group of these rules, except for WebSocket rules. {@code RemapRuleConfig#group} is the group of a single
-     * rule.
+     * The group of the rules of this kind. It does not apply to rules with a WebSocket URL; {@code
+     * RemapRuleConfig#group} returns the group of a single rule.
      */
     public Group group() {
         return group;

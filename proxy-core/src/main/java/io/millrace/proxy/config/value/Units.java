@@ -141,8 +141,8 @@ public final class Units {
     }
 
     /**
-     * Returns the unit that was probably meant. It differs in case or in one letter, or is the short form of a long
-     * unit. Null if there is none.
+     * Returns the unit that was probably meant; null if there is none. The meant unit differs from {@code unit} in case
+     * or in one letter, or is the short form of a long unit.
      */
     private static @Nullable String intendedUnit(String unit, Map<String, Long> units) {
         String lower = unit.toLowerCase(Locale.ROOT);

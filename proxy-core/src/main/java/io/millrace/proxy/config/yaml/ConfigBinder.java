@@ -59,9 +59,15 @@ final class ConfigBinder {
     enum Kind {
         /** A local file, or a value from the command line or an API. */
         LOCAL,
-        /** A configuration that the fleet has pushed, which may not set local keys. Its lists replace others. */
+        /**
+         * A configuration that the fleet has pushed. It must not set local keys. Its lists replace those of the local
+         * file.
+         */
         PUSHED,
-        /** A part of a pushed configuration for one tier or node. Appends lists that an included file may contain. */
+        /**
+         * A part of a pushed configuration for one tier or node. Its lists are appended to those read before, if
+         * included files may also contain them.
+         */
         OVERLAY,
         /** A part of a pushed configuration for other nodes: only the names of its keys are checked, not its values. */
         OVERLAY_OF_OTHERS

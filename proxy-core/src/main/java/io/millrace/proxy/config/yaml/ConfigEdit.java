@@ -19,7 +19,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 /**
  * The result of writing one value into the text of a configuration file. All other characters are kept: comments,
  * order, blanks. If the exact position of the value is uncertain, nothing is written, and the obstacle contains the
- * line. The caller must parse the changed text and compare its values. Immutable.
+ * line. To verify the edit, the caller must parse the changed text and compare its values. Immutable.
  *
  * @param text the changed text; null if there is an obstacle
  * @param obstacle why nothing was written, with file, line and column; empty on success

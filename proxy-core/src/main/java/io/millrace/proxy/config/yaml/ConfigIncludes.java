@@ -170,8 +170,8 @@ final class ConfigIncludes {
     }
 
     /**
-     * Returns an identity that all names of a file share. Returns null if the file cannot be accessed. Reading it then
-     * reports the problem.
+     * Returns an object that is equal for all names of the same file, such as its inode. Returns null if the file
+     * cannot be accessed; the later attempt to read the file reports the problem.
      */
     private static @Nullable Object identity(Path file) {
         try {

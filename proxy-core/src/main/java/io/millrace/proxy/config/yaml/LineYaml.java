@@ -22,7 +22,7 @@ import org.snakeyaml.engine.v2.schema.JsonSchema;
  * flow collections do not span lines. It gives up at anything else, such as aliases, tags, tabs and errors. Then the
  * complete parser reads the text, so that only the complete parser reports errors.
  *
- * <p>The nodes are those of the complete parser, with the same start marks, but without end marks. Confined to one
+ * <p>Returns the same nodes as the complete parser, with the same start marks, but without end marks. Confined to one
  * thread.
  */
 final class LineYaml {
@@ -94,7 +94,7 @@ final class LineYaml {
         }
     }
 
-    /** Returns true if each character is printable, and is one column. */
+    /** Returns true if each character is a line feed, or is printable and occupies exactly one column. */
     private static boolean hasSupportedCharacters(char[] chars) {
         for (char c : chars) {
             boolean isAscii = c == '\n' || (c >= ' ' && c <= '~');

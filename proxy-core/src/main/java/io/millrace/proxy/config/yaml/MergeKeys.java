@@ -97,8 +97,8 @@ final class MergeKeys {
     }
 
     /**
-     * Adds the name of a key; returns false if it was added before. A key that is not a scalar is kept, and the binder
-     * reports it.
+     * Adds the name of a key; returns false if it was added before. A key that is not a scalar is kept, and
+     * ConfigBinder reports it.
      */
     private static boolean addName(NodeTuple tuple, Set<String> names) {
         return !(tuple.getKeyNode() instanceof ScalarNode scalar) || names.add(scalar.getValue());

@@ -17,7 +17,8 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
- * Converts YAML nodes to sections whose keys are not in the catalogue. Reports all problems. Confined to one thread.
+ * Converts YAML nodes to sections whose keys this proxy does not define, such as settings of extensions. Reports all
+ * problems. Confined to one thread.
  */
 final class TreeReader {
     /** Limit of sections and lists within each other. */

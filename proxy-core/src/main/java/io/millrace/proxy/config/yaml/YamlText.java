@@ -35,13 +35,13 @@ final class YamlText {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(name)
                 .setUseMarks(true)
-                // The binder refuses these keys, since it can report their position.
+                // ConfigBinder refuses these keys, since it can report their position.
                 .setAllowNonScalarKeys(true)
                 .setCodePointLimit(ConfigDocument.LENGTH_MAX)
                 // The parser copies its window for each buffer of a long scalar. With a fixed buffer size this would
                 // take quadratic time.
                 .setBufferSize(Math.max(BUFFER_SIZE_MIN, text.length() / BUFFERS_MAX))
-                // Nodes are not copied for aliases; the binder limits the expansion.
+                // An alias does not copy nodes, so no limit is needed here. ConfigBinder limits the expansion.
                 .setMaxAliasesForCollections(Integer.MAX_VALUE)
                 .build();
         try {

@@ -84,7 +84,8 @@ public final class Authorizer {
     }
 
     /**
-     * Returns the check of a request. It can begin after the request's bytes have become invalid.
+     * Returns the check of a request. The request to the authorisation server is composed now, so the check can begin
+     * after the bytes of the client's request have become invalid.
      *
      * @param key the request's digest
      * @param client the client's address; null if it is unknown

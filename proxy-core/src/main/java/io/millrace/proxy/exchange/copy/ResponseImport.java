@@ -85,7 +85,7 @@ public final class ResponseImport {
             this.isPrimary = isPrimary;
         }
 
-        /** The writer for the content. The caller of {@link Reply#ready} passes its ownership on. */
+        /** The writer for the content. The receiver of {@link Reply#ready} becomes its owner. */
         public ObjectWriter<StoredHead> writer() {
             return writer;
         }
@@ -257,7 +257,7 @@ public final class ResponseImport {
             long nowMillis) {
         // A stamp is the number that is compared with the stamps of purges. It must not exceed the stamp of a fetch
         // that begins now. Otherwise, after the clock was set back, later purges would not affect the response. It is
-        // not below the first stamp of the journal, because no purge of this cache is older.
+        // not below the first stamp of the journal of purges, because no purge of this cache is older.
         long fetched = Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT;
         long stamp = Math.max(
                 Math.min(fetched, components.invalidator().stamp()),

@@ -157,7 +157,7 @@ public final class Decision {
         return this;
     }
 
-    /** The changes of the CORS fields of any response to the request; null if this proxy does not answer for CORS. */
+    /** The changes of the CORS fields of any response to the request; null if the origin determines the CORS fields. */
     public @Nullable FieldEdits cors() {
         return cors;
     }
@@ -592,7 +592,10 @@ public final class Decision {
         return key;
     }
 
-    /** The Vary marker (the record of the URL's selecting fields) that was found; null for none. */
+    /**
+     * The Vary marker that was found: the record of the request fields that select a response of the URL. Null for
+     * none.
+     */
     public @Nullable StoredHead marker() {
         return marker;
     }

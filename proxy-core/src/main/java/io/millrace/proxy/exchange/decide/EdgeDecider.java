@@ -37,7 +37,7 @@ final class EdgeDecider {
      * Sets the changes to the CORS fields of the response.
      *
      * @param edge the settings of each rule; null if no rule has any
-     * @return the CORS fields of the request's rule; null if this proxy does not answer for CORS
+     * @return the CORS fields of the request's rule; null if the origin determines the CORS fields
      */
     @Nullable
     CorsRule cors(Decision decision, @Nullable EdgeRules edge) {

@@ -311,8 +311,8 @@ public final class FetchPlan implements StoringTarget {
     /**
      * Returns true if this is a POST whose response may be stored for later GETs (RFC 9110 s9.3.3). The response's
      * fields must permit it too. False if the URL differs from the URL of its cache key, since a POST is sent
-     * unchanged. Also false for requests that bypass the cache or whose URL a rule rewrites, and if a rule may change a
-     * later GET otherwise.
+     * unchanged. Also false for requests that bypass the cache or whose URL a rule rewrites, and if rules or extensions
+     * may treat a GET differently from this POST.
      */
     public boolean mayStorePost() {
         return request.method() == Method.POST
@@ -360,9 +360,10 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Returns the origin's response head after the changes by rules and then by extensions. If this proxy answers for
-     * CORS, the head has no CORS fields of the origin. Conditions of rules see the status of the whole representation:
-     * for a 304 the stored status, for a 206 the status 200. For a 304, conditions see the updated stored fields.
+     * Returns the origin's response head after the changes by rules and then by extensions. If the remap rule sets the
+     * CORS fields, the head has no CORS fields of the origin. Conditions of rules see the status of the whole
+     * representation: for a 304 the stored status, for a 206 the status 200. For a 304, conditions see the updated
+     * stored fields.
      *
      * @throws FetchHooks.ClosedResponseException if the failure of an extension refuses the response
      */

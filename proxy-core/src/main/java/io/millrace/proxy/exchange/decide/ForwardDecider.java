@@ -111,7 +111,7 @@ public final class ForwardDecider {
         return decision.denied(403, DESTINATION, OriginFailure.Reason.DESTINATION.text());
     }
 
-    /** Denies the request because its client may not use the forward proxy. */
+    /** Denies the request because its client is not permitted to use the forward proxy. */
     private Decision deniedToClient(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_CLIENT);
         return decision.denied(403, "requests from this client address are not forwarded", "forward:client");

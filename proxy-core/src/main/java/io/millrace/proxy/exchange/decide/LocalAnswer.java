@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer that this proxy gives itself, without the cache and the origin. Immutable.
+ * An answer that this proxy generates, without the cache and the origin. Immutable.
  *
  * @param status status of the response
  * @param reason the reason for a refusal, for the client; otherwise the reason for the log, such as the name of a rule

@@ -159,7 +159,10 @@ final class LookupDecider {
         return miss(decision, reason);
     }
 
-    /** Follows the Vary marker (the record of a URL's selecting fields) to the requested variant, if that is in RAM. */
+    /**
+     * Follows the Vary marker to the requested variant, if the variant is in RAM. The marker is the record of the
+     * request fields that select a response of the URL.
+     */
     private @Nullable StoredObject<StoredHead> followMarker(Decision decision, StoredObject<StoredHead> object) {
         StoredHead marker = object.head();
         decision.releaseUnused(object);

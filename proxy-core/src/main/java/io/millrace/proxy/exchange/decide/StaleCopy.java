@@ -30,7 +30,10 @@ public final class StaleCopy {
         return copy != null && StoredParts.of(request, copy) == StoredParts.PRESENT;
     }
 
-    /** Returns true if the response may be served stale, after its lifetime or after a soft purge. */
+    /**
+     * Returns true if the response may be served stale. This may be after its lifetime, or after a soft purge, which
+     * only makes responses stale.
+     */
     public boolean mayAnswer(
             RequestHead request,
             long nowMillis,
@@ -48,7 +51,10 @@ public final class StaleCopy {
                         instanceof StaleServing.Allowed;
     }
 
-    /** Returns true if a hard purge has outdated the response since it was found. */
+    /**
+     * Returns true if a hard purge has outdated the response since it was found. A hard purge forbids any use of a
+     * response.
+     */
     public boolean isHardInvalidated(Invalidations invalidations, TargetUri keyUrl) {
         StoredObject<StoredHead> copy = object;
         Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head(), copy.length());

@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Determines the store key of a response. It is the URL's primary key, or a variant's key if the response varies. For
- * variants, this class stores a Vary marker under the primary key: a record of the selecting fields and the variants.
+ * Determines the store key of a response: the URL's primary key, or the key of a variant if the response varies. For
+ * variants, this class stores a Vary marker under the primary key. The marker is a record of the variants, and of the
+ * request fields that select one of them.
  *
  * <p>Confined to one event loop.
  */
@@ -123,8 +124,8 @@ public final class Variants {
     }
 
     /**
-     * Removes the stored variants in other codings, if the rule compresses. Their content is outdated, because it is
-     * the same as that of this request's old variant. Otherwise the proxy could make an outdated response from them.
+     * Removes the stored variants in other codings, if the rule compresses. They have the same content as this
+     * request's old variant, which is outdated. Otherwise the proxy could make an outdated response from them.
      *
      * @param current fields with the validators of the current content, whose variants are kept; null to remove all
      */

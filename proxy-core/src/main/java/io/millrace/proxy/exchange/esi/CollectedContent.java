@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.util.Arrays;
 
 /**
- * The content of a document or fragment. It is copied to the Java heap while it arrives.
+ * The content of an ESI document or of a fragment. It is copied to the Java heap while it arrives.
  *
  * <p>Confined to one event loop.
  */

@@ -8,7 +8,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.forward.HopByHop;
 
-/** The heads of requests for fragments, and of requests without conditions. No state. */
+/** Builds request heads: for fragments of a page, and for the page's document without conditions. No state. */
 final class FragmentRequests {
     /** Request fields that refer to the client's copy of the page. */
     private static final FieldNames CONDITIONS = FieldNames.of(

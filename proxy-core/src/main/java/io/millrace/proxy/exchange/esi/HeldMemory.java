@@ -1,7 +1,8 @@
 package io.millrace.proxy.exchange.esi;
 
 /**
- * The reserved memory of one document and its fragments, from the first byte of the document until the page is sent.
+ * The reserved memory of one ESI document and its fragments, from the first byte of the document until the page is
+ * sent.
  *
  * <p>Confined to one event loop.
  */

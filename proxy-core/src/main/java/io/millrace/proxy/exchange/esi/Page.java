@@ -12,8 +12,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page: collects its document, requests the fragments, and sends the result. Holds memory until the page is sent or
- * closed.
+ * One page that is assembled from an ESI document. Collects the document, requests its fragments, and sends the page.
+ * Holds memory until the page is sent or closed.
  *
  * <p>Confined to one event loop.
  */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The objects that the assembly of pages needs on one event loop.
+ * The objects that one event loop needs to assemble pages from ESI documents.
  *
  * <p>Confined to one event loop.
  */

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The assembly of one document: requests its fragments, some at a time and in the order of the document, and chooses
- * between the branches of {@code esi:try}.
+ * The assembly of one ESI document: requests its fragments, some at a time and in the order of the document, and
+ * chooses between the branches of {@code esi:try}.
  *
  * <p>Confined to one event loop.
  */

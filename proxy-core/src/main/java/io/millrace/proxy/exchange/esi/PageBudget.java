@@ -3,7 +3,8 @@ package io.millrace.proxy.exchange.esi;
 import io.millrace.proxy.config.edge.EsiConfig;
 
 /**
- * The limits of one page. Its documents and fragments of all levels share them.
+ * The limits of one page that is assembled from ESI documents. All documents and fragments of the page, on all nesting
+ * levels, share these limits.
  *
  * <p>Confined to one event loop.
  */

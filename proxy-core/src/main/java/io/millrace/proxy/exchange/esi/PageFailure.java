@@ -4,7 +4,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.log.LogOutcome;
 
 /**
- * The reason why a page cannot be sent. Immutable.
+ * The reason why a page that is assembled from ESI documents cannot be sent. Immutable.
  *
  * @param status status of the response to the client
  * @param detail identifier of the failure in Cache-Status and the access log

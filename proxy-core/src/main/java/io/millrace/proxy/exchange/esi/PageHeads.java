@@ -7,7 +7,7 @@ import io.millrace.proxy.http.OutboundHead;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
-/** The heads of pages. No state. */
+/** The response heads of pages that are assembled from ESI documents. No state. */
 final class PageHeads {
     /** Fields that describe the bytes of the document. They do not apply to the assembled page. */
     private static final List<FieldName> OF_DOCUMENT = List.of(

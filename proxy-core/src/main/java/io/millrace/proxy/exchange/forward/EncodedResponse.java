@@ -55,7 +55,8 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     private @Nullable EncodedBody body;
     private @Nullable FieldSection trailers;
     /**
-     * True if the response is not in the coding of its variant. It then answers only the clients that are waiting now.
+     * True if the response is not in the coding of its variant. Such a response answers only the clients that are
+     * waiting now.
      */
     private boolean isSubstitute;
     /** True while the fetch accepts no content. */
@@ -162,8 +163,8 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
 
     /**
      * Returns true if the response is not in the coding of its variant, because too many other responses are being
-     * encoded, or because the dictionary was dropped. It must not be stored, since later clients expect the coding of
-     * the variant.
+     * encoded, or because the dictionary was dropped. Such a response must not be stored, since later clients expect
+     * the coding of the variant.
      */
     public boolean isSubstitute() {
         return isSubstitute;

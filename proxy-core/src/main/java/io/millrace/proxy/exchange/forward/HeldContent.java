@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The beginning of a request's content. It is held until enough has arrived to justify occupying an origin connection.
  *
- * <p>Pieces are copied into one buffer, because each piece would keep the whole buffer of its read. Owns that buffer
- * until it is {@link #take taken} or {@link #drop dropped}. Confined to one event loop.
+ * <p>Pieces are copied into one buffer, because each piece without a copy would keep the whole receive buffer
+ * allocated. Owns that buffer until it is {@link #take taken} or {@link #drop dropped}. Confined to one event loop.
  */
 public final class HeldContent {
     /** The budget in bytes for the held content of all requests of one event loop. Confined to that loop. */

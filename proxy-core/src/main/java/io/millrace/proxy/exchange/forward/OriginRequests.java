@@ -323,7 +323,10 @@ public final class OriginRequests {
                         || (!trace.isContinued() && from.isNamed(line, FieldName.TRACESTATE)));
     }
 
-    /** Returns true if the origin does not get the field: one of the connection, of this proxy, or of another URL. */
+    /**
+     * Returns true if the origin does not get the field. This applies to hop-by-hop fields, to fields that the access
+     * rules withhold, and to fields with the client's URL or host if another URL is requested.
+     */
     private static boolean isWithheld(
             AccessRules access,
             HopByHop hopByHop,

@@ -34,7 +34,9 @@ public final class TransformedResponse implements OriginCall, OriginResponseHand
     private final OriginResponseHandler next;
     private @Nullable OriginCall origin;
     private @Nullable BodyTransforms body;
-    /** Content that waits until an earlier piece is transformed. At most one receive buffer of the origin's connection. */
+    /**
+     * Content that waits until an earlier piece is transformed. At most one receive buffer of the origin's connection.
+     */
     private final Queue<ByteBuf> waiting = new ArrayDeque<>();
 
     private @Nullable FieldSection trailers;

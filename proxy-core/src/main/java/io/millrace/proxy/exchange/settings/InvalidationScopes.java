@@ -114,8 +114,8 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns a remark on a purge by request of a host or of a path prefix that probably covers nothing; empty for other
-     * purges. The Host of such a request may be the address of the cache, which is no site.
+     * Returns a remark on a purge by an HTTP request, of a host or of a path prefix, that probably covers nothing.
+     * Empty for other purges. The Host of such a request may be the address of the cache, which is no site.
      *
      * @param rules the remap rules for the host
      * @param forwards whether the forward proxy maps hosts without a rule
@@ -163,8 +163,8 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns the tag sites of responses from the URL's host. For each rule, this is the configured site, or otherwise
-     * the host in cache keys. The URL's host is added.
+     * Returns the sites to which the tags of responses from the URL's host belong. For each rule, this is the
+     * configured site, or otherwise the host in cache keys. The URL's host is added.
      */
     public static Set<String> sites(TargetUri url, List<RemapRule> rules) {
         Set<String> sites = new LinkedHashSet<>();

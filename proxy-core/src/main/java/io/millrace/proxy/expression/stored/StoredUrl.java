@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 public record StoredUrl(String text, int hostStart, int pathStart, int queryStart) {
     /**
      * Returns the URL of a cache key. In a key, a space precedes the parts that rules add, and a NUL precedes the
-     * selecting values of a variant.
+     * values of the request fields that select a variant.
      */
     public static StoredUrl ofKey(byte[] key) {
         int length = 0;
