@@ -289,7 +289,8 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
-        // A shutdown that closes idle connections skips a connection whose answers wait.
+        // A shutdown that closes idle connections does not close a connection whose answers wait. Therefore the channel
+        // closes it after these answers.
         boolean last = connections().endsIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }
